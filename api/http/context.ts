@@ -1,0 +1,92 @@
+import type { Context } from "hono";
+import type { Clock } from "#kernel/clock";
+import type { NewId } from "#kernel/id";
+import type { Log } from "#kernel/log";
+import type { Database, Tx } from "#store";
+import type { Limits } from "./limit.ts";
+import type { Permission } from "./permissions.ts";
+
+declare const authenticated: unique symbol;
+
+/** Who asks and what they may do. Only authentication makes one (`api/merchant/authenticate.ts`), so a function that
+ *  takes a scope cannot be reached without a key. */
+export interface MerchantScope {
+  readonly [authenticated]: true;
+  readonly merchantId: string;
+  /** The 12 characters that may be logged. */
+  readonly keyId: string;
+  readonly kind: "sk" | "pk";
+  readonly permissions: ReadonlySet<Permission>;
+}
+
+/** What the plumbing needs of the house; one per process. */
+export interface Edge {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly log: Log;
+  /** Public base URL, without a slash at the end. */
+  readonly baseUrl: string;
+  /** Current date revision of `/v1`. */
+  readonly revision: string;
+  /** Only a local chain: a secret key may be used from a browser. */
+  readonly isSandbox: boolean;
+  /** Null for a key that is unknown, revoked or expired. */
+  readonly authenticate: (key: string) => Promise<MerchantScope | null>;
+  readonly limits: Limits;
+  /** Signs paging cursors. */
+  readonly cursorKey: Uint8Array;
+  /** Reverse proxies in front whose `X-Forwarded-For` entries are believed. */
+  readonly trustedProxyHops: number;
+}
+
+/** One request. */
+export interface Ctx {
+  readonly requestId: string;
+  readonly log: Log;
+  now(): Date;
+}
+
+/** One request of a merchant's key. */
+export interface MerchantCtx extends Ctx {
+  readonly scope: MerchantScope;
+  readonly merchantId: string;
+  readonly newId: NewId;
+  readonly db: Database;
+  /** Fault: `permission_denied`. */
+  demand(permission: Permission): void;
+  /** Joins the transaction that holds the idempotency record, where there is one. */
+  tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+}
+
+/** How verbs are called. */
+export interface Call<Input> {
+  readonly ctx: MerchantCtx;
+  readonly input: Input;
+}
+
+declare module "hono" {
+  interface ContextVariableMap {
+    edge: Edge;
+    ctx: Ctx;
+    /** Set behind `secretKey()` and `publishableKey()` only. */
+    merchant: MerchantCtx;
+  }
+}
+
+/** The request of Node behind this one; absent when a test calls the app without a socket. */
+export interface NodeRequest {
+  readonly rawHeaders: readonly string[];
+  readonly socket: { readonly remoteAddress?: string | undefined };
+}
+
+export function nodeRequest(c: Context): NodeRequest | undefined {
+  return (c.env as { readonly incoming?: NodeRequest } | undefined)?.incoming;
+}
+
+/** How many headers of this name came. The joined value that everything else reads hides a second one. */
+export function headerCount(c: Context, name: string): number {
+  const raw = nodeRequest(c)?.rawHeaders;
+  if (!raw) return c.req.header(name) === undefined ? 0 : 1;
+  return raw.filter((text, i) => i % 2 === 0 && text.toLowerCase() === name).length;
+}

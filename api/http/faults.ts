@@ -1,0 +1,177 @@
+import { type Fault, type FaultSpec, faultsOf, kernelFaults } from "#kernel/fault";
+
+/** Faults of the HTTP and merchant layer. Each code has a page at `/errors/{code}`. */
+export const apiFaults = {
+  invalid_json: {
+    kind: "invalid",
+    title: "Not readable as JSON",
+    detail: "The body is not JSON that we accept: {why}.",
+  },
+  validation_failed: {
+    kind: "invalid",
+    title: "Validation failed",
+    detail: "The request does not have the documented shape. Correct what errors[] names and send it again.",
+  },
+  duplicate_header: {
+    kind: "invalid",
+    title: "Header sent twice",
+    detail: "The header {header} may be sent once.",
+  },
+  too_many_decimals: {
+    kind: "invalid",
+    title: "Too many decimals",
+    detail: "An amount of {asset} has at most {decimals} decimals. Nothing is rounded silently; send fewer.",
+  },
+  idempotency_key_required: {
+    kind: "invalid",
+    title: "Idempotency key required",
+    detail:
+      "Send the header Idempotency-Key with a value that stays the same when you repeat this very request.",
+  },
+  idempotency_key_invalid: {
+    kind: "invalid",
+    title: "Idempotency key invalid",
+    detail: "Send Idempotency-Key once, with 1 to 255 printable ASCII characters.",
+  },
+  number_expected: {
+    kind: "invalid",
+    title: "Number expected",
+    detail: "{name} is a whole number from {from} to {to}.",
+  },
+  invalid_service_version: {
+    kind: "invalid",
+    title: "Unknown service version",
+    detail:
+      "Service-Version is a date from 2026-08-11 to {current}, written YYYY-MM-DD. Leave it out for the newest.",
+  },
+  invalid_cursor: {
+    kind: "invalid",
+    title: "Invalid cursor",
+    detail:
+      "Send the cursor exactly as Next-Cursor gave it, with the same filters; or leave it out to start anew.",
+  },
+  unauthenticated: {
+    kind: "unauthenticated",
+    title: "Not authenticated",
+    detail:
+      "Send a valid key as Authorization: Bearer <API_KEY>. This one is missing, unknown, revoked or expired.",
+  },
+  secret_key_required: {
+    kind: "forbidden",
+    title: "Secret key required",
+    detail: "A publishable key cannot do this. Call from your server with a secret key (sk_).",
+  },
+  secret_key_in_browser: {
+    kind: "forbidden",
+    title: "Secret key in a browser",
+    detail:
+      "This request has an Origin header, so the secret key is in a browser. Revoke it and call from your server.",
+  },
+  permission_denied: {
+    kind: "forbidden",
+    title: "Permission denied",
+    detail: "This key lacks the permission {permission}. Use a key that has it.",
+  },
+  merchant_mismatch: {
+    kind: "forbidden",
+    title: "Another merchant",
+    detail:
+      "The merchant id in the request is not the one of the key. Leave it out, or use that merchant's key.",
+  },
+  not_found: {
+    kind: "not-found",
+    title: "Not found",
+    detail: "There is nothing here for you. Check the id and the path.",
+  },
+  method_not_allowed: {
+    kind: "invalid",
+    title: "Method not allowed",
+    detail: "This path answers the methods named in the Allow header.",
+  },
+  body_too_large: {
+    kind: "too-large",
+    title: "Body too large",
+    detail: "The body may have at most {limit} bytes.",
+  },
+  unsupported_media_type: {
+    kind: "unsupported-media",
+    title: "Unsupported media type",
+    detail: "Send the body as application/json.",
+  },
+  idempotency_key_reused: {
+    kind: "conflict",
+    title: "Idempotency key reused",
+    detail: "This key was first used with different parameters. Use a new key for a new request.",
+  },
+  idempotency_in_progress: {
+    kind: "conflict",
+    title: "First request still running",
+    detail: "A request with this key is still running. Repeat it unchanged in a moment.",
+  },
+  payable_closed: {
+    kind: "gone",
+    title: "No longer for sale",
+    detail: "This cannot be paid any more.",
+  },
+  url_not_allowed: {
+    kind: "unprocessable",
+    title: "URL not allowed",
+    detail: "This URL cannot be registered: {why}.",
+  },
+  currency_unsupported: {
+    kind: "unprocessable",
+    title: "Currency unsupported",
+    detail: "A price in {asset} cannot be offered here. Supported: {supported}.",
+  },
+  amount_too_small: {
+    kind: "unprocessable",
+    title: "Amount too small",
+    detail: "The price must be at least {minimum} {asset}.",
+  },
+  amount_too_large: {
+    kind: "unprocessable",
+    title: "Amount too large",
+    detail: "The price may be at most {maximum} {asset}.",
+  },
+  rail_unsupported: {
+    kind: "unprocessable",
+    title: "Rail unsupported",
+    detail: "This price cannot be paid on {rail}. GET /x402/supported names the networks that work here.",
+  },
+  token_domain_unreadable: {
+    kind: "unprocessable",
+    title: "Token domain unreadable",
+    detail:
+      "The contract of {asset} on {chain} does not prove its EIP-712 domain, so nobody could sign for it.",
+  },
+  rate_limited: {
+    kind: "rate-limited",
+    title: "Too many requests",
+    detail: "Wait as long as Retry-After says, then repeat the request.",
+  },
+  unavailable: {
+    kind: "unavailable",
+    title: "Temporarily unavailable",
+    detail: "We cannot answer right now. Repeat the request as Retry-After says.",
+  },
+  internal_error: {
+    kind: "bug",
+    title: "Internal error",
+    detail: "Something went wrong on our side. Repeat the request; if it persists, tell us the requestId.",
+  },
+} as const satisfies Record<string, FaultSpec>;
+
+export type ApiFaultCode = keyof typeof apiFaults;
+export const fault = faultsOf(apiFaults);
+
+const { database_unavailable: _asUnavailable, ledger_conflict: _bug, ...publicKernelFaults } = kernelFaults;
+
+/** Every code that can appear on the wire, for the pages at `/errors/{code}` and the reference. */
+export const publicFaults: Readonly<Record<string, FaultSpec>> = { ...publicKernelFaults, ...apiFaults };
+
+/** What a caller is told of a fault: those of the inside become the general one of their kind. */
+export function asPublic(seen: Fault): Fault {
+  if (Object.hasOwn(publicFaults, seen.code)) return seen;
+  if (seen.kind === "unavailable") return fault("unavailable", seen.context, seen);
+  return seen.kind === "bug" ? fault("internal_error", {}, seen) : seen;
+}

@@ -1,0 +1,39 @@
+/** Everything a secret key may be allowed to do. Source: merchant-api.md §5. */
+export const permissions = [
+  "payments:read",
+  "payments:write",
+  "refunds:write",
+  "catalog:read",
+  "catalog:manage",
+  "links:read",
+  "links:manage",
+  "invoices:read",
+  "invoices:manage",
+  "customers:read",
+  "customers:manage",
+  "x402:read",
+  "x402:manage",
+  "webhooks:manage",
+  "events:read",
+  "ledger:read",
+  "payouts:write",
+  "keys:manage",
+  "merchant:manage",
+] as const;
+export type Permission = (typeof permissions)[number];
+
+const known: ReadonlySet<string> = new Set(permissions);
+
+export function isPermission(text: string): text is Permission {
+  return known.has(text);
+}
+
+/** The permissions given, with the read side of each pair that is implied by its write side. */
+export function withImplied(given: readonly Permission[]): ReadonlySet<Permission> {
+  const all = new Set(given);
+  for (const permission of given) {
+    const read = permission.replace(/:(?:manage|write)$/, ":read");
+    if (isPermission(read)) all.add(read);
+  }
+  return all;
+}

@@ -1,0 +1,160 @@
+import type { Context } from "hono";
+import { HTTPException } from "hono/http-exception";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { core } from "zod";
+import { Fault, type FaultContext, type FaultKind } from "#kernel/fault";
+import { errorFields } from "#kernel/log";
+import { sqlState } from "#store";
+import { asPublic, fault } from "./faults.ts";
+
+export const statusOf = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  "not-found": 404,
+  conflict: 409,
+  gone: 410,
+  "too-large": 413,
+  "unsupported-media": 415,
+  unprocessable: 422,
+  dependency: 424,
+  "rate-limited": 429,
+  bug: 500,
+  unavailable: 503,
+} as const satisfies Record<FaultKind, number>;
+
+/** Members of a fault's context that callers may see; all else stays inside. */
+const shownContext = ["permission", "currentVersion", "retryAfterSeconds"] as const;
+const retryKinds: ReadonlySet<FaultKind> = new Set(["rate-limited", "unavailable", "dependency"]);
+
+/** One place of the request that is wrong; `pointer` is a JSON pointer into the body, or names a parameter. */
+export interface FieldError {
+  readonly pointer: string;
+  readonly code: string;
+  readonly detail: string;
+}
+export interface ProblemParts {
+  readonly status?: ContentfulStatusCode;
+  readonly errors?: readonly FieldError[];
+  /** Members beside the standard ones: the typed fields of an x402 answer. */
+  readonly members?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+export interface ProblemPlace {
+  readonly baseUrl: string;
+  readonly path: string;
+  readonly requestId: string;
+}
+
+/** RFC 9457 problem details for a fault. Source: merchant-api.md §3.1. */
+export function problemResponse(place: ProblemPlace, seen: Fault, parts: ProblemParts = {}): Response {
+  const shown = asPublic(seen);
+  const status = parts.status ?? statusOf[shown.kind];
+  const errors = parts.errors ?? pointed(shown);
+  const body = {
+    type: `${place.baseUrl}/errors/${shown.code}`,
+    title: shown.title,
+    status,
+    detail: shown.detail,
+    instance: place.path,
+    code: shown.code,
+    requestId: place.requestId,
+    ...(errors.length > 0 ? { errors } : {}),
+    ...contextMembers(shown.context),
+    ...parts.members,
+  };
+  const headers: Record<string, string> = {
+    "Content-Type": "application/problem+json",
+    "Cache-Control": "no-store",
+    ...standardHeaders(shown),
+    ...parts.headers,
+  };
+  return new Response(JSON.stringify(body), { status, headers });
+}
+
+export function problem(c: Context, seen: Fault, parts: ProblemParts = {}): Response {
+  return problemResponse(placeOf(c), seen, parts);
+}
+
+export function placeOf(c: Context): ProblemPlace {
+  return { baseUrl: c.var.edge.baseUrl, path: c.req.path, requestId: c.var.ctx.requestId };
+}
+
+/** `onError` of the app: everything that was thrown becomes problem details; what nobody expected is logged. */
+export function onError(error: unknown, c: Context): Response {
+  const seen = toFault(error);
+  if (seen.kind === "bug" || seen.kind === "unavailable") {
+    const level = seen.kind === "bug" ? "error" : "warn";
+    c.var.ctx.log[level](
+      { requestId: c.var.ctx.requestId, path: c.req.path, ...errorFields(error) },
+      "a request failed",
+    );
+  }
+  return problem(c, seen);
+}
+
+/** The fault that stands for anything thrown. A drizzle error's message holds SQL, so it never leaves. */
+export function toFault(error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  if (error instanceof HTTPException) return httpFault(error);
+  return isOutage(error) ? fault("unavailable", {}, error) : fault("internal_error", {}, error);
+}
+
+function httpFault(error: HTTPException): Fault {
+  if (error.status === 413) return fault("body_too_large", {}, error);
+  if (error.status === 415) return fault("unsupported_media_type", {}, error);
+  if (error.status === 404) return fault("not_found", {}, error);
+  if (error.status >= 500) return fault("internal_error", {}, error);
+  return fault("invalid_json", { why: "it is malformed" }, error);
+}
+
+/** The database went away, refused a connection, timed out or ended the transaction: worth repeating. */
+function isOutage(error: unknown): boolean {
+  const state = sqlState(error);
+  if (state !== null) return /^(?:08|53|57|58)/.test(state) || ["40001", "40P01", "55P03"].includes(state);
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
+    if (
+      /^(?:ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND)$/.test(
+        String((at as NodeJS.ErrnoException).code),
+      )
+    )
+      return true;
+    // pg tells a full pool and a lost connection in words only.
+    if (/^(?:timeout exceeded when trying to connect|Connection terminated)/.test(at.message)) return true;
+  }
+  return false;
+}
+
+function standardHeaders({ kind, code, context }: Fault): Record<string, string> {
+  if (kind === "unauthenticated") return { "WWW-Authenticate": "Bearer" };
+  if (retryKinds.has(kind) || code === "idempotency_in_progress")
+    return { "Retry-After": String(context.retryAfterSeconds ?? 1) };
+  return {};
+}
+
+function contextMembers(context: FaultContext): Record<string, unknown> {
+  return Object.fromEntries(
+    shownContext.flatMap((name) => (context[name] === undefined ? [] : [[name, context[name]]])),
+  );
+}
+
+function pointed({ context, code, detail }: Fault): readonly FieldError[] {
+  return typeof context.pointer === "string" ? [{ pointer: context.pointer, code, detail }] : [];
+}
+
+/** What zod found, as JSON pointers. The name of an unknown key stands in `keys`, not in the path. */
+export function fieldErrors(issues: readonly core.$ZodIssue[], root = ""): FieldError[] {
+  return issues.flatMap((issue) => {
+    const at = root + issue.path.map((step) => `/${escapePointer(String(step))}`).join("");
+    if (issue.code !== "unrecognized_keys") return [{ pointer: at, code: issue.code, detail: issue.message }];
+    return issue.keys.map((key) => ({
+      pointer: `${at}/${escapePointer(key)}`,
+      code: "unknown_key",
+      detail: "This key is not known here.",
+    }));
+  });
+}
+
+function escapePointer(step: string): string {
+  return step.replaceAll("~", "~0").replaceAll("/", "~1");
+}

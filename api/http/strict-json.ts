@@ -1,0 +1,150 @@
+import { isUtf8 } from "node:buffer";
+import type { Context, MiddlewareHandler } from "hono";
+import { fault } from "./faults.ts";
+
+/** Bounds of any JSON that we read. Source: security.md §8. */
+const MAX_DEPTH = 32;
+const MAX_KEYS = 200;
+const MAX_VALUES = 10_000;
+
+export const BODY_LIMIT = 256 * 1_024;
+export const PAYMENT_BODY_LIMIT = 32 * 1_024;
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const COMMA = 44;
+const OPEN_ARRAY = 91;
+const CLOSE_ARRAY = 93;
+const OPEN_OBJECT = 123;
+const CLOSE_OBJECT = 125;
+const COLON = 58;
+
+/** JSON as we take it: no key twice, no `__proto__`, bounded depth and width, no NUL or half a surrogate pair in any
+ *  string, no number beyond a double. Fault: `invalid_json` with the reason. */
+export function parseStrict(text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw refuse("it is malformed");
+  }
+  inspect(text);
+  return value;
+}
+
+function refuse(why: string) {
+  return fault("invalid_json", { why });
+}
+
+/** One pass over text that JSON.parse has accepted, for what its result no longer shows. */
+function inspect(text: string): void {
+  const open: (Set<string> | null)[] = [];
+  let values = 0;
+  let expectsKey = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = endOfString(text, at);
+      const content = readString(text, at, end);
+      const keys = open.at(-1);
+      if (expectsKey && keys) addKey(keys, content);
+      else values += 1;
+      expectsKey = false;
+      at = end;
+    } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+      open.push(code === OPEN_OBJECT ? new Set() : null);
+      if (open.length > MAX_DEPTH) throw refuse(`it is nested deeper than ${MAX_DEPTH} levels`);
+      expectsKey = code === OPEN_OBJECT;
+      values += 1;
+    } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
+      open.pop();
+      expectsKey = false;
+    } else if (code === COMMA) {
+      expectsKey = open.at(-1) instanceof Set;
+    } else if (code !== COLON && code > 32) {
+      at = endOfLiteral(text, at);
+      values += 1;
+    }
+    if (values > MAX_VALUES) throw refuse(`it holds more than ${MAX_VALUES} values`);
+  }
+}
+
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  for (let code = text.charCodeAt(at); code !== QUOTE; code = text.charCodeAt(at))
+    at += code === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+function readString(text: string, start: number, end: number): string {
+  const raw = text.slice(start + 1, end);
+  if (!raw.includes("\\")) return raw;
+  const content = JSON.parse(text.slice(start, end + 1)) as string;
+  // Only an escape can bring these in: bytes that are valid UTF-8 hold no lone surrogate, JSON no bare NUL.
+  if (content.includes("\0")) throw refuse("a string holds a NUL character");
+  if (/\p{Surrogate}/u.test(content)) throw refuse("a string holds half of a surrogate pair");
+  return content;
+}
+
+function addKey(keys: Set<string>, key: string): void {
+  if (key === "__proto__") throw refuse("the key __proto__ is not allowed");
+  if (keys.has(key)) throw refuse("an object has one key twice");
+  keys.add(key);
+  if (keys.size > MAX_KEYS) throw refuse(`an object has more than ${MAX_KEYS} keys`);
+}
+
+/** Last character of a number, `true`, `false` or `null`. */
+function endOfLiteral(text: string, start: number): number {
+  let end = start + 1;
+  while (end < text.length && /[\w.+-]/.test(text.charAt(end))) end += 1;
+  const literal = text.slice(start, end);
+  if (/^[-\d]/.test(literal) && !Number.isFinite(Number(literal))) throw refuse("a number is out of range");
+  return end - 1;
+}
+
+/** Whether a Content-Type names JSON. */
+export function isJson(contentType: string | undefined): boolean {
+  return /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType ?? "");
+}
+
+/** The body as text: at most `limit` bytes, valid UTF-8. Faults: `body_too_large`, `invalid_json`. */
+export async function readText(request: Request, limit: number): Promise<string> {
+  const announced = request.headers.get("content-length");
+  if (announced !== null && Number(announced) > limit) throw fault("body_too_large", { limit });
+  const bytes =
+    announced === null ? await readBounded(request, limit) : Buffer.from(await request.arrayBuffer());
+  if (bytes.length > limit) throw fault("body_too_large", { limit });
+  if (!isUtf8(bytes)) throw refuse("it is not UTF-8");
+  return bytes.toString("utf8");
+}
+
+/** A body of unannounced length is read piece by piece, so that it cannot fill the memory. */
+async function readBounded(request: Request, limit: number): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of request.body ?? []) {
+    length += piece.length;
+    if (length > limit) throw fault("body_too_large", { limit });
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+/** Reads and checks a JSON body before any schema sees it; a body is optional here, routes decide. */
+export function strictJson(limit = BODY_LIMIT): MiddlewareHandler {
+  return async (c, next) => {
+    if (c.req.method !== "GET" && c.req.method !== "HEAD") await checkBody(c, limit);
+    await next();
+  };
+}
+
+async function checkBody(c: Context, limit: number): Promise<void> {
+  const text = await readText(c.req.raw, limit);
+  if (text !== "" && isJson(c.req.header("content-type"))) parseStrict(text);
+  keepBody(c, text);
+}
+
+/** Validators read the body from hono's cache, since the stream is spent. Its type says text, it holds promises. */
+function keepBody(c: Context, text: string): void {
+  (c.req.bodyCache as unknown as { text?: Promise<string> }).text = Promise.resolve(text);
+}

@@ -1,0 +1,26 @@
+/** Control, bidirectional, zero-width and tag characters: invisible to a person, not to a model. */
+const HIDDEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is being removed
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]|[\ufe00-\ufe0f]|[\u{1d173}-\u{1d17a}]/gu;
+
+/** Merchant text as it is stored and shown: plain, on one line, without anything a reader could take for markup or
+ *  an instruction channel. Source: security.md §5, agents.md §8. */
+export function cleanText(text: string): string {
+  const plain = text
+    .normalize("NFC")
+    .replace(/[\n\r\t\u2028\u2029]+/g, " ")
+    .replace(HIDDEN, "")
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replace(/\bdata:[^\s"'<>]*/gi, "");
+  return withoutTags(plain).replace(/\s+/g, " ").trim();
+}
+
+/** Tags taken out again and again: removing one must not make another. */
+function withoutTags(text: string): string {
+  let before = text;
+  for (;;) {
+    const after = before.replace(/<[a-z/!?][^>]*>?/gi, "");
+    if (after === before) return after;
+    before = after;
+  }
+}

@@ -1,0 +1,191 @@
+import { and, desc, eq, getTableColumns, isNull, lt, sql } from "drizzle-orm";
+import { checkExtensions, type Facilitator } from "#facilitator";
+import { isId } from "#kernel/id";
+import { type Executor, outbox, type Tx } from "#store";
+import type { Call, MerchantCtx } from "../http/context.ts";
+import { fault } from "../http/faults.ts";
+import { parsePrice } from "../http/money.ts";
+import type { Page } from "../http/page.ts";
+import { cleanText } from "../http/text.ts";
+import { readMerchant } from "../merchant/verbs.ts";
+import { presentResource, type ResourceRow, toPayable } from "./present.ts";
+import { checkPayable, chooseRails } from "./rails.ts";
+import type { RegisteredResource, Resource, ResourceInput, ResourcePath } from "./schema.ts";
+import { resource } from "./tables.ts";
+import { resourceUrl } from "./url.ts";
+
+/** What selling to agents needs besides the request. */
+export interface Shop {
+  readonly facilitator: Pick<Facilitator, "rails" | "refusedRails" | "project">;
+  readonly allowLocalTargets: boolean;
+}
+
+/** Registers an endpoint, or registers it anew: the URL identifies it. What is left out takes its default again, save
+ *  `listed`, which stays. Faults: `url_not_allowed`, `url_registered_elsewhere`, `too_many_decimals`,
+ *  `currency_unsupported`, `amount_too_small`, `amount_too_large`, `rail_unsupported`, `token_domain_unreadable`. */
+export async function registerResource(
+  { facilitator, allowLocalTargets }: Shop,
+  { ctx, input }: Call<ResourceInput>,
+): Promise<{ readonly isNew: boolean; readonly resource: RegisteredResource }> {
+  ctx.demand("x402:manage");
+  const url = resourceUrl(input.url, { allowLocalTargets });
+  const price = parsePrice(input.price, "/price");
+  const rails = chooseRails(facilitator, price, input.rails);
+  checkPayable(facilitator, price, rails);
+  const { kept, findings } = checkExtensions({ ...input, bazaar: input.extensions?.bazaar });
+  const terms = {
+    description: cleanText(input.description),
+    mimeType: input.mimeType,
+    priceAmount: price.amount,
+    priceAsset: price.asset,
+    rails,
+    maxTimeoutSeconds: input.maxTimeoutSeconds,
+    paymentFlow: input.paymentFlow,
+    ...kept,
+    updatedAt: ctx.now(),
+  };
+  return ctx.tx(async (tx) => {
+    const { isNew, ...row } = await upsert(tx, ctx, { url, terms, listed: input.listed });
+    await publish(tx, { ctx, facilitator, row, fact: "x402.resource.registered" });
+    return { isNew, resource: { ...presentResource(row, facilitator.rails()), findings: [...findings] } };
+  });
+}
+
+type Terms = Omit<ResourceRow, "merchantId" | "id" | "url" | "listed" | "archivedAt" | "createdAt">;
+
+async function upsert(
+  tx: Tx,
+  ctx: MerchantCtx,
+  {
+    url,
+    terms,
+    listed,
+  }: { readonly url: string; readonly terms: Terms; readonly listed: boolean | undefined },
+): Promise<ResourceRow & { readonly isNew: boolean }> {
+  const [row] = await tx
+    .insert(resource)
+    .values({
+      merchantId: ctx.merchantId,
+      id: ctx.newId("x402r"),
+      url,
+      ...terms,
+      listed: listed ?? false,
+      createdAt: terms.updatedAt,
+    })
+    .onConflictDoUpdate({
+      target: [resource.merchantId, resource.url],
+      targetWhere: isNull(resource.archivedAt),
+      set: listed === undefined ? terms : { ...terms, listed },
+    })
+    // xmax is 0 on a row version that no other replaced: the insert won.
+    .returning({ ...getTableColumns(resource), isNew: sql<boolean>`(xmax = 0)` });
+  if (!row) throw new Error("an upsert returned no row");
+  return row;
+}
+
+/** Tells the facilitator what is for sale, and the world that it changed. */
+async function publish(
+  tx: Tx,
+  {
+    ctx,
+    facilitator,
+    row,
+    fact,
+  }: {
+    readonly ctx: MerchantCtx;
+    readonly facilitator: Shop["facilitator"];
+    readonly row: ResourceRow;
+    readonly fact: string;
+  },
+): Promise<void> {
+  await facilitator.project(tx, toPayable(row, await readMerchant(tx, row.merchantId)));
+  await outbox.append(tx, [
+    {
+      id: ctx.newId("evt"),
+      type: fact,
+      subject: row.id,
+      merchantId: row.merchantId,
+      payload: { resourceId: row.id },
+    },
+  ]);
+}
+
+/** The merchant's live resources, newest first; one more than the page holds when there are more. */
+export async function listResources(
+  { facilitator }: Shop,
+  { ctx, input }: Call<Page>,
+): Promise<readonly Resource[]> {
+  ctx.demand("x402:read");
+  const rows = await ctx.db.pool
+    .select()
+    .from(resource)
+    .where(
+      and(
+        eq(resource.merchantId, ctx.merchantId),
+        isNull(resource.archivedAt),
+        input.after === null ? undefined : lt(resource.id, input.after as ResourceRow["id"]),
+      ),
+    )
+    .orderBy(desc(resource.id))
+    .limit(input.limit + 1);
+  return rows.map((row) => presentResource(row, facilitator.rails()));
+}
+
+/** Fault: `not_found`. */
+export async function readResource(
+  { facilitator }: Shop,
+  { ctx, input }: Call<ResourcePath>,
+): Promise<Resource> {
+  ctx.demand("x402:read");
+  return presentResource(await find(ctx.db.pool, ctx, input.id), facilitator.rails());
+}
+
+/** Shows a resource to discovery readers, or hides it; done twice it changes nothing. Fault: `not_found`. */
+export async function setListed(
+  { facilitator }: Shop,
+  { ctx, input }: Call<ResourcePath & { readonly listed: boolean }>,
+): Promise<Resource> {
+  ctx.demand("x402:manage");
+  const { id, listed } = input;
+  return ctx.tx(async (tx) => {
+    const [changed] = await tx
+      .update(resource)
+      .set({ listed, updatedAt: ctx.now() })
+      .where(and(live(ctx, id), eq(resource.listed, !listed)))
+      .returning();
+    const fact = listed ? "x402.resource.listed" : "x402.resource.unlisted";
+    if (changed) await publish(tx, { ctx, facilitator, row: changed, fact });
+    return presentResource(changed ?? (await find(tx, ctx, id)), facilitator.rails());
+  });
+}
+
+/** Takes a resource off sale for good: no new claims, open ones end on their own terms. Its URL is free again. Fault:
+ *  `not_found`. */
+export async function archiveResource(
+  { facilitator }: Shop,
+  { ctx, input }: Call<ResourcePath>,
+): Promise<void> {
+  ctx.demand("x402:manage");
+  await ctx.tx(async (tx) => {
+    const now = ctx.now();
+    const [row] = await tx
+      .update(resource)
+      .set({ listed: false, archivedAt: now, updatedAt: now })
+      .where(live(ctx, input.id))
+      .returning();
+    if (!row) throw fault("not_found");
+    await publish(tx, { ctx, facilitator, row, fact: "x402.resource.archived" });
+  });
+}
+
+async function find(db: Executor, ctx: MerchantCtx, id: string): Promise<ResourceRow> {
+  const [row] = await db.select().from(resource).where(live(ctx, id));
+  if (!row) throw fault("not_found");
+  return row;
+}
+
+/** A live resource of this merchant. Text that is no id never reaches the database. */
+function live({ merchantId }: MerchantCtx, id: string) {
+  if (!isId("x402r", id)) throw fault("not_found");
+  return and(eq(resource.merchantId, merchantId), eq(resource.id, id), isNull(resource.archivedAt));
+}

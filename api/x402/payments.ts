@@ -1,0 +1,292 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context, Handler } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { Facilitator, PaymentRequest, Reason, Refusal, SettleAnswer } from "#facilitator";
+import { type Fault, unreachable } from "#kernel/fault";
+import { isId } from "#kernel/id";
+import { errorFields } from "#kernel/log";
+import type { Edge } from "../http/context.ts";
+import { fault } from "../http/faults.ts";
+import { openCorsHeaders, PRIVATE } from "../http/headers.ts";
+import { readIdempotencyKey } from "../http/idempotency.ts";
+import { clientAddress, enforce } from "../http/limit.ts";
+import { type ProblemPlace, problemResponse, toFault } from "../http/problem.ts";
+import { isJson, PAYMENT_BODY_LIMIT, parseStrict, readText } from "../http/strict-json.ts";
+import { followDelivery } from "./delivery.ts";
+import { presentReason, presentSettle, presentVerify, type Voice } from "./present.ts";
+import { v1Networks } from "./v1.ts";
+import { readPayment, versionOf, type WirePayment } from "./wire.ts";
+
+type Verb = "verify" | "settle";
+interface Payments {
+  readonly edge: Edge;
+  readonly facilitator: Facilitator;
+}
+/** One call of verify or settle, as far as it has been read. */
+interface PaymentCall {
+  readonly c: Context;
+  readonly verb: Verb;
+  readonly place: ProblemPlace;
+  voice: Voice;
+  /** Set once the engine has been asked to settle: from here on nobody can say that nothing was recorded. */
+  isAsked: boolean;
+}
+
+const noV1 = v1Networks(null);
+
+/** `POST …/verify` and `POST …/settle` on both bases. They are mounted ahead of the general middleware and read their
+ *  body by hand: these are the calls that come in thousands. Source: x402.md §4, §5. */
+export function mountPayments(app: OpenAPIHono, payments: Payments): void {
+  for (const verb of ["verify", "settle"] as const) {
+    app.post(`/x402/resources/:id/${verb}`, handler(payments, verb));
+    app.post(`/x402/${verb}`, handler(payments, verb));
+  }
+}
+
+function handler(payments: Payments, verb: Verb): Handler {
+  const { baseUrl, newId, clock, log } = payments.edge;
+  return async (c) => {
+    const requestId = newId("req");
+    c.set("edge", payments.edge);
+    c.set("ctx", { requestId, log, now: () => clock.now() });
+    const place = { baseUrl, path: c.req.path, requestId };
+    const call: PaymentCall = {
+      c,
+      verb,
+      place,
+      voice: { version: 2, networks: noV1, baseUrl },
+      isAsked: false,
+    };
+    try {
+      return await answer(payments, call);
+    } catch (error) {
+      return failure(payments, call, error);
+    }
+  };
+}
+
+async function answer({ edge, facilitator }: Payments, call: PaymentCall): Promise<Response> {
+  const { c, verb } = call;
+  await enforce(edge.limits, verb, await whoAsks(c, edge));
+  const contentType = c.req.header("content-type");
+  if (contentType !== undefined && !isJson(contentType)) throw fault("unsupported_media_type");
+  const body = parseStrict(await readText(c.req.raw, PAYMENT_BODY_LIMIT));
+  if (versionOf(body) === 1)
+    call.voice = { ...call.voice, version: 1, networks: v1Networks(await facilitator.supported()) };
+  const reading = readPayment(body, call.voice.networks);
+  if (!reading.ok) return refused(call, reading.refusal);
+  const target = targetOf(call, reading.payment);
+  if (target === null) return unknownPayable(call);
+  if ("reason" in target) return refused(call, target);
+  await enforce(edge.limits, "payable", target.by === "id" ? target.id : target.url.slice(0, 2_048));
+  if (reading.payment.payer !== null)
+    await enforce(edge.limits, "payer", reading.payment.payer.slice(0, 64).toLowerCase());
+  const request = requestOf(call, target, reading.payment);
+  return verb === "verify" ? verify(facilitator, call, request) : settle(facilitator, call, request);
+}
+
+/** A caller with a secret key is counted as its merchant: a stock server brings all its payers from one address. */
+async function whoAsks(c: Context, edge: Edge): Promise<string> {
+  const [, key] = /^Bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "") ?? [];
+  const scope = key === undefined ? null : await edge.authenticate(key);
+  return scope?.merchantId ?? clientAddress(c, edge);
+}
+
+/** Null for an id that cannot be one. */
+function targetOf(call: PaymentCall, payment: WirePayment): PaymentRequest["target"] | Refusal | null {
+  const id = call.c.req.param("id");
+  if (id !== undefined) return isId("x402r", id) ? { by: "id", id } : null;
+  if (payment.resourceUrl !== null) return { by: "url", url: payment.resourceUrl };
+  return {
+    reason: "invalid_payload",
+    message: `The payload names no resource URL. Send resource.url, or use the base ${call.place.baseUrl}/x402/resources/{id}.`,
+  };
+}
+
+function requestOf(
+  { c, verb, place }: PaymentCall,
+  target: PaymentRequest["target"],
+  payment: WirePayment,
+): PaymentRequest {
+  return {
+    target,
+    selection: payment.selection,
+    accepted: payment.accepted,
+    payload: payment.payload,
+    payloadHash: payment.payloadHash,
+    paymentIdentifier: payment.paymentIdentifier,
+    idempotencyKey: verb === "settle" ? readIdempotencyKey(c) : null,
+    requestId: place.requestId,
+  };
+}
+
+async function verify(
+  facilitator: Facilitator,
+  call: PaymentCall,
+  request: PaymentRequest,
+): Promise<Response> {
+  const answer = await facilitator.verify(request);
+  if (answer.outcome === "unknown-payable") return unknownPayable(call, answer.message);
+  return respond(call, 200, presentVerify(answer, call.voice));
+}
+
+async function settle(
+  facilitator: Facilitator,
+  call: PaymentCall,
+  request: PaymentRequest,
+): Promise<Response> {
+  const delivery = followDelivery(call.c);
+  call.isAsked = true;
+  const answer = await facilitator.settle(request, { closed: delivery.closed });
+  const { paymentId } = answer;
+  if (answer.outcome === "settled" && !answer.replayed && paymentId !== null)
+    delivery.orElse(() => void release(facilitator, call, paymentId));
+  return settled(call, answer);
+}
+
+/** Nobody got this success, so somebody else may. */
+async function release(
+  facilitator: Facilitator,
+  { c, place }: PaymentCall,
+  paymentId: string,
+): Promise<void> {
+  try {
+    await facilitator.releaseGrant(paymentId, place.requestId);
+  } catch (error) {
+    c.var.ctx.log.warn(
+      { paymentId, ...errorFields(error) },
+      "a success that nobody received was not taken back",
+    );
+  }
+}
+
+function settled(call: PaymentCall, answer: SettleAnswer): Response {
+  const body = presentSettle(answer, call.voice);
+  const { outcome } = answer;
+  const headers: Record<string, string> = answer.replayed ? { "Idempotent-Replayed": "true" } : {};
+  switch (outcome) {
+    case "settled":
+    case "refused":
+    case "failed":
+      return respond(call, 200, body, headers);
+    case "pending":
+      return respond(call, 200, body, {
+        ...headers,
+        "Retry-After": String(answer.extra.retryAfterSeconds ?? 1),
+      });
+    case "duplicate":
+    case "bound-elsewhere":
+      return respond(call, 409, body, headers);
+    case "unknown-payable":
+      return unknownPayable(call, answer.message ?? undefined);
+    case "idempotency-key-reused":
+      return withProblem(
+        call,
+        fault("idempotency_key_reused"),
+        body.errorReason ?? "invalid_payload",
+        answer.message,
+      );
+    case "unavailable":
+      return unavailable(
+        call,
+        answer.reason ?? "settlement_pending",
+        answer.message,
+        answer.extra.retryAfterSeconds,
+      );
+    default:
+      return unreachable(outcome);
+  }
+}
+
+/** A no of the protocol before the engine was asked: readable, so it is a 200. */
+function refused(call: PaymentCall, { reason, message }: Refusal): Response {
+  return respond(call, 200, typedFields(call, presentReason(reason, call.voice), message));
+}
+
+function unknownPayable(
+  call: PaymentCall,
+  message = "No such resource is for sale here. Check the id or the URL it was registered with.",
+): Response {
+  return withProblem(
+    call,
+    fault("not_found"),
+    presentReason("invalid_payment_requirements", call.voice),
+    message,
+  );
+}
+
+/** Whatever was thrown, told so that a stock client gets a typed error and no payer is blamed for a fault of ours. */
+function failure({ edge }: Payments, call: PaymentCall, error: unknown): Response {
+  const seen = toFault(error);
+  const unexpected: Reason = call.verb === "verify" ? "unexpected_verify_error" : "unexpected_settle_error";
+  if (["invalid", "too-large", "unsupported-media"].includes(seen.kind))
+    return withProblem(call, seen, "invalid_payload", seen.detail);
+  if (seen.kind === "rate-limited") return withProblem(call, seen, unexpected, seen.detail);
+  const level = seen.kind === "bug" ? "error" : "warn";
+  edge.log[level](
+    { requestId: call.place.requestId, verb: call.verb, ...errorFields(error) },
+    "a payment call failed",
+  );
+  if (call.verb === "verify")
+    return respond(
+      call,
+      200,
+      typedFields(
+        call,
+        unexpected,
+        "We could not check this payment. Nothing is wrong with it as far as we know; try again.",
+      ),
+    );
+  return unavailable(call, call.isAsked ? "settlement_pending" : unexpected, null);
+}
+
+/** 503: nothing was claimed (`unexpected_settle_error`), or nobody can say whether it was (`settlement_pending`). */
+function unavailable(
+  call: PaymentCall,
+  reason: Reason,
+  message: string | null,
+  retryAfterSeconds = 1,
+): Response {
+  const said =
+    message ??
+    (reason === "settlement_pending"
+      ? "We cannot say yet whether this was recorded. Repeat the identical request; do not sign a new payment."
+      : "Nothing was recorded. Repeat the identical request shortly.");
+  return withProblem(
+    call,
+    fault("unavailable", { retryAfterSeconds }),
+    presentReason(reason, call.voice),
+    said,
+  );
+}
+
+function withProblem(call: PaymentCall, seen: Fault, reason: string, message: string | null): Response {
+  const members = typedFields(call, reason, message ?? seen.detail);
+  return problemResponse(call.place, seen, { members, headers: headersOf(call) });
+}
+
+/** What every refusal carries, beside or in place of problem details. */
+function typedFields({ verb }: PaymentCall, reason: string, message: string) {
+  return verb === "verify"
+    ? { isValid: false, invalidReason: reason, invalidMessage: message }
+    : { success: false, errorReason: reason, errorMessage: message, transaction: "", network: "" };
+}
+
+function respond(
+  call: PaymentCall,
+  status: ContentfulStatusCode,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Response {
+  const all = { "Content-Type": "application/json", ...headersOf(call), ...headers };
+  return new Response(JSON.stringify(body), { status, headers: all });
+}
+
+function headersOf({ place }: PaymentCall): Record<string, string> {
+  return {
+    ...openCorsHeaders,
+    "Cache-Control": PRIVATE,
+    "X-Content-Type-Options": "nosniff",
+    "Request-Id": place.requestId,
+  };
+}

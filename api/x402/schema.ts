@@ -1,0 +1,186 @@
+import { z } from "@hono/zod-openapi";
+import { Money } from "../http/money.ts";
+
+/** One way to pay, exactly as a client signs for it. Source: interface §2.14, x402.md §2. */
+export const PaymentRequirements = z
+  .object({
+    scheme: z.string().openapi({ example: "exact" }),
+    network: z.string().openapi({ example: "eip155:8453", description: "CAIP-2" }),
+    amount: z.string().openapi({ description: "Atomic units" }),
+    asset: z.string().openapi({ description: "Token contract" }),
+    payTo: z.string(),
+    maxTimeoutSeconds: z.int(),
+    extra: z.record(z.string(), z.unknown()),
+  })
+  .openapi("PaymentRequirements");
+export type PaymentRequirements = z.infer<typeof PaymentRequirements>;
+
+const ResourceInfo = z.object({
+  url: z.string(),
+  description: z.string(),
+  mimeType: z.string(),
+  serviceName: z.string().optional(),
+  tags: z.array(z.string()).optional(),
+  iconUrl: z.string().optional(),
+});
+
+export const PaymentRequired = z
+  .object({
+    x402Version: z.literal(2),
+    resource: ResourceInfo,
+    accepts: z.array(PaymentRequirements),
+    extensions: z.record(z.string(), z.unknown()),
+  })
+  .openapi("PaymentRequired");
+export type PaymentRequired = z.infer<typeof PaymentRequired>;
+
+/** A rail in the merchant API's words: here `asset` is a code. */
+export const Rail = z
+  .object({
+    chain: z.string(),
+    asset: z.string(),
+    contract: z.string(),
+    payTo: z.string(),
+    transferMethod: z.literal("eip3009"),
+    domain: z.object({
+      name: z.string(),
+      version: z.string(),
+      chainId: z.int(),
+      verifyingContract: z.string(),
+    }),
+  })
+  .openapi("Rail");
+export type Rail = z.infer<typeof Rail>;
+
+export const PaymentRequiredLookup = PaymentRequired.extend({ price: Money, rails: z.array(Rail) }).openapi(
+  "PaymentRequiredLookup",
+);
+
+const PaymentPayload = z.object({
+  x402Version: z.int(),
+  accepted: PaymentRequirements.partial({ extra: true, maxTimeoutSeconds: true }),
+  payload: z.object({
+    signature: z.string(),
+    authorization: z.object({
+      from: z.string(),
+      to: z.string(),
+      value: z.string(),
+      validAfter: z.string(),
+      validBefore: z.string(),
+      nonce: z.string(),
+    }),
+  }),
+  resource: z.object({ url: z.string() }).optional(),
+  extensions: z.record(z.string(), z.unknown()).optional(),
+});
+
+/** Documents the body of verify and settle; `wire.ts` reads it, in both versions. */
+export const PaymentBody = z
+  .object({
+    x402Version: z.int(),
+    paymentPayload: PaymentPayload,
+    paymentRequirements: PaymentRequirements.partial({ extra: true, maxTimeoutSeconds: true }).optional(),
+  })
+  .openapi("PaymentBody");
+
+export const VerifyResponse = z
+  .object({
+    isValid: z.boolean(),
+    invalidReason: z.string().optional(),
+    invalidMessage: z.string().optional(),
+    payer: z.string().optional(),
+  })
+  .openapi("VerifyResponse");
+export type VerifyResponse = z.infer<typeof VerifyResponse>;
+
+export const SettleResponse = z
+  .object({
+    success: z.boolean(),
+    errorReason: z.string().optional(),
+    errorMessage: z.string().optional(),
+    transaction: z.string(),
+    network: z.string(),
+    payer: z.string().optional(),
+    amount: z.string().optional(),
+    extra: z
+      .object({
+        paymentId: z.string(),
+        statusUrl: z.string(),
+        retryAfterSeconds: z.number(),
+        chargeable: z.boolean(),
+        settledAt: z.string(),
+        settledBy: z.enum(["farebox", "third-party"]),
+        replayed: z.boolean(),
+      })
+      .partial()
+      .optional(),
+  })
+  .openapi("SettleResponse");
+export type SettleResponse = z.infer<typeof SettleResponse>;
+
+export const SupportedResponse = z
+  .object({
+    kinds: z.array(z.object({ x402Version: z.int(), scheme: z.string(), network: z.string() })),
+    extensions: z.array(z.string()),
+    signers: z.record(z.string(), z.array(z.string())),
+  })
+  .openapi("SupportedResponse");
+export type SupportedResponse = z.infer<typeof SupportedResponse>;
+
+export const SettlementStatusResponse = z
+  .object({
+    paymentId: z.string(),
+    status: z.enum(["pending", "settled", "final", "failed", "expired", "cancelled", "review", "reversed"]),
+    success: z.boolean(),
+    errorReason: z.string().nullable(),
+    transaction: z.string(),
+    network: z.string(),
+    payer: z.string(),
+    block: z.int().nullable(),
+    logIndex: z.int().nullable(),
+    confirmations: z.int(),
+    required: z.int(),
+    chargeable: z.boolean(),
+  })
+  .openapi("SettlementStatus");
+
+/** An entry of the discovery indexes. `accepts` is always x402's shape here. Source: agents.md §6.2. */
+export const DiscoveryItem = z
+  .object({
+    resource: z.string(),
+    type: z.literal("http"),
+    x402Version: z.literal(2),
+    accepts: z.array(PaymentRequirements),
+    lastUpdated: z.string(),
+    description: z.string(),
+    mimeType: z.string(),
+    serviceName: z.string().optional(),
+    tags: z.array(z.string()),
+    iconUrl: z.string().optional(),
+    extensions: z.record(z.string(), z.unknown()),
+    id: z.string(),
+    merchant: z.object({ id: z.string(), name: z.string() }),
+    price: Money,
+    rails: z.array(Rail),
+    trust: z.object({ host: z.string(), hostVerified: z.boolean() }),
+    links: z.object({ paymentRequired: z.string(), verify: z.string(), settle: z.string() }),
+  })
+  .openapi("DiscoveryItem");
+export type DiscoveryItem = z.infer<typeof DiscoveryItem>;
+
+export const DiscoveryList = z
+  .object({
+    x402Version: z.literal(2),
+    items: z.array(DiscoveryItem),
+    resources: z.array(DiscoveryItem),
+    pagination: z.object({ limit: z.int(), offset: z.int(), total: z.int(), cursor: z.string().nullable() }),
+  })
+  .openapi("DiscoveryList");
+
+export const DiscoverySearch = z
+  .object({
+    x402Version: z.literal(2),
+    resources: z.array(DiscoveryItem),
+    pagination: z.object({ limit: z.int(), cursor: z.string().nullable() }),
+  })
+  .openapi("DiscoverySearch");

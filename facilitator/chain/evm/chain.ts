@@ -1,0 +1,57 @@
+import type { Clock } from "#kernel/clock";
+import type { Log } from "#kernel/log";
+import { systemClock } from "#kernel/system";
+import type { Chain } from "../port.ts";
+import { checkMulticall } from "../rails.ts";
+import type { ChainRow } from "../registry.ts";
+import { findAuthorizationUse, isValidSignature } from "./authorization.ts";
+import { atBlock, blockAt, nativeBalance, nonceOf, receiptOf, taggedBlock } from "./blocks.ts";
+import { tokenBalance } from "./call.ts";
+import { type OnRpc, openClient } from "./client.ts";
+import { haveCode } from "./code.ts";
+import { estimateFees } from "./fees.ts";
+import { moneyLogs } from "./logs.ts";
+import { readAuthorizations, simulate } from "./read.ts";
+import type { Room } from "./room.ts";
+import { sendRaw } from "./send.ts";
+import { codeOf, tokenFacts } from "./token-facts.ts";
+
+/** A chain behind JSON-RPC endpoints. Rejects when an endpoint is of another chain (an error that names what to set)
+ *  and with `chain_unavailable` when none answers. Without a working Multicall3 its row says so: batches of one. */
+export async function openEvmChain(parts: {
+  readonly row: ChainRow;
+  readonly log: Log;
+  readonly onRpc?: OnRpc | undefined;
+  readonly clock?: Clock | undefined;
+}): Promise<Chain> {
+  const { row, log, onRpc, clock = systemClock } = parts;
+  const rpc = await openClient({ row, clock, log, onRpc });
+  const chain = chainOf({ row, rpc, log, seen: null });
+  const multicall = await checkMulticall(chain);
+  if (multicall.ok) return chain;
+  log.warn({ chain: row.slug }, multicall.problem);
+  return chainOf({ row: { ...row, multicall: null, batchLimit: 1 }, rpc, log, seen: null });
+}
+
+function chainOf(room: Room): Chain {
+  return {
+    row: room.row,
+    head: () => taggedBlock(room, "latest"),
+    finalized: () => taggedBlock(room, "finalized"),
+    blockAt: (number) => blockAt(room, number),
+    moneyLogs: (block, ours) => moneyLogs(room, block, ours),
+    findAuthorizationUse: (item) => findAuthorizationUse(room, item),
+    readAuthorizations: (from, items) => readAuthorizations(room, from, items),
+    simulate: (from, calls, gasLimit) => simulate(room, { from, calls, gasLimit }),
+    nonce: (account, block) => nonceOf(room, account, block),
+    nativeBalance: (account, block) => nativeBalance(room, account, block),
+    tokenBalance: (token, account, block) => tokenBalance(room, { token, account, block: atBlock(block) }),
+    code: (account) => codeOf(room, account),
+    haveCode: (accounts) => haveCode(room, accounts),
+    isValidSignature: (account, digest, signature) => isValidSignature(room, { account, digest, signature }),
+    fees: () => estimateFees(room),
+    send: (raw) => sendRaw(room, raw),
+    receipt: (txHash) => receiptOf(room, txHash),
+    tokenFacts: (token) => tokenFacts(room, token),
+  };
+}

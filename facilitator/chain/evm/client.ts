@@ -1,0 +1,192 @@
+import { http } from "viem";
+import type { Hex } from "#kernel/bytes";
+import type { Clock } from "#kernel/clock";
+import { type Fault, fault } from "#kernel/fault";
+import type { Log } from "#kernel/log";
+import type { ChainRow } from "../registry.ts";
+import { MalformedAnswer, quantity } from "./answer.ts";
+
+/** An error that a node gave as its answer. `data` is what a failed execution returned. */
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data: Hex | null;
+}
+export type Reply<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: RpcError };
+/** One request: `parse` throws on an answer of the wrong shape, which then counts as no answer. */
+interface Question<T> {
+  readonly method: string;
+  readonly params: readonly unknown[];
+  readonly parse: (result: unknown) => T;
+}
+/** Told of every request that went out: for metrics. */
+export type OnRpc = (method: string, ok: boolean, ms: number) => void;
+
+/** One endpoint, tried once; null when it was silent. */
+export type Source = <T>(question: Question<T>) => Promise<Reply<T> | null>;
+
+export interface RpcClient {
+  /** The answer of the first endpoint that gives a useful one. Rejects with `chain_unavailable`. */
+  request<T>(question: Question<T>): Promise<T>;
+  /** The same, with a node's own error as a value: it may be a verdict (a revert, an unknown block). */
+  ask<T>(question: Question<T>): Promise<Reply<T>>;
+  /** At most `count` single endpoints, the healthiest first: for what must not be mixed from several. */
+  sources(count: number): readonly Source[];
+  unavailable(cause: unknown): Fault;
+}
+
+interface Endpoint {
+  /** Host only: a path or a query may carry a key. */
+  readonly name: string;
+  readonly send: (request: { method: string; params: readonly unknown[] }) => Promise<RawReply>;
+  /** Whether it said the right chain id since it last failed. */
+  verified: boolean;
+  restsUntilMs: number;
+}
+interface RawReply {
+  readonly result?: unknown;
+  readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly data?: unknown };
+}
+
+const TIMEOUT_MS = 5000;
+/** An endpoint that failed is asked last for this long. */
+const REST_MS = 5000;
+/** Errors about the endpoint, not about the question: another endpoint may answer. */
+const TROUBLE = new Set([-32700, -32601, -32603, -32002, -32004, -32005, -32007, 429]);
+
+/** Asks the chain's endpoints, one after the other. Rejects when one of them answers for another chain, and with
+ *  `chain_unavailable` when none answers. */
+export async function openClient(parts: {
+  readonly row: ChainRow;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly onRpc?: OnRpc | undefined;
+}): Promise<RpcClient> {
+  const { row, clock, log, onRpc } = parts;
+  const endpoints = row.rpcUrls.map(endpointOf);
+  const unavailable = (cause: unknown) => fault("chain_unavailable", { chain: row.slug }, cause);
+
+  /** One request to one endpoint; an `Error` when nothing useful came back. Its message holds no URL. */
+  async function send<T>(
+    endpoint: Endpoint,
+    { method, params, parse }: Question<T>,
+  ): Promise<Reply<T> | Error> {
+    const startedMs = clock.monotonicMs();
+    let reply: Reply<T> | Error;
+    try {
+      const raw = await endpoint.send({ method, params });
+      reply = raw.error ? { ok: false, error: errorOf(raw.error) } : { ok: true, value: parse(raw.result) };
+    } catch (error) {
+      reply = new Error(`${method} at ${endpoint.name}: ${shortly(error)}`);
+    }
+    onRpc?.(method, !(reply instanceof Error) && reply.ok, clock.monotonicMs() - startedMs);
+    return reply;
+  }
+
+  async function verify(endpoint: Endpoint): Promise<Error | null> {
+    const reply = await send(endpoint, { method: "eth_chainId", params: [], parse: quantity });
+    if (reply instanceof Error) return reply;
+    if (!reply.ok) return new Error(`eth_chainId at ${endpoint.name}: ${reply.error.message}`);
+    if (reply.value !== BigInt(row.chainId)) return new WrongChain(row, endpoint.name, reply.value);
+    endpoint.verified = true;
+    return null;
+  }
+
+  async function tryOne<T>(endpoint: Endpoint, question: Question<T>): Promise<Reply<T> | Error> {
+    const doubt = endpoint.verified ? null : await verify(endpoint);
+    const reply = doubt ?? (await send(endpoint, question));
+    if (reply instanceof Error) {
+      if (reply instanceof WrongChain) log.error({ chain: row.slug }, reply.message);
+      endpoint.verified = false;
+    }
+    const failed = reply instanceof Error || (!reply.ok && TROUBLE.has(reply.error.code));
+    endpoint.restsUntilMs = failed ? clock.monotonicMs() + REST_MS : 0;
+    return reply;
+  }
+
+  function healthiestFirst(): readonly Endpoint[] {
+    const nowMs = clock.monotonicMs();
+    const rests = ({ restsUntilMs }: Endpoint) => restsUntilMs > nowMs;
+    return [...endpoints.filter((endpoint) => !rests(endpoint)), ...endpoints.filter(rests)];
+  }
+
+  async function ask<T>(question: Question<T>): Promise<Reply<T>> {
+    let refusal: Reply<T> | null = null;
+    let silence: Error | null = null;
+    for (const endpoint of healthiestFirst()) {
+      const reply = await tryOne(endpoint, question);
+      if (reply instanceof Error) silence = reply;
+      else if (reply.ok || !TROUBLE.has(reply.error.code)) return reply;
+      else refusal = reply;
+    }
+    if (refusal) return refusal;
+    throw unavailable(silence);
+  }
+
+  async function request<T>(question: Question<T>): Promise<T> {
+    const reply = await ask(question);
+    if (reply.ok) return reply.value;
+    throw unavailable(new Error(`${question.method}: ${reply.error.code} ${reply.error.message}`));
+  }
+
+  function sources(count: number): readonly Source[] {
+    return healthiestFirst()
+      .slice(0, count)
+      .map((endpoint) => async (question) => {
+        const reply = await tryOne(endpoint, question);
+        return reply instanceof Error ? null : reply;
+      });
+  }
+
+  const doubts = await Promise.all(endpoints.map(verify));
+  const wrong = doubts.find((doubt) => doubt instanceof WrongChain);
+  if (wrong) throw wrong;
+  if (doubts.every((doubt) => doubt !== null)) throw unavailable(doubts[0]);
+  return { request, ask, sources, unavailable };
+}
+
+/** A setting that would move money on the wrong chain. */
+class WrongChain extends Error {
+  constructor(row: ChainRow, endpoint: string, answered: bigint) {
+    super(
+      `FAREBOX_CHAINS, ${row.slug}: the endpoint ${endpoint} answers for chain id ${answered}, not ${row.chainId}. ` +
+        `Set rpcUrls to an endpoint of chain ${row.chainId}, or correct chainId.`,
+    );
+    this.name = "WrongChain";
+  }
+}
+
+function endpointOf(url: string): Endpoint {
+  // Raw replies, no retries: failover and the reading of errors are ours.
+  const transport = http(url, { raw: true, retryCount: 0, timeout: TIMEOUT_MS });
+  const { request } = transport({ retryCount: 0 });
+  return {
+    name: new URL(url).host,
+    send: (question) => (request as (question: unknown) => Promise<RawReply>)(question),
+    verified: false,
+    restsUntilMs: 0,
+  };
+}
+
+function errorOf(error: NonNullable<RawReply["error"]>): RpcError {
+  return {
+    code: typeof error.code === "number" ? error.code : 0,
+    message: typeof error.message === "string" ? error.message.slice(0, 200) : "",
+    data: dataOf(error.data),
+  };
+}
+
+/** Nodes put what an execution returned into `data` itself, into `data.data`, or behind a word. */
+function dataOf(data: unknown): Hex | null {
+  if (typeof data === "string") return (/0x(?:[0-9a-f]{2})*$/i.exec(data)?.[0].toLowerCase() as Hex) ?? null;
+  return typeof data === "object" && data !== null && "data" in data ? dataOf(data.data) : null;
+}
+
+/** The library's messages quote URL and body; its short form does not, nor does a status. */
+function shortly(error: unknown): string {
+  if (!(error instanceof Error)) return "no answer";
+  const status = "status" in error && typeof error.status === "number" ? ` ${error.status}` : "";
+  return error instanceof MalformedAnswer ? error.message : `${error.name}${status}`;
+}

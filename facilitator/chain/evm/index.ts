@@ -1,0 +1,3 @@
+export { openEvmChain } from "./chain.ts";
+export type { OnRpc } from "./client.ts";
+export { addressOf, localSigner } from "./signer.ts";

@@ -1,0 +1,122 @@
+import { type Address, type Hash, hash } from "#kernel/bytes";
+import { canonicalJson } from "#kernel/codec";
+import type { BlockRef, MoneyLog } from "../port.ts";
+import { addressInWord, count, fields, hash32, list, MalformedAnswer, orNull, quantity } from "./answer.ts";
+import type { Source } from "./client.ts";
+import { addressWord } from "./multicall.ts";
+import type { Room } from "./room.ts";
+
+/** Transfer(address indexed from,address indexed to,uint256 value) */
+const TRANSFER = hash("0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef");
+/** AuthorizationUsed(address indexed authorizer,bytes32 indexed nonce) */
+export const AUTHORIZATION_USED = hash("0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5");
+/** AuthorizationCanceled(address indexed authorizer,bytes32 indexed nonce) */
+const AUTHORIZATION_CANCELED = hash("0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81");
+
+/** As many addresses in one filter as endpoints commonly take. */
+const FILTER_ADDRESSES = 500;
+/** A credit needs this many endpoints to tell the same, where so many are configured. */
+const WITNESSES = 2;
+const UNKNOWN_BLOCK = /unknown (?:block|header)|not found|no (?:such )?block|missing (?:block|header)/i;
+
+type Topics = readonly (readonly string[] | null)[];
+/** What one endpoint says: its logs, that it has no such block, or nothing useful. */
+type Testimony = readonly MoneyLog[] | "unknown-block" | "silent";
+
+/** The logs of exactly this block that are about our money. With two endpoints or more, two must say the same:
+ *  where they differ nobody is believed, and reading the chain stops. */
+export async function moneyLogs(
+  room: Room,
+  block: BlockRef,
+  ours: readonly Address[],
+): Promise<readonly MoneyLog[] | null> {
+  const witnesses = room.rpc.sources(WITNESSES);
+  const [first, ...others] = await Promise.all(
+    witnesses.map((source) => testify(room, source, { block, ours })),
+  );
+  if (first === undefined || [first, ...others].includes("silent")) {
+    throw room.rpc.unavailable(new Error("eth_getLogs: an endpoint gave no useful answer"));
+  }
+  if (typeof first === "string" || others.includes("unknown-block")) return null;
+  const said = canonicalJson(first);
+  if (others.some((other) => canonicalJson(other) !== said)) {
+    const message = `endpoints disagree about the logs of block ${block.number}`;
+    room.log.error({ chain: room.row.slug, block: block.number, hash: block.hash }, message);
+    throw room.rpc.unavailable(new Error(message));
+  }
+  return first;
+}
+
+async function testify(
+  { row }: Room,
+  source: Source,
+  { block, ours }: { block: BlockRef; ours: readonly Address[] },
+): Promise<Testimony> {
+  const tokens = row.tokens.map(({ contract }) => contract);
+  const parse = (result: unknown) => list(result).map((log) => moneyLog(log, { block, tokens }));
+  // Some nodes answer an unknown hash with no logs instead of an error: the block itself is asked for, too.
+  const known = source({
+    method: "eth_getBlockByHash",
+    params: [block.hash, false],
+    parse: orNull((found) => hash32(fields(found).hash) === block.hash),
+  });
+  const filters = topicFilters(ours).map((topics) =>
+    source({ method: "eth_getLogs", params: [{ blockHash: block.hash, address: tokens, topics }], parse }),
+  );
+  const replies = await Promise.all([known, ...filters]);
+  const logs = new Map<number, MoneyLog>();
+  for (const reply of replies) {
+    if (reply === null) return "silent";
+    if (!reply.ok) return UNKNOWN_BLOCK.test(reply.error.message) ? "unknown-block" : "silent";
+    if (reply.value === null || reply.value === false) return "unknown-block";
+    if (reply.value === true) continue;
+    for (const log of reply.value) if (log) logs.set(log.logIndex, log);
+  }
+  return [...logs.values()].sort((a, b) => a.logIndex - b.logIndex);
+}
+
+function topicFilters(ours: readonly Address[]): readonly Topics[] {
+  const filters: Topics[] = [[[AUTHORIZATION_USED, AUTHORIZATION_CANCELED]]];
+  for (let at = 0; at < ours.length; at += FILTER_ADDRESSES) {
+    const some = ours.slice(at, at + FILTER_ADDRESSES).map((address) => `0x${addressWord(address)}`);
+    filters.push([[TRANSFER], null, some], [[TRANSFER], some]);
+  }
+  return filters;
+}
+
+/** Null for a log that only looks like one of ours (other indexed fields). Throws on one that was not asked for. */
+function moneyLog(
+  value: unknown,
+  { block, tokens }: { block: BlockRef; tokens: readonly Address[] },
+): MoneyLog | null {
+  const log = fields(value);
+  const [event, first, second, ...more] = list(log.topics).map(hash32);
+  const token = tokens.find((contract) => contract === String(log.address).toLowerCase());
+  if (!token || log.removed === true || hash32(log.blockHash) !== block.hash) {
+    throw new MalformedAnswer("a log of another block or contract");
+  }
+  if (!first || !second || more.length > 0) return null;
+  const place = {
+    token,
+    blockNumber: block.number,
+    blockHash: block.hash,
+    txHash: hash32(log.transactionHash),
+    logIndex: count(log.logIndex),
+  };
+  if (event === TRANSFER) {
+    const [from, to] = [addressInWord(first), addressInWord(second)];
+    return { ...place, event: "transfer", from, to, amount: quantity(log.data) };
+  }
+  return authorizationLog(place, event, { payer: addressInWord(first), nonce: second });
+}
+
+function authorizationLog(
+  place: Pick<MoneyLog, "token" | "blockNumber" | "blockHash" | "txHash" | "logIndex">,
+  event: Hash | undefined,
+  authorization: { payer: Address; nonce: Hash },
+): MoneyLog {
+  if (event === AUTHORIZATION_USED) return { ...place, event: "authorization-used", ...authorization };
+  if (event === AUTHORIZATION_CANCELED)
+    return { ...place, event: "authorization-canceled", ...authorization };
+  throw new MalformedAnswer("a log of another event");
+}

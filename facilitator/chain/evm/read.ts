@@ -1,0 +1,138 @@
+import type { Address, Hex } from "#kernel/bytes";
+import { countsParentBlocks } from "../known-chains.ts";
+import type { AuthorizationRead, AuthorizationState, Call, CallOutcome } from "../port.ts";
+import { MalformedAnswer, toQuantity } from "./answer.ts";
+import { taggedBlock } from "./blocks.ts";
+import { balanceOf, type Execution, execute, uint, view } from "./call.ts";
+import {
+  type CallResult,
+  GET_BLOCK_NUMBER,
+  GET_BLOCK_TIMESTAMP,
+  packAggregate3,
+  unpackResults,
+  word,
+} from "./multicall.ts";
+import { revertOf } from "./revert.ts";
+import type { Room } from "./room.ts";
+
+/** Gas for the reads and the frame, and per item: three times what an item takes. A lone contract wallet that burns
+ *  everything leaves enough of it to answer. */
+const READ_GAS = 300_000n;
+const ITEM_GAS = 150_000n;
+/** Arbitrum's own block number: arbBlockNumber() of ArbSys. */
+const ARB_BLOCK_NUMBER: Call = { to: `0x${word(100).slice(24)}` as Address, data: "0xa3b1b31d" };
+
+/** One `eth_call` for many: block, balances and nonce states first, then the transfers in order, since a read behind
+ *  a transfer sees what the transfer left. */
+export async function readAuthorizations(
+  room: Room,
+  from: Address,
+  items: readonly AuthorizationRead[],
+): Promise<readonly AuthorizationState[]> {
+  if (items.length === 0) return [];
+  const { multicall } = room.row;
+  if (multicall === null) return readOneByOne(room, from, items);
+  const gas = READ_GAS + ITEM_GAS * BigInt(items.length);
+  const data = packReads(room.row.chainId, multicall, items);
+  const execution = await execute(room, { from, to: multicall, data, gas });
+  return usable(room, () => {
+    if (!execution.ok)
+      throw new MalformedAnswer(execution.outOfGas ? "a read out of gas" : "a read reverted");
+    return statesOf(unpackResults(execution.data, 2 + 3 * items.length), items.length);
+  });
+}
+
+function packReads(chainId: number, multicall: Address, items: readonly AuthorizationRead[]): Hex {
+  const blockNumber = countsParentBlocks(chainId)
+    ? ARB_BLOCK_NUMBER
+    : { to: multicall, data: GET_BLOCK_NUMBER };
+  return packAggregate3([
+    blockNumber,
+    { to: multicall, data: GET_BLOCK_TIMESTAMP },
+    ...items.map(({ token, payer }) => ({ to: token, data: balanceOf(payer) })),
+    ...items.map(stateCall),
+    ...items.map(({ transfer }) => transfer),
+  ]);
+}
+
+function statesOf(results: readonly CallResult[], count: number): readonly AuthorizationState[] {
+  const read = (index: number) => {
+    const result = results[index];
+    if (!result?.success) throw new MalformedAnswer("a token that cannot be read");
+    return uint(result.data);
+  };
+  const block = { number: Number(read(0)), timestamp: Number(read(1)) };
+  return results.slice(2 + 2 * count).map(({ success, data }, i) => ({
+    block,
+    balance: read(2 + i),
+    used: read(2 + count + i) !== 0n,
+    transfer: success ? { ok: true, data } : { ok: false, revert: revertOf(data, block.timestamp), data },
+  }));
+}
+
+/** The very batch, or the lone call, as the lane would send it. */
+export async function simulate(
+  room: Room,
+  { from, calls, gasLimit }: { from: Address; calls: readonly Call[]; gasLimit: bigint },
+): Promise<readonly CallOutcome[]> {
+  const [first, second] = calls;
+  if (!first) return [];
+  const { multicall } = room.row;
+  if (!second) {
+    const execution = await execute(room, { from, ...first, gas: gasLimit });
+    return [outcomeOf(execution, room.seen?.timestamp ?? 0)];
+  }
+  if (multicall === null) throw new Error(`${room.row.slug} has no Multicall3: calls go alone`);
+  const execution = await execute(room, { from, to: multicall, data: packAggregate3(calls), gas: gasLimit });
+  const time = room.seen?.timestamp ?? 0;
+  // Every call may fail, so the batch itself fails of one thing only.
+  if (!execution.ok) return calls.map(() => ({ ok: false, revert: "out-of-gas", data: execution.data }));
+  return usable(room, () =>
+    unpackResults(execution.data, calls.length).map(({ success, data }) =>
+      outcomeOf(success ? { ok: true, data } : { ok: false, data, outOfGas: false }, time),
+    ),
+  );
+}
+
+async function readOneByOne(
+  room: Room,
+  from: Address,
+  items: readonly AuthorizationRead[],
+): Promise<readonly AuthorizationState[]> {
+  const { number, timestamp } = await taggedBlock(room, "latest");
+  const at = toQuantity(number);
+  const block = { number, timestamp };
+  const read = async (call: Call) => (await view(room, call, at)) ?? "0x";
+  return Promise.all(
+    items.map(async (item) => {
+      const [balance, used, execution] = await Promise.all([
+        read({ to: item.token, data: balanceOf(item.payer) }),
+        read(stateCall(item)),
+        execute(room, { from, ...item.transfer, gas: READ_GAS + ITEM_GAS }, at),
+      ]);
+      const transfer = outcomeOf(execution, timestamp);
+      return usable(room, () => ({ block, balance: uint(balance), used: uint(used) !== 0n, transfer }));
+    }),
+  );
+}
+
+/** authorizationState(address,bytes32) */
+function stateCall({ token, payer, nonce }: Omit<AuthorizationRead, "transfer">): Call {
+  return { to: token, data: `0xe94a0102000000000000000000000000${payer.slice(2)}${nonce.slice(2)}` };
+}
+
+function outcomeOf(execution: Execution, blockTime: number): CallOutcome {
+  if (execution.ok) return execution;
+  const { data, outOfGas } = execution;
+  return { ok: false, revert: outOfGas ? "out-of-gas" : revertOf(data, blockTime), data };
+}
+
+/** An answer that makes no sense is an outage of ours, not a verdict about anybody. */
+function usable<T>(room: Room, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof MalformedAnswer) throw room.rpc.unavailable(error);
+    throw error;
+  }
+}

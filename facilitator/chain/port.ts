@@ -1,0 +1,175 @@
+import type { Address, Hash, Hex } from "#kernel/bytes";
+import type { ChainRow, TokenRow } from "./registry.ts";
+
+/** A block as the observer follows it. `timestamp` in seconds, fees in wei. */
+export interface BlockRef {
+  readonly number: number;
+  readonly hash: Hash;
+  readonly parentHash: Hash;
+  readonly timestamp: number;
+  readonly baseFeePerGas: bigint;
+}
+
+interface LogPlace {
+  readonly token: Address;
+  readonly blockNumber: number;
+  readonly blockHash: Hash;
+  readonly txHash: Hash;
+  /** Index within the block. */
+  readonly logIndex: number;
+}
+/** The logs that are about our money, of listed tokens only. */
+export type MoneyLog =
+  | (LogPlace & {
+      readonly event: "transfer";
+      readonly from: Address;
+      readonly to: Address;
+      readonly amount: bigint;
+    })
+  | (LogPlace & { readonly event: "authorization-used"; readonly payer: Address; readonly nonce: Hash })
+  | (LogPlace & { readonly event: "authorization-canceled"; readonly payer: Address; readonly nonce: Hash });
+
+/** A call as it will be sent: closed set of targets and selectors, no value. */
+export interface Call {
+  readonly to: Address;
+  readonly data: Hex;
+}
+/** What became of one call inside a simulation. */
+export type CallOutcome =
+  | { readonly ok: true; readonly data: Hex }
+  | { readonly ok: false; readonly revert: Revert; readonly data: Hex };
+/** Why a token call failed, as far as its error tells. */
+export type Revert =
+  | "insufficient-balance"
+  | "authorization-used"
+  | "authorization-not-yet-valid"
+  | "authorization-expired"
+  | "bad-signature"
+  | "paused"
+  | "blocked"
+  | "out-of-gas"
+  | "unknown";
+
+/** One payer's authorization to be read against the chain. `transfer` is the very call that would be sent. */
+export interface AuthorizationRead {
+  readonly token: Address;
+  readonly payer: Address;
+  readonly nonce: Hash;
+  readonly transfer: Call;
+}
+export interface AuthorizationState {
+  readonly block: { readonly number: number; readonly timestamp: number };
+  readonly balance: bigint;
+  readonly used: boolean;
+  readonly transfer: CallOutcome;
+}
+
+export interface FeeEstimate {
+  readonly baseFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+}
+export interface TransactionRequest {
+  readonly nonce: number;
+  readonly calls: readonly Call[];
+  readonly gasLimit: bigint;
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+}
+/** A signed transaction. The hash is known before anything is sent. */
+export interface SignedTransaction {
+  readonly raw: Hex;
+  readonly hash: Hash;
+}
+/** What an endpoint said to raw bytes. Everything but `refused` leaves the outcome open; silence is `unknown`. */
+export type SendResult =
+  | "accepted"
+  | "already-known"
+  | "nonce-too-low"
+  | "underpriced"
+  | "refused"
+  | "unknown";
+
+export interface Receipt {
+  readonly txHash: Hash;
+  readonly blockNumber: number;
+  readonly blockHash: Hash;
+  readonly succeeded: boolean;
+  readonly gasUsed: bigint;
+  readonly effectiveGasPrice: bigint;
+}
+
+/** What a token's contract says of itself; read at boot and at registration, never entered. */
+export interface TokenFacts {
+  readonly hasCode: boolean;
+  readonly symbol: string | null;
+  readonly decimals: number | null;
+  readonly knowsAuthorizations: boolean;
+  readonly hasBytesOverload: boolean;
+  /** Null when neither ERC-5267 nor `DOMAIN_SEPARATOR()` proves it. */
+  readonly domain: TokenDomain | null;
+}
+export interface TokenDomain {
+  readonly name: string;
+  readonly version: string;
+  readonly chainId: number;
+  readonly verifyingContract: Address;
+}
+
+/** What a chain can do for us. Reads reject with the fault `chain_unavailable` when no endpoint answered usefully:
+ *  an outage of ours, never a verdict about a payer. All methods have a time-out. */
+export interface Chain {
+  readonly row: ChainRow;
+  head(): Promise<BlockRef>;
+  finalized(): Promise<BlockRef>;
+  /** Null when the endpoint has no block at that height (yet). */
+  blockAt(number: number): Promise<BlockRef | null>;
+  /** Transfers from or to `ours`, and every authorization used or cancelled, of the listed tokens, in that very
+   *  block (asked by its hash). Ordered by log index. Null when the endpoint does not know the block. */
+  moneyLogs(block: BlockRef, ours: readonly Address[]): Promise<readonly MoneyLog[] | null>;
+  /** The block of one authorization's use, found by its indexed event from `fromBlock` to the head; null if none. */
+  findAuthorizationUse(item: {
+    token: Address;
+    payer: Address;
+    nonce: Hash;
+    fromBlock: number;
+  }): Promise<BlockRef | null>;
+  /** One `eth_call` for many: all balances and nonce states first, then the transfers in order, each allowed to fail. */
+  readAuthorizations(
+    from: Address,
+    items: readonly AuthorizationRead[],
+  ): Promise<readonly AuthorizationState[]>;
+  /** The very batch (or lone call) that would be sent, from its lane; one outcome per call. */
+  simulate(from: Address, calls: readonly Call[], gasLimit: bigint): Promise<readonly CallOutcome[]>;
+  /** Transactions of `account` mined up to `block`: its next nonce there. */
+  nonce(account: Address, block: number | "latest"): Promise<number>;
+  /** Wei. */
+  nativeBalance(account: Address, block: number | "latest"): Promise<bigint>;
+  tokenBalance(token: Address, account: Address, block: number | "latest"): Promise<bigint>;
+  code(account: Address): Promise<Hex>;
+  /** Whether there is code at each account, in one call: accounts with code are never batched. */
+  haveCode(accounts: readonly Address[]): Promise<readonly boolean[]>;
+  /** Strict ERC-1271 answer of the contract at `account`; false for anything but the magic value. */
+  isValidSignature(account: Address, digest: Hash, signature: Hex): Promise<boolean>;
+  fees(): Promise<FeeEstimate>;
+  /** Never rejects: to be told nothing is an answer too. */
+  send(raw: Hex): Promise<SendResult>;
+  receipt(txHash: Hash): Promise<Receipt | null>;
+  tokenFacts(token: Address): Promise<TokenFacts>;
+}
+
+/** Signs for one gas key under a closed policy: known chain, listed targets and selectors, no value, capped gas and
+ *  fee. Rejects anything else, whoever asks. */
+export interface Signer {
+  readonly address: Address;
+  sign(chain: ChainRow, request: TransactionRequest): Promise<SignedTransaction>;
+}
+
+/** A token rail whose facts were checked on this chain at boot, or the reason why it is refused. */
+export type Rail =
+  | {
+      readonly ok: true;
+      readonly token: TokenRow;
+      readonly domain: TokenDomain;
+      readonly hasBytesOverload: boolean;
+    }
+  | { readonly ok: false; readonly token: TokenRow; readonly problem: string };

@@ -1,0 +1,190 @@
+import { and, eq, sql } from "drizzle-orm";
+import { checksum } from "#kernel/bytes";
+import { coalesce } from "#kernel/coalesce";
+import { toBytesArray } from "#store";
+import type { Facilitator, Quote, RailFacts, Supported } from "./door.ts";
+import { discoverPayables } from "./payable/discover.ts";
+import { findPayables } from "./payable/find.ts";
+import type { Payable } from "./payable/payable.ts";
+import { projectPayable } from "./payable/project.ts";
+import { type OfferedRail, optionsOf } from "./payable/requirements.ts";
+import { authorizationReader } from "./settlement/chain-read.ts";
+import { claimReader, claimWriter, findClaims } from "./settlement/claim.ts";
+import type { Engine } from "./settlement/engine.ts";
+import { laneOf } from "./settlement/examine.ts";
+import { granter, releaseGrant } from "./settlement/grant.ts";
+import { releaseLanes } from "./settlement/lane.ts";
+import { type Loop, loop } from "./settlement/loop.ts";
+import { releaseObservers } from "./settlement/observe.ts";
+import { settle } from "./settlement/settle.ts";
+import type { Settling } from "./settlement/settling.ts";
+import { firstSightMemory, verdictCache } from "./settlement/short-memory.ts";
+import { settlementStatus } from "./settlement/status.ts";
+import { chainTransfer, observer } from "./settlement/tables.ts";
+import { type Verifying, verify } from "./settlement/verify.ts";
+import { waiters } from "./settlement/waiters.ts";
+import { chainLoops } from "./settlement/worker.ts";
+
+/** The centre with its loops; nothing runs before `start`. */
+export interface Running {
+  readonly facilitator: Facilitator;
+  /** Starts answering waits, and the money loops where `engine` has lanes or may watch. */
+  start(options: { readonly moneyLoops: boolean }): void;
+  /** Waiting settles answer pending, now and from now on; the loops go on. */
+  drain(): void;
+  /** Loops finish their step, leases are given back. */
+  stop(): Promise<void>;
+}
+
+/** Puts the centre together from what it needs. */
+export function createFacilitator(engine: Engine): Running {
+  const waiting = waiters(engine.clock);
+  const moneyLoops = [...engine.chains.values()].flatMap((open) => chainLoops(engine, open, waiting));
+  const { clock, log, meter, settings } = engine;
+  const answering = loop({ name: "answer", clock, log, meter, everyMs: settings.pollMs }, () =>
+    waiting.poll(engine.db.pool),
+  );
+  const settling = settlingOf(engine, waiting, () => {
+    for (const { name, wake } of moneyLoops) if (name.startsWith("send:")) wake();
+  });
+  const verifying: Verifying = { ...settling, verdicts: verdictCache(clock) };
+  const running: Loop[] = [];
+  return {
+    facilitator: doorOf(engine, settling, verifying),
+    start(options) {
+      running.push(answering, ...(options.moneyLoops ? moneyLoops : []));
+      for (const each of running) each.start();
+    },
+    drain: waiting.close,
+    async stop() {
+      waiting.close();
+      await Promise.all(running.map((each) => each.stop()));
+      await Promise.all([releaseLanes(engine), releaseObservers(engine)]);
+    },
+  };
+}
+
+function settlingOf(engine: Engine, waiting: Settling["waiters"], wake: () => void): Settling {
+  const readers = new Map(
+    [...engine.chains].map(([chainId, { chain, laneAddresses }]) => [
+      chainId,
+      authorizationReader(chain, laneOf(laneAddresses)),
+    ]),
+  );
+  const { db, chains, clock } = engine;
+  return {
+    engine,
+    reading: {
+      chains,
+      findPayable: coalesce({ maxInFlight: 2, maxItems: 200 }, (targets) => findPayables(db.pool, targets)),
+      findClaim: claimReader(db.pool),
+    },
+    looking: {
+      chainTime: new Map(),
+      reader: (chainId) => {
+        const reader = readers.get(chainId);
+        if (!reader) throw new Error(`no reader for chain ${chainId}`);
+        return reader;
+      },
+      recordedUse: (chainId, claimKey) => recordedUse(engine, chainId, claimKey),
+    },
+    firstSight: firstSightMemory(clock),
+    writeClaim: claimWriter(engine),
+    grant: granter(engine),
+    loadClaim: coalesce({ maxInFlight: 2, maxItems: 200 }, async (keys) => {
+      const byKey = new Map((await findClaims(db.pool, keys)).map((row) => [row.claimKey, row]));
+      return keys.map((key) => byKey.get(key) ?? null);
+    }),
+    waiters: waiting,
+    wake,
+  };
+}
+
+/** Our observer has recorded every transfer to us since it began; only what it has not reached is asked of the chain. */
+async function recordedUse({ db }: Engine, chainId: number, claimKey: Parameters<Settling["loadClaim"]>[0]) {
+  const [[log], [at]] = await Promise.all([
+    db.pool
+      .select({ found: sql`1` })
+      .from(chainTransfer)
+      .where(
+        and(
+          sql`${chainTransfer.authorizationKey} = ANY(${toBytesArray([claimKey])})`,
+          eq(chainTransfer.canonical, true),
+        ),
+      ),
+    db.pool.select().from(observer).where(eq(observer.chainId, chainId)),
+  ]);
+  return {
+    paid: log !== undefined,
+    fromBlock: Math.max((at?.finalizedNumber ?? 0) - 1, at?.startBlock ?? 0),
+  };
+}
+
+function doorOf(engine: Engine, settling: Settling, verifying: Verifying): Facilitator {
+  const rails = offeredRails(engine);
+  const quoteOf = (payable: Payable): Quote => ({ payable, options: optionsOf(payable, rails) });
+  return {
+    async quote(target) {
+      const payable = await settling.reading.findPayable(target);
+      return payable && !payable.closedAt ? quoteOf(payable) : null;
+    },
+    verify: (request) => verify(verifying, request),
+    settle: (request, caller) => settle(settling, request, caller),
+    releaseGrant: (paymentId, requestId) => releaseGrant(engine, paymentId, requestId),
+    status: (paymentId) => settlementStatus(engine, paymentId),
+    async supported(payableId) {
+      if (payableId === undefined) return supportedOn(engine, null);
+      const payable = await settling.reading.findPayable({ by: "id", id: payableId });
+      if (!payable || payable.closedAt) return null;
+      return supportedOn(engine, new Set(optionsOf(payable, rails).map(({ network }) => network)));
+    },
+    rails: () => rails.map(railFacts),
+    refusedRails: () =>
+      [...engine.chains.values()].flatMap(({ chain: { row }, rails: checked }) =>
+        checked.flatMap((rail) =>
+          rail.ok
+            ? []
+            : [{ chain: row.slug, network: row.network, asset: rail.token.symbol, problem: rail.problem }],
+        ),
+      ),
+    async discover(query) {
+      const { items, total } = await discoverPayables(engine.db, rails, query);
+      return { items: items.map(quoteOf), total };
+    },
+    project: projectPayable,
+  };
+}
+
+function offeredRails(engine: Engine): readonly OfferedRail[] {
+  return [...engine.chains.values()].flatMap(({ chain, rails }) =>
+    rails.flatMap((rail) => (rail.ok ? [{ chain: chain.row, rail }] : [])),
+  );
+}
+
+function railFacts({ chain, rail }: OfferedRail): RailFacts {
+  return {
+    chain: chain.slug,
+    network: chain.network,
+    asset: rail.token.symbol,
+    contract: checksum(rail.token.contract),
+    decimals: rail.token.decimals,
+    minimum: chain.dustFloor,
+    payTo: checksum(chain.treasury),
+    transferMethod: "eip3009",
+    domain: { ...rail.domain, verifyingContract: checksum(rail.domain.verifyingContract) },
+  };
+}
+
+function supportedOn(engine: Engine, networks: ReadonlySet<string> | null): Supported {
+  const working = [...engine.chains.values()].filter(
+    ({ chain, rails, isWorking }) =>
+      isWorking() && rails.some(({ ok }) => ok) && (!networks || networks.has(chain.row.network)),
+  );
+  return {
+    networks: working.map(({ chain, laneAddresses }) => ({
+      network: chain.row.network,
+      v1Name: chain.row.v1Name,
+      signers: laneAddresses.map(checksum),
+    })),
+  };
+}

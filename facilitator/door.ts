@@ -1,0 +1,73 @@
+/** What the rooms outside may ask of the centre, and the shapes of its answers. */
+import type { Tx } from "#store";
+import type { Payable, PaymentOption } from "./payable/payable.ts";
+import type { PaymentRequest, SettleAnswer, SettlementStatus, VerifyAnswer } from "./settlement/request.ts";
+
+/** A payable with its options priced now. */
+export interface Quote {
+  readonly payable: Payable;
+  readonly options: readonly PaymentOption[];
+}
+/** A rail of this deployment whose contract was checked on the chain. */
+export interface RailFacts {
+  readonly chain: string;
+  readonly network: `eip155:${number}`;
+  readonly asset: string;
+  readonly contract: string;
+  readonly decimals: number;
+  /** Least amount taken there, in atomic units: the chain's dust floor. */
+  readonly minimum: bigint;
+  readonly payTo: string;
+  readonly transferMethod: "eip3009";
+  readonly domain: {
+    readonly name: string;
+    readonly version: string;
+    readonly chainId: number;
+    readonly verifyingContract: string;
+  };
+}
+/** A configured rail that was refused when its contract was checked, and why. */
+export interface RefusedRail {
+  readonly chain: string;
+  readonly network: `eip155:${number}`;
+  readonly asset: string;
+  readonly problem: string;
+}
+export interface Supported {
+  readonly networks: readonly {
+    readonly network: `eip155:${number}`;
+    readonly v1Name: string | null;
+    readonly signers: readonly string[];
+  }[];
+}
+export interface DiscoverQuery {
+  readonly kinds: readonly Payable["kind"][];
+  readonly network?: string;
+  readonly asset?: string;
+  readonly payTo?: string;
+  readonly scheme?: string;
+  /** Key of a payable's extensions, such as `bazaar`. */
+  readonly extension?: string;
+  /** Highest price, at the decimals of a USD price; leaves out what is not priced in dollars. */
+  readonly maxUsdPrice?: bigint;
+  readonly query?: string;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Everything the rooms outside may ask of the centre. */
+export interface Facilitator {
+  quote(target: PaymentRequest["target"]): Promise<Quote | null>;
+  verify(request: PaymentRequest): Promise<VerifyAnswer>;
+  settle(request: PaymentRequest, caller: { readonly closed: AbortSignal }): Promise<SettleAnswer>;
+  /** Take back a success that never reached its caller: the response closed before its headers were flushed. */
+  releaseGrant(paymentId: string, requestId: string): Promise<void>;
+  status(paymentId: string): Promise<SettlementStatus | null>;
+  /** Networks that work right now; with an id only those of that payable, null when there is none. */
+  supported(payableId?: string): Promise<Supported | null>;
+  rails(): readonly RailFacts[];
+  refusedRails(): readonly RefusedRail[];
+  discover(query: DiscoverQuery): Promise<{ readonly items: readonly Quote[]; readonly total: number }>;
+  /** Create or replace what is for sale; joins the merchant feature's transaction. */
+  project(tx: Tx, payable: Payable): Promise<void>;
+}

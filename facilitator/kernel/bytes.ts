@@ -1,0 +1,67 @@
+import { keccak_256 } from "@noble/hashes/sha3";
+
+/** Lower-case `0x` hex of any length. Everything inside the facilitator compares bytes in this one form. */
+export type Hex = `0x${string}`;
+/** A 20-byte account or contract, lower-case. Made by `address()` only; shown to the world by `checksum()`. */
+export type Address = Hex & { readonly brand: "address" };
+/** 32 bytes, lower-case: block and transaction hashes, authorization nonces, claim keys. */
+export type Hash = Hex & { readonly brand: "hash" };
+
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+const HASH = /^0x[0-9a-fA-F]{64}$/;
+const HEX = /^0x(?:[0-9a-fA-F]{2})*$/;
+
+/** The address in `text`, or null when it is none. A mixed-case address must carry a right EIP-55 checksum. */
+export function parseAddress(text: unknown): Address | null {
+  if (typeof text !== "string" || !ADDRESS.test(text)) return null;
+  const lower = text.toLowerCase() as Address;
+  const digits = text.slice(2);
+  const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
+  return mixed && checksum(lower) !== text ? null : lower;
+}
+
+/** The address in `text`. Throws on anything else: for values that are ours, not a caller's. */
+export function address(text: string): Address {
+  const parsed = parseAddress(text);
+  if (!parsed) throw new TypeError(`not an address: ${text}`);
+  return parsed;
+}
+
+/** 32 bytes of hex, or null. */
+export function parseHash(text: unknown): Hash | null {
+  return typeof text === "string" && HASH.test(text) ? (text.toLowerCase() as Hash) : null;
+}
+
+/** 32 bytes of hex. Throws on anything else: for values that are ours, not a caller's. */
+export function hash(text: string): Hash {
+  const parsed = parseHash(text);
+  if (!parsed) throw new TypeError(`not 32 bytes of hex: ${text}`);
+  return parsed;
+}
+
+/** Whole bytes of hex, or null. */
+export function parseHex(text: unknown): Hex | null {
+  return typeof text === "string" && HEX.test(text) ? (text.toLowerCase() as Hex) : null;
+}
+
+export function toBytes(hex: Hex): Buffer {
+  return Buffer.from(hex.slice(2), "hex");
+}
+
+export function fromBytes(bytes: Uint8Array): Hex {
+  return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex")}`;
+}
+
+const checksummed = new Map<Address, string>();
+
+/** EIP-55 form. Stock clients compare `payTo` and `asset` with case, so the wire always carries this form. */
+export function checksum(lower: Address): string {
+  const known = checksummed.get(lower);
+  if (known) return known;
+  const digits = lower.slice(2);
+  const digest = Buffer.from(keccak_256(Buffer.from(digits, "ascii"))).toString("hex");
+  const shown = `0x${[...digits].map((digit, i) => (Number.parseInt(digest.charAt(i), 16) >= 8 ? digit.toUpperCase() : digit)).join("")}`;
+  if (checksummed.size > 10_000) checksummed.clear();
+  checksummed.set(lower, shown);
+  return shown;
+}

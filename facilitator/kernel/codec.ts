@@ -1,0 +1,26 @@
+import { createHash } from "node:crypto";
+import { fromBytes, type Hash } from "./bytes.ts";
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** JSON with sorted keys: equal values give equal bytes, whatever order they came in. */
+export function canonicalJson(value: unknown): string {
+  if (typeof value === "bigint") return JSON.stringify(value.toString());
+  if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  const entries = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`).join(",")}}`;
+}
+
+export function sha256(...parts: readonly (string | Uint8Array)[]): Hash {
+  const digest = createHash("sha256");
+  for (const part of parts) digest.update(part);
+  return fromBytes(digest.digest()) as Hash;
+}
+
+/** Hash of a value's canonical JSON. */
+export function stableHash(value: unknown): Hash {
+  return sha256(canonicalJson(value));
+}

@@ -1,0 +1,41 @@
+import type { Hex } from "#kernel/bytes";
+import { sha256 } from "#kernel/codec";
+
+export type AccountType = "asset" | "liability" | "income" | "expense" | "equity";
+
+/** An account of the books, in one asset (`USDC@base`). Its id follows from path and asset. */
+export interface Account {
+  readonly id: Hex;
+  readonly path: string;
+  readonly type: AccountType;
+  readonly asset: string;
+  readonly merchantId: string | null;
+  /** May not go below zero: debits posted and pending never exceed credits posted. */
+  readonly bounded: boolean;
+}
+
+function account(
+  type: AccountType,
+  path: string,
+  asset: string,
+  of: { merchantId?: string; bounded?: boolean } = {},
+): Account {
+  const id = sha256(`farebox/account/v1\n${path}\n${asset}`).slice(0, 34) as Hex;
+  return { id, path, type, asset, merchantId: of.merchantId ?? null, bounded: of.bounded ?? false };
+}
+
+const chainOf = (asset: string) => asset.slice(asset.indexOf("@") + 1);
+
+/** Tokens in the platform treasury of the asset's chain. */
+export const treasury = (asset: string) => account("asset", `asset:treasury:${chainOf(asset)}`, asset);
+/** Native coin of the lanes' gas keys. */
+export const gas = (asset: string) => account("asset", `asset:gas:${chainOf(asset)}`, asset);
+/** What a merchant may spend. */
+export const merchantAvailable = (merchantId: string, asset: string) =>
+  account("liability", `liability:merchant:${merchantId}:available`, asset, { merchantId, bounded: true });
+/** Money that came in and belongs to nobody yet. */
+export const unmatched = (asset: string) =>
+  account("liability", "liability:unmatched", asset, { bounded: true });
+export const fees = (asset: string) => account("income", "income:fees", asset);
+export const gasExpense = (asset: string) => account("expense", `expense:gas:${chainOf(asset)}`, asset);
+export const funding = (asset: string) => account("equity", "equity:funding", asset);

@@ -1,0 +1,7 @@
+export * as account from "./account.ts";
+export { type AccountBalance, imbalance, merchantBalances, trialBalance } from "./balance.ts";
+export { type Posted, post } from "./post.ts";
+export { resolvePending } from "./resolve.ts";
+export type { X402Payment } from "./templates.ts";
+export * as templates from "./templates.ts";
+export type { Entry, Transfer } from "./transfer.ts";

@@ -1,0 +1,156 @@
+import { inArray, sql } from "drizzle-orm";
+import type { Hex } from "#kernel/bytes";
+import { fault } from "#kernel/fault";
+import { type Tx, toBytesArray, toNumericArray } from "#store";
+import type { Account } from "./account.ts";
+import { ledgerAccount, ledgerBalance, ledgerTransfer } from "./tables.ts";
+import type { Entry, Transfer } from "./transfer.ts";
+
+export type Posted = "created" | "exists";
+
+interface Delta {
+  debitsPosted: bigint;
+  creditsPosted: bigint;
+  debitsPending: bigint;
+  creditsPending: bigint;
+}
+
+/** Posts entries, each whole or not at all, in the caller's transaction. An entry posted before answers `exists` and
+ *  moves nothing. Reads nothing to decide. Faults: `ledger_conflict` when an id stands for other contents; a bounded
+ *  account that would be overdrawn fails the transaction (SQLSTATE 23514). The only writer of these tables. */
+export async function post(tx: Tx, entries: readonly Entry[]): Promise<readonly Posted[]> {
+  const rows = entries.flatMap((entry) =>
+    entry.transfers.map((transfer, sequence) => ({ entry, transfer, sequence })),
+  );
+  if (rows.length === 0) return entries.map(() => "exists");
+  await openAccounts(
+    tx,
+    rows.map(({ transfer }) => transfer),
+  );
+  const created = await insert(tx, rows);
+  await refuseConflicts(
+    tx,
+    rows.filter(({ transfer }) => !created.has(transfer.id)),
+  );
+  await moveBalances(
+    tx,
+    rows.filter(({ transfer }) => created.has(transfer.id)).map(({ transfer }) => transfer),
+  );
+  return entries.map((entry) => (entry.transfers.some(({ id }) => created.has(id)) ? "created" : "exists"));
+}
+
+async function openAccounts(tx: Tx, transfers: readonly Transfer[]): Promise<void> {
+  const accounts = new Map<Hex, Account>();
+  for (const { debit, credit } of transfers) accounts.set(debit.id, debit).set(credit.id, credit);
+  const sorted = [...accounts.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const opened = await tx
+    .insert(ledgerAccount)
+    .values(sorted)
+    .onConflictDoNothing()
+    .returning({ id: ledgerAccount.id });
+  const isNew = new Set(opened.map(({ id }) => id));
+  const balances = sorted
+    .filter(({ id }) => isNew.has(id))
+    .map(({ id, bounded }) => ({ accountId: id, bounded }));
+  if (balances.length > 0) await tx.insert(ledgerBalance).values(balances).onConflictDoNothing();
+}
+
+type Row = { readonly entry: Entry; readonly transfer: Transfer; readonly sequence: number };
+
+async function insert(tx: Tx, rows: readonly Row[]): Promise<ReadonlySet<Hex>> {
+  const inserted = await tx
+    .insert(ledgerTransfer)
+    .values(
+      rows.map(({ entry, transfer, sequence }) => ({
+        id: transfer.id,
+        entryId: entry.id,
+        leg: transfer.leg,
+        eventKey: entry.eventKey,
+        code: entry.code,
+        debitAccount: transfer.debit.id,
+        creditAccount: transfer.credit.id,
+        amount: transfer.amount,
+        asset: transfer.debit.asset,
+        phase: transfer.phase,
+        ref: transfer.ref,
+        subject: entry.subject,
+        blockNumber: entry.blockNumber,
+        sequence,
+      })),
+    )
+    .onConflictDoNothing({ target: ledgerTransfer.id })
+    .returning({ id: ledgerTransfer.id });
+  return new Set(inserted.map(({ id }) => id));
+}
+
+/** `exists` is success only for the same content. */
+async function refuseConflicts(tx: Tx, repeated: readonly Row[]): Promise<void> {
+  if (repeated.length === 0) return;
+  const stored = await tx
+    .select()
+    .from(ledgerTransfer)
+    .where(
+      inArray(
+        ledgerTransfer.id,
+        repeated.map(({ transfer }) => transfer.id),
+      ),
+    );
+  const byId = new Map(stored.map((row) => [row.id, row]));
+  for (const { transfer } of repeated) {
+    const row = byId.get(transfer.id);
+    const same =
+      row &&
+      row.amount === transfer.amount &&
+      row.debitAccount === transfer.debit.id &&
+      row.creditAccount === transfer.credit.id &&
+      row.phase === transfer.phase;
+    if (!same) throw fault("ledger_conflict", { transfer: transfer.id });
+  }
+}
+
+async function moveBalances(tx: Tx, transfers: readonly Transfer[]): Promise<void> {
+  const deltas = new Map<Hex, Delta>();
+  const of = (account: Account): Delta => {
+    const known = deltas.get(account.id) ?? {
+      debitsPosted: 0n,
+      creditsPosted: 0n,
+      debitsPending: 0n,
+      creditsPending: 0n,
+    };
+    deltas.set(account.id, known);
+    return known;
+  };
+  for (const { debit, credit, amount, phase } of transfers) {
+    const posted = phase === "single" || phase === "post" ? amount : 0n;
+    const pendingChange = phase === "pending" ? amount : phase === "single" ? 0n : -amount;
+    of(debit).debitsPosted += posted;
+    of(debit).debitsPending += pendingChange;
+    of(credit).creditsPosted += posted;
+    of(credit).creditsPending += pendingChange;
+  }
+  if (deltas.size === 0) return;
+  const ids = [...deltas.keys()].sort();
+  const values = ids.map((id) => of({ id } as Account));
+  // Locked in id order first: an UPDATE … FROM locks in whatever order its plan visits.
+  await tx
+    .select({ id: ledgerBalance.accountId })
+    .from(ledgerBalance)
+    .where(inArray(ledgerBalance.accountId, ids))
+    .orderBy(ledgerBalance.accountId)
+    .for("update");
+  await tx.execute(sql`
+    UPDATE ledger_balance AS balance SET
+      debits_posted = balance.debits_posted + delta.debits_posted,
+      credits_posted = balance.credits_posted + delta.credits_posted,
+      debits_pending = balance.debits_pending + delta.debits_pending,
+      credits_pending = balance.credits_pending + delta.credits_pending,
+      version = balance.version + 1
+    FROM unnest(
+      ${toBytesArray(ids)},
+      ${toNumericArray(values.map((v) => v.debitsPosted))},
+      ${toNumericArray(values.map((v) => v.creditsPosted))},
+      ${toNumericArray(values.map((v) => v.debitsPending))},
+      ${toNumericArray(values.map((v) => v.creditsPending))}
+    ) AS delta(id, debits_posted, credits_posted, debits_pending, credits_pending)
+    WHERE balance.account_id = delta.id`);
+}

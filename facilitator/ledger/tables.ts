@@ -1,0 +1,103 @@
+import { sql } from "drizzle-orm";
+import {
+  bigint,
+  boolean,
+  check,
+  foreignKey,
+  index,
+  pgTable,
+  smallint,
+  text,
+  unique,
+  uniqueIndex,
+} from "drizzle-orm/pg-core";
+import { atomic, hexBytes, instant } from "#store";
+import type { AccountType } from "./account.ts";
+import type { Phase } from "./transfer.ts";
+
+export const ledgerAccount = pgTable(
+  "ledger_account",
+  {
+    /** First 16 bytes of sha256 over path and asset: known without reading. */
+    id: hexBytes("id").primaryKey(),
+    path: text("path").notNull(),
+    type: text("type").$type<AccountType>().notNull(),
+    asset: text("asset").notNull(),
+    merchantId: text("merchant_id"),
+    bounded: boolean("bounded").notNull(),
+  },
+  (table) => [
+    unique("ledger_account_path_asset").on(table.path, table.asset),
+    // Target of the transfers' foreign keys, so that both accounts of a row are of its asset.
+    unique("ledger_account_id_asset").on(table.id, table.asset),
+    index("ledger_account_merchant").on(table.merchantId),
+    check("ledger_account_type", sql`${table.type} IN ('asset','liability','income','expense','equity')`),
+  ],
+);
+
+/** The books: append-only by grant and by trigger. One row is one transfer; an entry is the rows sharing `entry_id`. */
+export const ledgerTransfer = pgTable(
+  "ledger_transfer",
+  {
+    id: hexBytes("id").primaryKey(),
+    entryId: hexBytes("entry_id").notNull(),
+    leg: text("leg").notNull(),
+    eventKey: text("event_key").notNull(),
+    code: text("code").notNull(),
+    debitAccount: hexBytes("debit_account").notNull(),
+    creditAccount: hexBytes("credit_account").notNull(),
+    amount: atomic("amount").notNull(),
+    asset: text("asset").notNull(),
+    phase: text("phase").$type<Phase>().notNull(),
+    ref: hexBytes("ref"),
+    subject: text("subject"),
+    blockNumber: bigint("block_number", { mode: "number" }),
+    sequence: smallint("sequence").notNull(),
+    postedAt: instant("posted_at").notNull().default(sql`now()`),
+  },
+  (table) => [
+    foreignKey({
+      columns: [table.debitAccount, table.asset],
+      foreignColumns: [ledgerAccount.id, ledgerAccount.asset],
+    }),
+    foreignKey({
+      columns: [table.creditAccount, table.asset],
+      foreignColumns: [ledgerAccount.id, ledgerAccount.asset],
+    }),
+    // A pending is resolved at most once, by one post or one void.
+    uniqueIndex("ledger_transfer_ref").on(table.ref).where(sql`${table.ref} IS NOT NULL`),
+    index("ledger_transfer_entry").on(table.entryId),
+    index("ledger_transfer_subject").on(table.subject),
+    check("ledger_transfer_amount", sql`${table.amount} > 0`),
+    check("ledger_transfer_two_accounts", sql`${table.debitAccount} <> ${table.creditAccount}`),
+    check("ledger_transfer_phase", sql`${table.phase} IN ('single','pending','post','void')`),
+    check("ledger_transfer_ref_phase", sql`(${table.ref} IS NOT NULL) = (${table.phase} IN ('post','void'))`),
+  ],
+);
+
+/** The fold of the transfers, changed in the transaction that inserts them. */
+export const ledgerBalance = pgTable(
+  "ledger_balance",
+  {
+    accountId: hexBytes("account_id")
+      .primaryKey()
+      .references(() => ledgerAccount.id),
+    bounded: boolean("bounded").notNull(),
+    debitsPosted: atomic("debits_posted").notNull().default(sql`0`),
+    creditsPosted: atomic("credits_posted").notNull().default(sql`0`),
+    debitsPending: atomic("debits_pending").notNull().default(sql`0`),
+    creditsPending: atomic("credits_pending").notNull().default(sql`0`),
+    version: bigint("version", { mode: "number" }).notNull().default(0),
+  },
+  (table) => [
+    check(
+      "ledger_balance_not_negative",
+      sql`${table.debitsPosted} >= 0 AND ${table.creditsPosted} >= 0 AND ${table.debitsPending} >= 0 AND ${table.creditsPending} >= 0`,
+    ),
+    // Bounded accounts are liabilities that may not be overdrawn; pending inflow cannot be spent.
+    check(
+      "ledger_balance_bounded",
+      sql`NOT ${table.bounded} OR ${table.debitsPosted} + ${table.debitsPending} <= ${table.creditsPosted}`,
+    ),
+  ],
+);

@@ -1,0 +1,101 @@
+import {
+  type DiscoveryExtension,
+  isValidIconUrl,
+  isValidServiceName,
+  sanitizeTags,
+  validateDiscoveryExtension,
+  validateDiscoveryExtensionSpec,
+  validateRouteTemplate,
+} from "@x402/extensions/bazaar";
+
+/** What a merchant offers for the discovery indexes, as it came. */
+export interface OfferedMetadata {
+  readonly serviceName?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly iconUrl?: string | undefined;
+  readonly bazaar?: Readonly<Record<string, unknown>> | undefined;
+}
+export interface KeptMetadata {
+  readonly serviceName: string | null;
+  readonly tags: readonly string[];
+  readonly iconUrl: string | null;
+  readonly extensions: Readonly<Record<string, unknown>>;
+}
+/** Something that was left out of an item, told to the merchant: what to change. */
+export interface ExtensionFinding {
+  readonly code: string;
+  readonly detail: string;
+}
+
+/** The block travels in the header PAYMENT-REQUIRED, of which clients read 16 kB at most. */
+const MAX_BLOCK_BYTES = 4_096;
+const MAX_BLOCK_DEPTH = 16;
+
+/** Keeps what stock readers of the indexes accept and drops the rest, saying so: a bad label must not keep an
+ *  endpoint from being sold. Limits are those of the Bazaar package. Source: agents.md §6.3. */
+export function checkExtensions(offered: OfferedMetadata): {
+  readonly kept: KeptMetadata;
+  readonly findings: readonly ExtensionFinding[];
+} {
+  const findings: ExtensionFinding[] = [];
+  const drop = (code: string, detail: string) => findings.push({ code, detail });
+  const { serviceName, iconUrl, bazaar } = offered;
+  if (serviceName !== undefined && !isValidServiceName(serviceName))
+    drop("service_name_invalid", "serviceName is 1 to 32 printable ASCII characters; it was left out.");
+  if (iconUrl !== undefined && !isValidIconUrl(iconUrl))
+    drop(
+      "icon_url_invalid",
+      "iconUrl is an http(s) URL by host name, at most 2048 characters; it was left out.",
+    );
+  const tags = sanitizeTags(offered.tags ?? []) ?? [];
+  if (tags.length < (offered.tags?.length ?? 0))
+    drop(
+      "tags_invalid",
+      "At most 5 different tags of 1 to 32 printable ASCII characters; the others were left out.",
+    );
+  const problem = bazaar === undefined ? null : bazaarProblem(bazaar);
+  if (problem) drop("bazaar_invalid", `The bazaar extension was left out: ${problem}`);
+  return {
+    kept: {
+      serviceName: serviceName !== undefined && isValidServiceName(serviceName) ? serviceName : null,
+      tags,
+      iconUrl: iconUrl !== undefined && isValidIconUrl(iconUrl) ? iconUrl : null,
+      extensions: bazaar === undefined || problem ? {} : { bazaar },
+    },
+    findings,
+  };
+}
+
+function bazaarProblem(block: Readonly<Record<string, unknown>>): string | null {
+  const { info, schema, routeTemplate, ...unknown } = block;
+  const [strange] = Object.keys(unknown);
+  if (strange !== undefined) return `unknown key ${strange}.`;
+  if (typeof schema !== "object" || schema === null || Array.isArray(schema))
+    return "schema must be an object.";
+  if (JSON.stringify(block).length > MAX_BLOCK_BYTES)
+    return `it is larger than ${MAX_BLOCK_BYTES} characters.`;
+  if (deeperThan(block, MAX_BLOCK_DEPTH)) return `it is nested deeper than ${MAX_BLOCK_DEPTH} levels.`;
+  // The schema is run here, over the merchant's own info: a regular expression of theirs could hold up the process.
+  if (hasKey(schema, ["pattern", "patternProperties"]))
+    return "schema must not use regular expressions (pattern).";
+  if (routeTemplate !== undefined && validateRouteTemplate(String(routeTemplate)) === undefined)
+    return "routeTemplate must start with / and hold neither .. nor ://.";
+  const shape = validateDiscoveryExtensionSpec({ info });
+  if (!shape.valid) return `${shape.errors?.join("; ") ?? "info is not an input description"}.`;
+  const match = validateDiscoveryExtension(block as unknown as DiscoveryExtension);
+  return match.valid
+    ? null
+    : `info does not satisfy schema (${match.errors?.slice(0, 3).join("; ") ?? "no reason"}).`;
+}
+
+function deeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => deeperThan(member, levels - 1));
+}
+
+function hasKey(value: unknown, names: readonly string[]): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(
+    ([key, member]) => (!Array.isArray(value) && names.includes(key)) || hasKey(member, names),
+  );
+}

@@ -1,0 +1,36 @@
+import { and, inArray, isNull, or, type SQL } from "drizzle-orm";
+import type { Executor } from "#store";
+import { type FoundPayable, fromRow } from "./row.ts";
+import { payable } from "./tables.ts";
+import { payableUrl } from "./url.ts";
+
+export type PayableTarget =
+  | { readonly by: "id"; readonly id: string }
+  | { readonly by: "url"; readonly url: string };
+
+/** The payables that many callers asked for, in one query, in the order of `targets`; null for what is not there. By
+ *  id a closed one is found too, since its open claims end on their own terms; by URL only the open one. */
+export async function findPayables(
+  db: Executor,
+  targets: readonly PayableTarget[],
+): Promise<readonly (FoundPayable | null)[]> {
+  const keys = targets.map((target) => (target.by === "id" ? target.id : payableUrl(target.url)));
+  const ids = distinct(keys.filter((_, i) => targets[i]?.by === "id"));
+  const urls = distinct(keys.filter((_, i) => targets[i]?.by === "url"));
+  const wanted = wantedRows(ids, urls);
+  if (!wanted) return targets.map(() => null);
+  const found = (await db.select().from(payable).where(wanted)).map(fromRow);
+  const byId = new Map(found.map((item) => [item.id, item]));
+  const byUrl = new Map(found.filter((item) => item.closedAt === null).map((item) => [item.url, item]));
+  return targets.map((target, i) => (target.by === "id" ? byId : byUrl).get(keys[i] ?? "") ?? null);
+}
+
+function wantedRows(ids: string[], urls: string[]): SQL | undefined {
+  const byId = ids.length > 0 ? inArray(payable.id, ids) : undefined;
+  const byUrl = urls.length > 0 ? and(inArray(payable.url, urls), isNull(payable.closedAt)) : undefined;
+  return or(byId, byUrl);
+}
+
+function distinct(keys: readonly (string | null)[]): string[] {
+  return [...new Set(keys.filter((key) => key !== null))];
+}

@@ -1,0 +1,44 @@
+import type { Hash } from "#kernel/bytes";
+import type { Payable } from "./payable.ts";
+import type { payable } from "./tables.ts";
+
+/** A payable as the engine sees it: with the authorization that holds it, if it can be paid once. */
+export interface FoundPayable extends Payable {
+  /** Claim key of the authorization that holds a once-payable; see settlement.md S3. */
+  readonly heldBy: Hash | null;
+}
+
+export type PayableRow = typeof payable.$inferSelect;
+
+export function fromRow({ priceAmount, priceAsset, ...row }: PayableRow): FoundPayable {
+  return { ...row, price: { amount: priceAmount, asset: priceAsset } };
+}
+
+/** All columns but `held_by`, which belongs to the engine. */
+export function toRow({ price, ...rest }: Payable): Omit<PayableRow, "heldBy"> {
+  return {
+    id: rest.id,
+    kind: rest.kind,
+    merchantId: rest.merchantId,
+    merchantName: rest.merchantName,
+    url: rest.url,
+    title: rest.title,
+    description: rest.description,
+    mimeType: rest.mimeType,
+    priceAmount: price.amount,
+    priceAsset: price.asset,
+    rails: rest.rails,
+    maxTimeoutSeconds: rest.maxTimeoutSeconds,
+    paymentFlow: rest.paymentFlow,
+    serviceName: rest.serviceName,
+    tags: rest.tags,
+    iconUrl: rest.iconUrl,
+    extensions: rest.extensions,
+    feeBps: rest.feeBps,
+    once: rest.once,
+    listed: rest.listed,
+    closedAt: rest.closedAt,
+    createdAt: rest.createdAt,
+    updatedAt: rest.updatedAt,
+  };
+}

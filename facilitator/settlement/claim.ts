@@ -1,0 +1,241 @@
+import { and, eq, inArray, type SQL, sql } from "drizzle-orm";
+import type { Address, Hash } from "#kernel/bytes";
+import { coalesce } from "#kernel/coalesce";
+import { type Executor, outbox, type Tx, toBytesArray } from "#store";
+import { payable } from "../payable/tables.ts";
+import type { Engine } from "./engine.ts";
+import { type ClaimState, leadingTo } from "./state.ts";
+import { claim, claimEvent, settleAnswer } from "./tables.ts";
+
+export type Claim = typeof claim.$inferSelect;
+export type NewClaim = typeof claim.$inferInsert;
+
+export interface ClaimLookup {
+  readonly claimKey: Hash;
+  readonly chainId: number;
+  readonly token: Address;
+  readonly payer: Address;
+}
+export interface KnownClaim {
+  readonly claim: Claim | null;
+  /** Atomic units the payer's other open claims on this token will take. */
+  readonly openAmount: bigint;
+}
+
+/** One indexed read for many callers: the claim of an authorization, and what its payer already has in flight. */
+export function claimReader(db: Executor): (lookup: ClaimLookup) => Promise<KnownClaim> {
+  return coalesce({ maxInFlight: 2, maxItems: 200 }, async (lookups: readonly ClaimLookup[]) => {
+    const [claims, open] = await Promise.all([
+      db
+        .select()
+        .from(claim)
+        .where(sql`${claim.claimKey} = ANY(${toBytesArray(lookups.map(({ claimKey }) => claimKey))})`),
+      openAmounts(db, lookups),
+    ]);
+    const byKey = new Map(claims.map((row) => [row.claimKey, row]));
+    return lookups.map((lookup) => ({
+      claim: byKey.get(lookup.claimKey) ?? null,
+      openAmount: open.get(accountOf(lookup)) ?? 0n,
+    }));
+  });
+}
+
+const accountOf = ({ chainId, token, payer }: { chainId: number; token: Address; payer: Address }) =>
+  `${chainId}${token}${payer}`;
+
+async function openAmounts(
+  db: Executor,
+  lookups: readonly ClaimLookup[],
+): Promise<ReadonlyMap<string, bigint>> {
+  const payers = [...new Set(lookups.map(({ payer }) => payer))];
+  const rows = await db
+    .select({
+      chainId: claim.chainId,
+      token: claim.token,
+      payer: claim.payer,
+      amount: sql<string>`sum(${claim.amount})`,
+    })
+    .from(claim)
+    .where(
+      and(
+        sql`${claim.payer} = ANY(${toBytesArray(payers)})`,
+        sql`${claim.state} IN ('claimed','submitting')`,
+      ),
+    )
+    .groupBy(claim.chainId, claim.token, claim.payer);
+  return new Map(rows.map((row) => [accountOf(row), BigInt(row.amount)]));
+}
+
+export interface ClaimRequest {
+  readonly row: NewClaim;
+  /** A once-payable is held for this claim, or the claim is not made. */
+  readonly once: boolean;
+  readonly answerIds: readonly { readonly scope: string; readonly id: string; readonly payloadHash: Hash }[];
+}
+export type ClaimOutcome = "claimed" | "exists" | "held-by-another";
+
+/** Commits claims (settlement.md S3), many callers in one transaction: claim, timeline, fact, held payable and the
+ *  places of the answers to come. Faults: `commit_unknown`, `database_unavailable`. */
+export function claimWriter(engine: Engine): (request: ClaimRequest) => Promise<ClaimOutcome> {
+  return coalesce({ maxInFlight: 2, maxItems: 100 }, async (requests: readonly ClaimRequest[]) => {
+    await engine.checkpoint("before-claim");
+    const outcomes = await engine.db.tx((tx) => insertClaims(engine, tx, requests));
+    await engine.checkpoint("claimed");
+    return outcomes;
+  });
+}
+
+async function insertClaims(
+  engine: Engine,
+  tx: Tx,
+  requests: readonly ClaimRequest[],
+): Promise<readonly ClaimOutcome[]> {
+  const free: ClaimRequest[] = [];
+  const outcomes = new Map<ClaimRequest, ClaimOutcome>();
+  for (const request of requests) {
+    if (!request.once || (await hold(tx, request.row))) free.push(request);
+    else outcomes.set(request, "held-by-another");
+  }
+  const inserted = await insertRows(engine, tx, distinct(free.map(({ row }) => row)));
+  for (const request of free) {
+    const isFirst = inserted.delete(request.row.claimKey);
+    outcomes.set(request, isFirst ? "claimed" : "exists");
+    if (isFirst && request.answerIds.length > 0) {
+      await tx
+        .insert(settleAnswer)
+        .values(request.answerIds.map((answer) => ({ ...answer, claimKey: request.row.claimKey })))
+        .onConflictDoNothing();
+    }
+  }
+  return requests.map((request) => outcomes.get(request) ?? "exists");
+}
+
+function distinct(rows: readonly NewClaim[]): readonly NewClaim[] {
+  return [...new Map(rows.map((row) => [row.claimKey, row])).values()].sort((a, b) =>
+    a.claimKey < b.claimKey ? -1 : 1,
+  );
+}
+
+async function hold(tx: Tx, row: NewClaim): Promise<boolean> {
+  const held = await tx
+    .update(payable)
+    .set({ heldBy: row.claimKey })
+    .where(
+      and(
+        eq(payable.id, row.payableId),
+        sql`(${payable.heldBy} IS NULL OR ${payable.heldBy} = ${sql.param(row.claimKey, payable.heldBy)})`,
+      ),
+    )
+    .returning({ id: payable.id });
+  return held.length === 1;
+}
+
+async function insertRows(engine: Engine, tx: Tx, rows: readonly NewClaim[]): Promise<Set<Hash>> {
+  if (rows.length === 0) return new Set();
+  const inserted = await tx
+    .insert(claim)
+    .values([...rows])
+    .onConflictDoNothing()
+    .returning({ claimKey: claim.claimKey, id: claim.id, merchantId: claim.merchantId, state: claim.state });
+  if (inserted.length === 0) return new Set();
+  await tx
+    .insert(claimEvent)
+    .values(
+      inserted.map(({ claimKey, state }) => ({ claimKey, version: 1, state, from: null, cause: "claimed" })),
+    );
+  await outbox.append(
+    tx,
+    inserted.map((row) => fact(engine, row, "payment.claimed")),
+  );
+  return new Set(inserted.map(({ claimKey }) => claimKey));
+}
+
+export type PaymentFact =
+  | "payment.claimed"
+  | "payment.credited"
+  | "payment.final"
+  | "payment.reversed"
+  | "payment.failed"
+  | "payment.expired"
+  | "payment.cancelled"
+  | "payment.review";
+
+export function fact(
+  engine: Engine,
+  row: { id: string; merchantId: string },
+  type: PaymentFact,
+  payload: Record<string, unknown> = {},
+): outbox.Fact {
+  return { id: engine.newId("evt"), type, subject: row.id, merchantId: row.merchantId, payload };
+}
+
+/** Moves claims to `to`, each only from a state that may lead there, with timeline and facts. Returns those moved;
+ *  the others were moved by somebody faster. */
+export async function moveClaims(
+  engine: Engine,
+  tx: Tx,
+  move: {
+    keys: readonly Hash[];
+    to: ClaimState;
+    cause: string;
+    set?: Partial<NewClaim> | Record<string, SQL>;
+    where?: SQL;
+    fact?: PaymentFact;
+  },
+): Promise<readonly Claim[]> {
+  if (move.keys.length === 0) return [];
+  const before = await tx
+    .select({ claimKey: claim.claimKey, state: claim.state })
+    .from(claim)
+    .where(
+      and(
+        sql`${claim.claimKey} = ANY(${toBytesArray(move.keys)})`,
+        inArray(claim.state, [...leadingTo(move.to)]),
+        move.where,
+      ),
+    )
+    .orderBy(claim.claimKey)
+    .for("update");
+  if (before.length === 0) return [];
+  const from = new Map(before.map((row) => [row.claimKey, row.state]));
+  const moved = await tx
+    .update(claim)
+    .set({ ...move.set, state: move.to, version: sql`${claim.version} + 1`, updatedAt: sql`now()` })
+    .where(sql`${claim.claimKey} = ANY(${toBytesArray([...from.keys()])})`)
+    .returning();
+  await tx.insert(claimEvent).values(
+    moved.map(({ claimKey, version }) => ({
+      claimKey,
+      version,
+      state: move.to,
+      from: from.get(claimKey) ?? null,
+      cause: move.cause,
+    })),
+  );
+  const { fact: type } = move;
+  if (type)
+    await outbox.append(
+      tx,
+      moved.map((row) => fact(engine, row, type, { reason: row.reason, transaction: row.includedTx })),
+    );
+  return moved;
+}
+
+/** Frees the once-payables of claims that ended unpaid. */
+export async function releaseHolds(tx: Tx, ended: readonly Claim[]): Promise<void> {
+  const holding = ended.filter(({ holdsPayable }) => holdsPayable);
+  if (holding.length === 0) return;
+  await tx
+    .update(payable)
+    .set({ heldBy: null })
+    .where(sql`${payable.heldBy} = ANY(${toBytesArray(holding.map(({ claimKey }) => claimKey))})`);
+}
+
+export async function findClaims(db: Executor, keys: readonly Hash[]): Promise<readonly Claim[]> {
+  return keys.length === 0
+    ? []
+    : db
+        .select()
+        .from(claim)
+        .where(sql`${claim.claimKey} = ANY(${toBytesArray(keys)})`);
+}

@@ -1,0 +1,221 @@
+import { sql } from "drizzle-orm";
+import type { Hash } from "#kernel/bytes";
+import type { AuthorizationRead, AuthorizationState, Call } from "../chain/port.ts";
+import { schemeFor } from "../scheme/index.ts";
+import { type Claim, moveClaims } from "./claim.ts";
+import type { Engine } from "./engine.ts";
+import { findUse, freshnessFloor, revertMessage, revertReason } from "./examine.ts";
+import { feesWithinCap, gasLimitOf } from "./gas.ts";
+import { type Lane, nextNonce } from "./lane.ts";
+import { markSpent, type ObserverRow } from "./observe.ts";
+import { giveBack, queueOf, reserve } from "./queue.ts";
+import { submit } from "./submit.ts";
+
+/** What a lane knows between turns, all of it only to spare work: the rows decide. */
+export interface LaneView {
+  readonly lane: Lane;
+  /** Transactions of the key that the chain has mined. */
+  readonly minedNonce: number;
+}
+
+/** A batch waits this long for company while others are under way; a lone payment on an idle lane goes at once. */
+const COMPANY_MS = { fast: 150, slow: 1_000 };
+const HOLD_SECONDS = 2;
+
+/** One turn of a lane (settlement.md S4 to S6): takes what waits, checks it again, stores the signed transaction, sends
+ *  it. Returns how many claims left. */
+export async function dispatch(engine: Engine, view: LaneView, at: ObserverRow): Promise<number> {
+  const { chain } = view.lane;
+  const queue = await queueOf(engine, chain.row.chainId);
+  if (queue.length === 0) return 0;
+  const nonce = await nextNonce(engine, view.lane);
+  const unmined = nonce - view.minedNonce;
+  const window =
+    queue.length > chain.row.batchLimit * engine.settings.window.calm
+      ? engine.settings.window.busy
+      : engine.settings.window.calm;
+  const free = window - unmined;
+  const patience = chain.row.blockTimeSeconds > 2 ? COMPANY_MS.slow : COMPANY_MS.fast;
+  const isDue = unmined === 0 || queue.length >= chain.row.batchLimit || queue.oldestMs >= patience;
+  if (free <= 0 || !isDue) return 0;
+  const size = Math.min(Math.max(Math.ceil(queue.length / free), 1), chain.row.batchLimit);
+  const claims = await reserve(engine, chain.row.chainId, size);
+  return sendGroups(engine, view.lane, nonce, claims, at);
+}
+
+/** Contract wallets go alone: one of them could burn the gas of a whole batch. */
+async function sendGroups(
+  engine: Engine,
+  lane: Lane,
+  firstNonce: number,
+  claims: readonly Claim[],
+  at: ObserverRow,
+): Promise<number> {
+  const plain = claims.filter(({ payerHasCode }) => !payerHasCode);
+  const groups = [plain, ...claims.filter(({ payerHasCode }) => payerHasCode).map((claim) => [claim])];
+  let nonce = firstNonce;
+  let left = 0;
+  for (const group of groups.filter(({ length }) => length > 0)) {
+    const sent = await sendGroup(engine, lane, nonce, group, at);
+    nonce += sent > 0 ? 1 : 0;
+    left += sent;
+  }
+  return left;
+}
+
+async function sendGroup(
+  engine: Engine,
+  lane: Lane,
+  nonce: number,
+  claims: readonly Claim[],
+  at: ObserverRow,
+): Promise<number> {
+  const keys = claims.map(({ claimKey }) => claimKey);
+  try {
+    const fees = await feesWithinCap(lane.chain);
+    if (!fees) {
+      engine.log.warn(
+        { chain: lane.chain.row.slug, waiting: keys.length },
+        "fees are above the chain's cap: payments are held",
+      );
+      await giveBack(engine, keys, HOLD_SECONDS);
+      return 0;
+    }
+    const ready = await stillGood(engine, lane, claims, at);
+    if (ready.length === 0) return 0;
+    const gasLimit = gasLimitOf(ready.map(({ payerHasCode }) => payerHasCode));
+    const sent = await submit(engine, lane, {
+      nonce,
+      claims: ready,
+      calls: ready.map((claim) => callOf(claim)),
+      gasLimit,
+      fees,
+      atBlock: at.cursorNumber,
+    });
+    if (!sent)
+      await giveBack(
+        engine,
+        ready.map(({ claimKey }) => claimKey),
+      );
+    return sent ? ready.length : 0;
+  } catch (error) {
+    await giveBack(engine, keys, 1);
+    throw error;
+  }
+}
+
+export function callOf(claim: Claim): Call {
+  const scheme = schemeFor("exact", "eip155");
+  if (!scheme) throw new Error("the scheme of a stored claim is gone");
+  return scheme.call(
+    claim.token,
+    { ...claim, value: claim.amount, signature: claim.signature },
+    claim.payerHasCode,
+  );
+}
+
+export function readOf(claim: Claim): AuthorizationRead {
+  return { token: claim.token, payer: claim.payer, nonce: claim.nonce, transfer: callOf(claim) };
+}
+
+/** The check right before signing: the chain as it is now, with the very calls that will be sent, in their order. */
+async function stillGood(
+  engine: Engine,
+  { chain, signer }: Lane,
+  claims: readonly Claim[],
+  at: ObserverRow,
+): Promise<readonly Claim[]> {
+  const [states, withCode] = await Promise.all([
+    chain.readAuthorizations(signer.address, claims.map(readOf)),
+    chain.haveCode(claims.map(({ payer }) => payer)),
+  ]);
+  const good: Claim[] = [];
+  const seen = new Set<string>();
+  for (const [i, claim] of claims.entries()) {
+    const state = states[i];
+    if (!state) throw new Error("the chain answered fewer authorizations than it was asked");
+    const behind = seen.has(`${claim.token}${claim.payer}`);
+    seen.add(`${claim.token}${claim.payer}`);
+    if (withCode[i] && !claim.payerHasCode) await markHasCode(engine, claim);
+    else if (isTimely(chain, claim, state) && !state.used && state.transfer.ok) good.push(claim);
+    else if (behind && !state.used) await giveBack(engine, [claim.claimKey]);
+    else await refuse(engine, chain, claim, state, at);
+  }
+  return good;
+}
+
+function isTimely(chain: Lane["chain"], claim: Claim, { block }: AuthorizationState): boolean {
+  return (
+    claim.validAfter < BigInt(block.timestamp) &&
+    claim.validBefore >= BigInt(block.timestamp) + freshnessFloor(chain)
+  );
+}
+
+/** The payer became a contract since it signed: it travels alone from now on. */
+async function markHasCode(engine: Engine, { claimKey }: Claim): Promise<void> {
+  await engine.loopDb.pool.execute(
+    sql`UPDATE claim SET payer_has_code = true, taken_until = NULL WHERE claim_key = decode(${claimKey.slice(2)}, 'hex')`,
+  );
+}
+
+/** It would fail now: answered as failed, with the chain's reason, and watched on. A used nonce is looked up first: if
+ *  a stranger has paid us with it, the observer will credit it. */
+export async function refuse(
+  engine: Engine,
+  chain: Lane["chain"],
+  claim: Claim,
+  state: AuthorizationState,
+  at: ObserverRow,
+): Promise<void> {
+  if (state.used) return resolveUsed(engine, chain, claim, at);
+  const late = claim.validBefore < BigInt(state.block.timestamp) + freshnessFloor(chain);
+  const revert = late
+    ? "authorization-expired"
+    : state.transfer.ok
+      ? "authorization-not-yet-valid"
+      : state.transfer.revert;
+  await fail(engine, [claim.claimKey], revertReason(revert), revertMessage(revert));
+}
+
+export async function resolveUsed(
+  engine: Engine,
+  chain: Lane["chain"],
+  claim: Claim,
+  at: ObserverRow,
+): Promise<void> {
+  const use = await findUse(chain, { ...claim, fromBlock: at.startBlock });
+  switch (use.kind) {
+    case "paid":
+      await engine.loopDb.tx((tx) =>
+        moveClaims(engine, tx, {
+          keys: [claim.claimKey],
+          to: "submitting",
+          cause: "submitted by a third party",
+        }),
+      );
+      return;
+    case "elsewhere":
+      await engine.loopDb.tx((tx) => markSpent(engine, tx, [claim.claimKey], use.block));
+      return;
+    case "not-found":
+      // Used, says one view; by no event, says another. Nothing is concluded from that; the next turn asks again.
+      await giveBack(engine, [claim.claimKey], 1);
+  }
+}
+
+export async function fail(
+  engine: Engine,
+  keys: readonly Hash[],
+  reason: Claim["reason"],
+  message: string,
+): Promise<void> {
+  await engine.loopDb.tx((tx) =>
+    moveClaims(engine, tx, {
+      keys,
+      to: "failed-watch",
+      cause: reason ?? "failed",
+      set: { reason, message },
+      fact: "payment.failed",
+    }),
+  );
+}

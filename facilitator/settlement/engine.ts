@@ -1,0 +1,88 @@
+import type { Address } from "#kernel/bytes";
+import type { Clock } from "#kernel/clock";
+import type { NewId } from "#kernel/id";
+import type { Log } from "#kernel/log";
+import type { Database } from "#store";
+import type { Chain, Rail, Signer } from "../chain/port.ts";
+
+/** A chain this process may use, with the token rails that passed their checks at boot. */
+export interface OpenChain {
+  readonly chain: Chain;
+  readonly rails: readonly Rail[];
+  /** Gas keys that may become lanes of this process; none in a process that only answers HTTP. */
+  readonly signers: readonly Signer[];
+  /** All lane addresses of the chain, for simulating as one of them. */
+  readonly laneAddresses: readonly Address[];
+  /** False while the chain cannot settle: a network leaves `/x402/supported` before it stops working. */
+  readonly isWorking: () => boolean;
+}
+
+/** Counters and timings; labels are closed sets. */
+export interface Meter {
+  count(name: MeterCount, labels?: Readonly<Record<string, string>>, by?: number): void;
+  time(name: MeterStage, seconds: number): void;
+}
+export type MeterCount =
+  | "settlements"
+  | "verifications"
+  | "batches"
+  | "batch_items"
+  | "replacements"
+  | "reversals"
+  | "unmatched"
+  | "loop_errors";
+export type MeterStage = "verify" | "claim" | "dispatch" | "include" | "grant" | "final";
+
+/** Where a scripted crash may strike: after each durable step and just before its commit. */
+export type Checkpoint =
+  | "before-claim"
+  | "claimed"
+  | "before-slot"
+  | "slotted"
+  | "sent"
+  | "observed"
+  | "before-credit"
+  | "credited"
+  | "before-grant"
+  | "granted"
+  | "before-final"
+  | "final";
+
+/** Everything the engine needs from outside. */
+export interface Engine {
+  readonly db: Database;
+  /** For the money loops; apart from the pool of requests, so that neither starves the other. */
+  readonly loopDb: Database;
+  readonly chains: ReadonlyMap<number, OpenChain>;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly log: Log;
+  readonly meter: Meter;
+  readonly checkpoint: (step: Checkpoint) => Promise<void>;
+  /** This process, in leases. */
+  readonly holder: string;
+  readonly settings: Settings;
+}
+
+export interface Settings {
+  readonly leaseSeconds: number;
+  /** Longest wait of a settle, whatever the payable allows. */
+  readonly maxWaitMs: number;
+  readonly pollMs: number;
+  /** Unmined slots per lane at rest, and under backlog. */
+  readonly window: { readonly calm: number; readonly busy: number };
+  /** Blocks before a stuck transaction is replaced; doubles with each replacement. */
+  readonly patienceBlocks: number;
+  readonly maxReplacements: number;
+  readonly maxAttempts: number;
+}
+
+export const defaultSettings: Settings = {
+  leaseSeconds: 15,
+  maxWaitMs: 25_000,
+  pollMs: 100,
+  window: { calm: 4, busy: 16 },
+  patienceBlocks: 3,
+  maxReplacements: 6,
+  maxAttempts: 3,
+};

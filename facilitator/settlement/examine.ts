@@ -1,0 +1,250 @@
+import type { Address, Hash } from "#kernel/bytes";
+import type { AuthorizationState, BlockRef, Chain, Revert } from "../chain/port.ts";
+import type { PaymentOption } from "../payable/payable.ts";
+import { optionsOf, selectOption } from "../payable/requirements.ts";
+import type { Reason, Refusal } from "../scheme/reasons.ts";
+import type { ReadAuthorization } from "./chain-read.ts";
+import type { OpenChain } from "./engine.ts";
+import { WALLET_GAS_CAP } from "./gas.ts";
+import { pairTransfers } from "./pairing.ts";
+import type { Understood } from "./understand.ts";
+
+/** The reference's own margin on `validBefore`, seconds; what inclusion takes on the chain comes on top. */
+const SDK_MARGIN_SECONDS = 6;
+
+/** What a fresh look found: an option of ours that this authorization pays. `alreadyUsed`: a stranger has executed it
+ *  and the money is with us; it only has to be claimed. */
+export interface Examined {
+  readonly option: PaymentOption;
+  readonly alreadyUsed: boolean;
+}
+
+export interface Looking {
+  readonly reader: (chainId: number) => ReadAuthorization;
+  /** Latest block time we have seen, seconds; a lower bound that spares a read for what has expired. */
+  readonly chainTime: Map<number, number>;
+  readonly recordedUse: (chainId: number, claimKey: Hash) => Promise<RecordedUse>;
+}
+
+/** What our own observer knows of an authorization's use, and the height from which the chain must be asked. */
+export interface RecordedUse {
+  readonly paid: boolean;
+  readonly fromBlock: number;
+}
+
+/** Step S2 of settlement.md: what can go stale. Cheap checks first, then one shared chain read. Verify and settle use
+ *  the same list, so verify predicts settle. Faults: `chain_unavailable`. */
+export async function examine(looking: Looking, it: Understood): Promise<Examined | Refusal> {
+  const option = matchOption(it);
+  if ("reason" in option) return option;
+  const cheap =
+    checkTerms(it, option) ?? checkExpiry(it, looking.chainTime.get(it.open.chain.row.chainId) ?? 0);
+  if (cheap) return cheap;
+  const { chain } = it.open;
+  const state = await readState(looking, it);
+  looking.chainTime.set(
+    chain.row.chainId,
+    Math.max(state.block.timestamp, looking.chainTime.get(chain.row.chainId) ?? 0),
+  );
+  if (state.used)
+    return (await wasUsedForUs(looking, it)) ? { option, alreadyUsed: true } : usedElsewhere(it);
+  const refusal =
+    checkExpiry(it, state.block.timestamp) ??
+    checkStart(it, state.block.timestamp) ??
+    checkMoney(it, option, state);
+  return refusal ?? { option, alreadyUsed: false };
+}
+
+function matchOption({ payable, open, request }: Understood): PaymentOption | Refusal {
+  if (payable.closedAt) {
+    return {
+      reason: "invalid_payment_requirements",
+      message: "This is no longer for sale. Nothing was charged.",
+    };
+  }
+  const options = optionsOf(payable, allRails(open));
+  const option = selectOption(options, request.selection);
+  if (option) return option;
+  const offered = options.map(({ amount, symbol, asset }) => `${amount} of ${symbol} (${asset})`).join(", ");
+  return {
+    reason: "invalid_payment_requirements",
+    message: `No option of ours has this asset, amount and payTo. Offered on ${open.chain.row.network}: ${offered || "nothing"}, to ${open.chain.row.treasury}. Ask for the price again.`,
+  };
+}
+
+export function allRails({ chain, rails }: OpenChain) {
+  return rails.flatMap((rail) => (rail.ok ? [{ chain: chain.row, rail }] : []));
+}
+
+function checkTerms(
+  { authorization, payable, claimKey, known }: Understood,
+  option: PaymentOption,
+): Refusal | null {
+  if (payable.once && payable.heldBy && payable.heldBy !== claimKey && !known.claim) {
+    return {
+      reason: "invalid_payment_requirements",
+      message: "Another payment of this is under way; it can be paid once. Nothing was charged.",
+    };
+  }
+  if (authorization.payTo !== option.payTo) {
+    return {
+      reason: "invalid_exact_evm_recipient_mismatch",
+      message: `The authorization pays ${authorization.payTo}, expected ${option.payTo}. Sign again for the payTo of the 402.`,
+    };
+  }
+  if (authorization.value !== option.amount) {
+    return {
+      reason: "invalid_exact_evm_payload_authorization_value_mismatch",
+      message: `The authorization is over ${authorization.value} atomic units, expected exactly ${option.amount}. Sign again for that amount.`,
+    };
+  }
+  return null;
+}
+
+/** Seconds that `validBefore` must outlive the chain's time by. */
+export function freshnessFloor(chain: Chain): bigint {
+  return BigInt(SDK_MARGIN_SECONDS + chain.row.inclusionSeconds);
+}
+
+function checkExpiry({ authorization, open }: Understood, chainTime: number): Refusal | null {
+  const floor = freshnessFloor(open.chain);
+  if (authorization.validBefore >= BigInt(chainTime) + floor) return null;
+  return {
+    reason: "invalid_exact_evm_payload_authorization_valid_before",
+    message: `validBefore is ${authorization.validBefore}; the chain's time is ${chainTime} and ${floor} seconds are needed to settle. Sign again with a later validBefore.`,
+  };
+}
+
+function checkStart({ authorization }: Understood, chainTime: number): Refusal | null {
+  if (authorization.validAfter < BigInt(chainTime)) return null;
+  return {
+    reason: "invalid_exact_evm_payload_authorization_valid_after",
+    message: `validAfter is ${authorization.validAfter} and must lie before the chain's time, ${chainTime}. Wait, or sign again with an earlier one.`,
+  };
+}
+
+function checkMoney(
+  { authorization, known, rail }: Understood,
+  option: PaymentOption,
+  state: AuthorizationState,
+): Refusal | null {
+  // A claim that is being looked at again is itself among the payer's open ones only while it is open.
+  const needed = option.amount + known.openAmount;
+  if (state.balance < needed) {
+    return {
+      reason: "insufficient_funds",
+      message: `${authorization.payer} holds ${state.balance} atomic units of ${rail.token.symbol}; ${needed} are needed, open payments included. Fund the account and send the same payment again.`,
+    };
+  }
+  if (state.transfer.ok) return null;
+  return { reason: revertReason(state.transfer.revert), message: revertMessage(state.transfer.revert) };
+}
+
+/** Total: every way a token call fails, as a reason of the protocol. */
+export function revertReason(revert: Revert): Reason {
+  const reasons = {
+    "insufficient-balance": "insufficient_funds",
+    "authorization-used": "invalid_exact_evm_nonce_already_used",
+    "authorization-not-yet-valid": "invalid_exact_evm_payload_authorization_valid_after",
+    "authorization-expired": "invalid_exact_evm_payload_authorization_valid_before",
+    "bad-signature": "invalid_exact_evm_signature",
+    paused: "invalid_transaction_state",
+    blocked: "invalid_transaction_state",
+    "out-of-gas": "invalid_exact_evm_transaction_simulation_failed",
+    unknown: "invalid_exact_evm_transaction_simulation_failed",
+  } as const satisfies Record<Revert, Reason>;
+  return reasons[revert];
+}
+
+export function revertMessage(revert: Revert): string {
+  const messages = {
+    "insufficient-balance":
+      "The payer does not hold enough of the token. Fund the account and send the same payment again.",
+    "authorization-used": "The authorization's nonce is used. Sign again with a fresh nonce.",
+    "authorization-not-yet-valid": "The authorization is not valid yet. Wait until validAfter has passed.",
+    "authorization-expired": "The authorization has expired. Sign again.",
+    "bad-signature": "The token refuses the signature. Sign again with the payer's key.",
+    paused: "The token is paused by its issuer. Try again later.",
+    blocked: "The token's issuer blocks the payer or the recipient. Pay from another account.",
+    "out-of-gas":
+      "The payer's contract uses more gas than is allowed for one payment. Pay from another account.",
+    unknown: "The token call would fail on chain. Check the payer's account, then sign again.",
+  } as const satisfies Record<Revert, string>;
+  return messages[revert];
+}
+
+async function readState(looking: Looking, it: Understood): Promise<AuthorizationState> {
+  const { authorization, open, rail, scheme, claimKey } = it;
+  const token = rail.token.contract;
+  const item = {
+    claimKey,
+    token,
+    payer: authorization.payer,
+    nonce: authorization.nonce,
+    transfer: scheme.call(token, authorization, it.payerHasCode),
+  };
+  // A contract wallet could burn the gas of everybody who is read with it.
+  if (it.payerHasCode) return readAlone(open, item);
+  return looking.reader(open.chain.row.chainId)(item);
+}
+
+async function readAlone(
+  { chain, laneAddresses }: OpenChain,
+  item: Parameters<ReadAuthorization>[0],
+): Promise<AuthorizationState> {
+  const from = laneOf(laneAddresses);
+  const [[state], [outcome]] = await Promise.all([
+    chain.readAuthorizations(from, [item]),
+    chain.simulate(from, [item.transfer], WALLET_GAS_CAP),
+  ]);
+  if (!state || !outcome) throw new Error("the chain answered nothing for a lone authorization");
+  return { ...state, transfer: outcome };
+}
+
+export function laneOf(addresses: readonly Address[]): Address {
+  const [first] = addresses;
+  if (!first) throw new Error("a chain has no lane address");
+  return first;
+}
+
+/** Whether the used authorization moved its value to our payTo, by the event pair in a canonical block. */
+async function wasUsedForUs(
+  looking: Looking,
+  { open, rail, authorization, claimKey }: Understood,
+): Promise<boolean> {
+  const { chainId } = open.chain.row;
+  const recorded = await looking.recordedUse(chainId, claimKey);
+  if (recorded.paid) return true;
+  const use = {
+    token: rail.token.contract,
+    payer: authorization.payer,
+    nonce: authorization.nonce,
+    claimKey,
+  };
+  return (await findUse(open.chain, { ...use, fromBlock: recorded.fromBlock })).kind === "paid";
+}
+
+export type Use =
+  | { readonly kind: "paid" }
+  | { readonly kind: "elsewhere"; readonly block: BlockRef }
+  | { readonly kind: "not-found" };
+
+/** What a used nonce was used for: to pay our treasury, or for nothing of ours (cancelled, or paid elsewhere). */
+export async function findUse(
+  chain: Chain,
+  use: { token: Address; payer: Address; nonce: Hash; claimKey: Hash; fromBlock: number },
+): Promise<Use> {
+  const { treasury, chainId } = chain.row;
+  const block = await chain.findAuthorizationUse(use);
+  if (!block) return { kind: "not-found" };
+  const pairs = pairTransfers(chainId, (await chain.moneyLogs(block, [treasury])) ?? []);
+  const paid = pairs.some(({ authorizationKey, to }) => authorizationKey === use.claimKey && to === treasury);
+  return paid ? { kind: "paid" } : { kind: "elsewhere", block };
+}
+
+function usedElsewhere({ authorization }: Understood): Refusal {
+  return {
+    reason: "invalid_exact_evm_nonce_already_used",
+    message: `The nonce ${authorization.nonce} of ${authorization.payer} is used or cancelled on chain, and paid nothing here. Sign again with a fresh nonce.`,
+  };
+}

@@ -1,0 +1,198 @@
+import { and, eq, isNotNull, lte, sql } from "drizzle-orm";
+import type { Hash } from "#kernel/bytes";
+import { resolvePending, templates } from "#ledger";
+import type { BlockRef, Chain } from "../chain/port.ts";
+import { type Claim, findClaims, moveClaims, releaseHolds } from "./claim.ts";
+import { readOf, resolveUsed } from "./dispatch.ts";
+import type { Engine, OpenChain } from "./engine.ts";
+import { laneOf } from "./examine.ts";
+import type { ObserverRow } from "./observe.ts";
+import { chainBlock, chainTransfer, claim, observer } from "./tables.ts";
+
+const GROUP = 50;
+
+/** Follows the chain's `finalized` block: posts what was pending, ends what can never be paid any more. Returns the keys
+ *  of claims that ended. */
+export async function finalize(engine: Engine, open: OpenChain, at: ObserverRow): Promise<readonly Hash[]> {
+  const { chain } = open;
+  const block = await chain.finalized();
+  const number = Math.min(block.number, at.cursorNumber);
+  if (number > at.finalizedNumber) await advance(engine, chain, at, number);
+  const view = { ...at, finalizedNumber: Math.max(number, at.finalizedNumber) };
+  const ended: Hash[] = [];
+  while (await postFinal(engine, chain, view)) await engine.checkpoint("final");
+  while (await postUnmatched(engine, chain, view));
+  ended.push(...(await endCancelled(engine, chain, view)));
+  ended.push(...(await endExpired(engine, open, view, block)));
+  return ended;
+}
+
+async function advance(engine: Engine, chain: Chain, at: ObserverRow, number: number): Promise<void> {
+  await engine.loopDb.pool
+    .update(observer)
+    .set({ finalizedNumber: number })
+    .where(and(eq(observer.chainId, chain.row.chainId), eq(observer.fence, at.fence)));
+}
+
+/** Credited claims whose block is final: their money can be spent. True while there is more. */
+async function postFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise<boolean> {
+  await engine.checkpoint("before-final");
+  return engine.loopDb.tx(async (tx) => {
+    const rows = await tx
+      .select({ claim })
+      .from(claim)
+      .innerJoin(
+        chainBlock,
+        and(
+          eq(chainBlock.chainId, claim.chainId),
+          eq(chainBlock.hash, sql`${claim.includedHash}`),
+          eq(chainBlock.canonical, true),
+        ),
+      )
+      .where(
+        and(
+          eq(claim.chainId, chain.row.chainId),
+          eq(claim.state, "included"),
+          lte(claim.includedBlock, at.finalizedNumber),
+        ),
+      )
+      .orderBy(claim.claimKey)
+      .limit(GROUP)
+      .for("update", { of: claim, skipLocked: true });
+    const claims = rows.map((row) => row.claim);
+    await resolvePending(
+      tx,
+      "post",
+      claims.map(({ claimKey, creditEpoch }) => templates.x402EventKey({ claimKey, epoch: creditEpoch })),
+    );
+    await moveClaims(engine, tx, {
+      keys: claims.map(({ claimKey }) => claimKey),
+      to: "final",
+      cause: "its block is final",
+      set: { creditState: "final" },
+      fact: "payment.final",
+    });
+    return claims.length === GROUP;
+  });
+}
+
+async function postUnmatched(engine: Engine, chain: Chain, at: ObserverRow): Promise<boolean> {
+  return engine.loopDb.tx(async (tx) => {
+    const logs = await tx
+      .select()
+      .from(chainTransfer)
+      .where(
+        and(
+          eq(chainTransfer.chainId, chain.row.chainId),
+          eq(chainTransfer.canonical, true),
+          eq(chainTransfer.claimedKind, "unmatched"),
+          eq(chainTransfer.bookedFinal, false),
+          lte(chainTransfer.blockNumber, at.finalizedNumber),
+        ),
+      )
+      .orderBy(chainTransfer.blockNumber, chainTransfer.logIndex)
+      .limit(GROUP)
+      .for("update", { skipLocked: true });
+    if (logs.length === 0) return false;
+    await resolvePending(
+      tx,
+      "post",
+      logs.map((log) => templates.unmatchedEventKey({ chain: chain.row.slug, ...log })),
+    );
+    for (const { blockHash, logIndex } of logs) {
+      await tx
+        .update(chainTransfer)
+        .set({ bookedFinal: true })
+        .where(
+          and(
+            eq(chainTransfer.chainId, chain.row.chainId),
+            eq(chainTransfer.blockHash, blockHash),
+            eq(chainTransfer.logIndex, logIndex),
+          ),
+        );
+    }
+    return logs.length === GROUP;
+  });
+}
+
+/** The nonce was spent without paying us, in a block that is final now. */
+async function endCancelled(engine: Engine, chain: Chain, at: ObserverRow): Promise<readonly Hash[]> {
+  return engine.loopDb.tx(async (tx) => {
+    const rows = await tx
+      .select({ claimKey: claim.claimKey })
+      .from(claim)
+      .innerJoin(
+        chainBlock,
+        and(
+          eq(chainBlock.chainId, claim.chainId),
+          eq(chainBlock.hash, sql`${claim.spentHash}`),
+          eq(chainBlock.canonical, true),
+        ),
+      )
+      .where(
+        and(
+          eq(claim.chainId, chain.row.chainId),
+          sql`${claim.state} IN ('failed-watch','review')`,
+          isNotNull(claim.spentBlock),
+          lte(claim.spentBlock, at.finalizedNumber),
+        ),
+      )
+      .limit(GROUP);
+    const ended = await moveClaims(engine, tx, {
+      keys: rows.map(({ claimKey }) => claimKey),
+      to: "cancelled",
+      cause: "its nonce was spent, for good",
+      fact: "payment.cancelled",
+    });
+    await releaseHolds(tx, ended);
+    return ended.map(({ claimKey }) => claimKey);
+  });
+}
+
+const EXPIRED = "The authorization expired unused. Nothing was charged and nothing ever will be.";
+
+/** Only a final block later than `validBefore`, with the nonce unused, says that an authorization can never be charged. */
+async function endExpired(
+  engine: Engine,
+  { chain, laneAddresses }: OpenChain,
+  at: ObserverRow,
+  finalized: BlockRef,
+): Promise<readonly Hash[]> {
+  if (at.finalizedNumber < finalized.number) return [];
+  const due = await engine.loopDb.pool
+    .select({ claimKey: claim.claimKey })
+    .from(claim)
+    .where(
+      and(
+        eq(claim.chainId, chain.row.chainId),
+        sql`${claim.state} IN ('claimed','submitting','failed-watch','review')`,
+        lte(claim.validBefore, BigInt(finalized.timestamp)),
+        sql`${claim.spentBlock} IS NULL`,
+        sql`NOT EXISTS (SELECT 1 FROM ${chainTransfer} WHERE ${chainTransfer.authorizationKey} = ${claim.claimKey} AND ${chainTransfer.canonical})`,
+        sql`NOT EXISTS (SELECT 1 FROM slot_item WHERE slot_item.claim_key = ${claim.claimKey} AND slot_item.open)`,
+      ),
+    )
+    .limit(GROUP);
+  if (due.length === 0) return [];
+  const claims = await findClaims(
+    engine.loopDb.pool,
+    due.map(({ claimKey }) => claimKey),
+  );
+  const states = await chain.readAuthorizations(laneOf(laneAddresses), claims.map(readOf));
+  const unused: Claim[] = [];
+  for (const [i, row] of claims.entries()) {
+    if (states[i]?.used) await resolveUsed(engine, chain, row, at);
+    else unused.push(row);
+  }
+  return engine.loopDb.tx(async (tx) => {
+    const ended = await moveClaims(engine, tx, {
+      keys: unused.map(({ claimKey }) => claimKey),
+      to: "expired",
+      cause: "validBefore passed, for good",
+      set: { reason: "invalid_exact_evm_payload_authorization_valid_before", message: EXPIRED },
+      fact: "payment.expired",
+    });
+    await releaseHolds(tx, ended);
+    return ended.map(({ claimKey }) => claimKey);
+  });
+}

@@ -1,0 +1,74 @@
+import { and, eq, inArray, isNull, sql } from "drizzle-orm";
+import type { Hash } from "#kernel/bytes";
+import { coalesce } from "#kernel/coalesce";
+import { type Tx, toBytesArray } from "#store";
+import type { Engine } from "./engine.ts";
+import type { SettleAnswer } from "./request.ts";
+import { claim, settleAnswer } from "./tables.ts";
+
+export interface GrantRequest {
+  readonly claimKey: Hash;
+  readonly requestId: string;
+  /** What the caller will be told if the grant is its; stored under its ids. */
+  readonly answer: SettleAnswer;
+  readonly answerIds: readonly { readonly scope: string; readonly id: string; readonly payloadHash: Hash }[];
+}
+
+/** The single success grant: of all callers of a claim, on all processes, at most one gets true, by compare-and-set.
+ *  The answer is stored under the caller's ids in the same transaction (settlement.md S9). */
+export function granter(engine: Engine): (request: GrantRequest) => Promise<boolean> {
+  return coalesce({ maxInFlight: 2, maxItems: 100 }, async (requests: readonly GrantRequest[]) => {
+    await engine.checkpoint("before-grant");
+    const won = await engine.db.tx((tx) => grantAll(tx, requests));
+    await engine.checkpoint("granted");
+    return requests.map((request) => won.has(request));
+  });
+}
+
+async function grantAll(tx: Tx, requests: readonly GrantRequest[]): Promise<ReadonlySet<GrantRequest>> {
+  const first = [...new Map([...requests].reverse().map((request) => [request.claimKey, request])).values()];
+  const keys = first.map(({ claimKey }) => claimKey).sort();
+  // Locked in key order: two groups with the same claims must not wait for each other.
+  await tx
+    .select({ key: claim.claimKey })
+    .from(claim)
+    .where(inArray(claim.claimKey, keys))
+    .orderBy(claim.claimKey)
+    .for("update");
+  const granted = await tx
+    .update(claim)
+    .set({ grantedTo: requestIdOf(first), grantedAt: sql`now()` })
+    .where(and(inArray(claim.claimKey, keys), sql`${claim.creditState} <> 'none'`, isNull(claim.grantedAt)))
+    .returning({ claimKey: claim.claimKey });
+  const won = new Set(granted.map(({ claimKey }) => claimKey));
+  const winners = first.filter(({ claimKey }) => won.has(claimKey));
+  const answers = winners.flatMap(({ claimKey, answer, answerIds }) =>
+    answerIds.map((id) => ({ ...id, claimKey, body: answer })),
+  );
+  for (const row of answers) {
+    await tx
+      .insert(settleAnswer)
+      .values(row)
+      .onConflictDoUpdate({
+        target: [settleAnswer.scope, settleAnswer.id],
+        set: { body: row.body },
+        setWhere: sql`${settleAnswer.body} IS NULL AND ${settleAnswer.payloadHash} = excluded.payload_hash`,
+      });
+  }
+  return new Set(winners);
+}
+
+/** One statement for many claims: each row takes the request that stands beside its key. */
+function requestIdOf(requests: readonly GrantRequest[]) {
+  const keys = toBytesArray(requests.map(({ claimKey }) => claimKey));
+  const ids = sql`${sql.param(requests.map(({ requestId }) => requestId))}::text[]`;
+  return sql`(SELECT pair.id FROM unnest(${keys}, ${ids}) AS pair(key, id) WHERE pair.key = ${claim.claimKey})`;
+}
+
+/** Takes a grant back whose answer never left: only by the request that holds it. */
+export async function releaseGrant(engine: Engine, paymentId: string, requestId: string): Promise<void> {
+  await engine.db.pool
+    .update(claim)
+    .set({ grantedTo: null, grantedAt: null })
+    .where(and(eq(claim.id, paymentId as `stl_${string}`), eq(claim.grantedTo, requestId)));
+}

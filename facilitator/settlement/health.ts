@@ -1,0 +1,73 @@
+import { sql } from "drizzle-orm";
+import { imbalance } from "#ledger";
+import type { Engine } from "./engine.ts";
+
+/** What an operator looks at: per chain how far it is followed, its lanes, and the claims that are still open. */
+export interface SettlementHealth {
+  readonly chains: readonly {
+    readonly chain: string;
+    readonly cursor: number | null;
+    readonly finalized: number | null;
+    readonly halted: string | null;
+    readonly lanes: readonly {
+      readonly address: string;
+      readonly state: string;
+      readonly held: boolean;
+      readonly openSlots: number;
+    }[];
+  }[];
+  readonly openClaims: readonly {
+    readonly state: string;
+    readonly count: number;
+    readonly oldestSeconds: number;
+  }[];
+  readonly undeliveredFacts: number;
+  readonly imbalance: readonly { readonly asset: string; readonly difference: bigint }[];
+}
+
+export async function health(engine: Engine): Promise<SettlementHealth> {
+  const db = engine.loopDb.pool;
+  const [observers, lanes, claims, facts, differences] = await Promise.all([
+    db.execute<{
+      chain_id: string;
+      cursor_number: string;
+      finalized_number: string;
+      halted_reason: string | null;
+    }>(sql`SELECT chain_id, cursor_number, finalized_number, halted_reason FROM observer`),
+    db.execute<{ chain_id: string; address: string; state: string; held: boolean; open_slots: string }>(sql`
+      SELECT chain_id, '0x' || encode(address, 'hex') AS address, state, coalesce(lease_until > now(), false) AS held,
+        (SELECT count(*) FROM slot WHERE slot.chain_id = signer.chain_id AND slot.signer = signer.address AND slot.open) AS open_slots
+      FROM signer ORDER BY address`),
+    db.execute<{ state: string; count: string; oldest: string }>(sql`
+      SELECT state, count(*) AS count, extract(epoch FROM now() - min(created_at)) AS oldest
+      FROM claim WHERE state IN ('claimed','submitting','failed-watch','review') GROUP BY state`),
+    db.execute<{ count: string }>(sql`SELECT count(*) AS count FROM outbox WHERE delivered_at IS NULL`),
+    imbalance(db),
+  ]);
+  return {
+    chains: [...engine.chains.values()].map(({ chain: { row } }) => {
+      const at = observers.rows.find(({ chain_id }) => Number(chain_id) === row.chainId);
+      return {
+        chain: row.slug,
+        cursor: at ? Number(at.cursor_number) : null,
+        finalized: at ? Number(at.finalized_number) : null,
+        halted: at?.halted_reason ?? null,
+        lanes: lanes.rows
+          .filter(({ chain_id }) => Number(chain_id) === row.chainId)
+          .map(({ address, state, held, open_slots }) => ({
+            address,
+            state,
+            held,
+            openSlots: Number(open_slots),
+          })),
+      };
+    }),
+    openClaims: claims.rows.map(({ state, count, oldest }) => ({
+      state,
+      count: Number(count),
+      oldestSeconds: Number(oldest),
+    })),
+    undeliveredFacts: Number(facts.rows[0]?.count ?? 0),
+    imbalance: differences,
+  };
+}

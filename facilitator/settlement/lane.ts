@@ -1,0 +1,135 @@
+import { and, eq, sql } from "drizzle-orm";
+import type { Address } from "#kernel/bytes";
+import { post, templates } from "#ledger";
+import type { Tx } from "#store";
+import type { Chain, Signer } from "../chain/port.ts";
+import { coinOf } from "./coin.ts";
+import type { Engine } from "./engine.ts";
+import { signer as signerTable } from "./tables.ts";
+
+/** A gas key on one chain that this process holds: only under this fence may it take nonces. */
+export interface Lane {
+  readonly chain: Chain;
+  readonly signer: Signer;
+  readonly fence: number;
+}
+
+/** Takes or renews the lease of a lane, by the database's clock; null while another process holds it or it is
+ *  quarantined. At the first adoption the nonce comes from the chain, once and for ever; the key's gas enters the
+ *  books then. Faults: `chain_unavailable`. */
+export async function lease(engine: Engine, chain: Chain, signer: Signer): Promise<Lane | null> {
+  const { chainId } = chain.row;
+  const renewed = await take(engine, chainId, signer.address);
+  if (renewed !== "unknown") return renewed === null ? null : lane(engine, chain, signer, renewed);
+  await adopt(engine, chain, signer);
+  const taken = await take(engine, chainId, signer.address);
+  return taken === null || taken === "unknown" ? null : lane(engine, chain, signer, taken);
+}
+
+interface Taken {
+  readonly fence: number;
+  readonly nextNonce: number;
+  readonly isNew: boolean;
+}
+
+async function take(engine: Engine, chainId: number, address: Address): Promise<Taken | null | "unknown"> {
+  const { holder, settings } = engine;
+  return engine.loopDb.tx(async (tx) => {
+    const isLane = and(eq(signerTable.chainId, chainId), eq(signerTable.address, address));
+    const [row] = await tx.select().from(signerTable).where(isLane).for("update");
+    if (!row) return "unknown";
+    const [clock] = (
+      await tx.execute<{ lapsed: boolean }>(
+        sql`SELECT coalesce(${row.leaseUntil?.toISOString() ?? null}::timestamptz < now(), true) AS lapsed`,
+      )
+    ).rows;
+    const isMine = row.leaseHolder === holder && !clock?.lapsed;
+    if (row.state !== "active" || (!isMine && !clock?.lapsed)) return null;
+    const fence = isMine ? row.fence : row.fence + 1;
+    await tx
+      .update(signerTable)
+      .set({
+        leaseHolder: holder,
+        fence,
+        leaseUntil: sql`now() + make_interval(secs => ${settings.leaseSeconds})`,
+      })
+      .where(isLane);
+    return { fence, nextNonce: row.nextNonce, isNew: !isMine };
+  });
+}
+
+async function lane(engine: Engine, chain: Chain, signer: Signer, taken: Taken): Promise<Lane | null> {
+  if (taken.isNew) {
+    const used = await chain.nonce(signer.address, "latest");
+    if (used > taken.nextNonce) {
+      await quarantine(engine, chain, signer.address);
+      return null;
+    }
+    engine.log.info({ chain: chain.row.slug, lane: signer.address, fence: taken.fence }, "lane taken");
+  }
+  return { chain, signer, fence: taken.fence };
+}
+
+/** Somebody else used our key: nothing more is signed with it until a person has looked. */
+export async function quarantine(engine: Engine, chain: Chain, address: Address): Promise<void> {
+  await engine.loopDb.pool
+    .update(signerTable)
+    .set({ state: "quarantined" })
+    .where(and(eq(signerTable.chainId, chain.row.chainId), eq(signerTable.address, address)));
+  engine.log.error(
+    { chain: chain.row.slug, lane: address },
+    "foreign use of a gas key: the lane is quarantined; rotate the key",
+  );
+}
+
+async function adopt(engine: Engine, chain: Chain, signer: Signer): Promise<void> {
+  const { slug, chainId } = chain.row;
+  const [nextNonce, wei] = await Promise.all([
+    chain.nonce(signer.address, "latest"),
+    chain.nativeBalance(signer.address, "latest"),
+  ]);
+  await engine.loopDb.tx(async (tx) => {
+    await tx
+      .insert(signerTable)
+      .values({ chainId, address: signer.address, nextNonce })
+      .onConflictDoNothing();
+    await post(tx, [
+      templates.gasFunded({ chain: slug, signer: signer.address, asset: coinOf(chain.row), wei }),
+    ]);
+  });
+}
+
+/** Advances the lane's nonce from `nonce`, inside the transaction that stores what the nonce is used for. False when
+ *  the lease was lost or the nonce is taken: then nothing of that transaction may commit. */
+export async function takeNonce(tx: Tx, { chain, signer, fence }: Lane, nonce: number): Promise<boolean> {
+  const advanced = await tx
+    .update(signerTable)
+    .set({ nextNonce: nonce + 1 })
+    .where(
+      and(
+        eq(signerTable.chainId, chain.row.chainId),
+        eq(signerTable.address, signer.address),
+        eq(signerTable.nextNonce, nonce),
+        eq(signerTable.fence, fence),
+      ),
+    )
+    .returning({ nonce: signerTable.nextNonce });
+  return advanced.length === 1;
+}
+
+export async function nextNonce(engine: Engine, { chain, signer }: Lane): Promise<number> {
+  const [row] = await engine.loopDb.pool
+    .select({ nextNonce: signerTable.nextNonce })
+    .from(signerTable)
+    .where(and(eq(signerTable.chainId, chain.row.chainId), eq(signerTable.address, signer.address)));
+  if (!row) throw new Error("a lane that we hold has no row");
+  return row.nextNonce;
+}
+
+/** Gives all lanes of this process back, so that another need not wait for the leases to lapse. */
+export async function releaseLanes(engine: Engine): Promise<void> {
+  await engine.loopDb.pool
+    .update(signerTable)
+    .set({ leaseHolder: null, leaseUntil: null })
+    .where(eq(signerTable.leaseHolder, engine.holder));
+}

@@ -1,0 +1,64 @@
+import type { Clock } from "#kernel/clock";
+import { errorFields, type Log } from "#kernel/log";
+import type { Meter } from "./engine.ts";
+
+/** Work that repeats: a step, then a pause or a wake-up. Nothing is carried from step to step that a row does not hold,
+ *  so stopping at any point loses nothing. */
+export interface Loop {
+  readonly name: string;
+  start(): void;
+  /** Does not wait for the pause to end. */
+  wake(): void;
+  /** Resolves when the running step has finished. */
+  stop(): Promise<void>;
+}
+
+const MAX_BACKOFF_MS = 5_000;
+
+export function loop(
+  {
+    name,
+    clock,
+    log,
+    meter,
+    everyMs,
+  }: { name: string; clock: Clock; log: Log; meter: Meter; everyMs: number },
+  step: (stopping: AbortSignal) => Promise<void>,
+): Loop {
+  const stopping = new AbortController();
+  let awake = new AbortController();
+  let running = Promise.resolve();
+  let failures = 0;
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      awake = new AbortController();
+      try {
+        await step(stopping.signal);
+        failures = 0;
+      } catch (error) {
+        failures += 1;
+        meter.count("loop_errors", { loop: name });
+        log.warn(
+          { loop: name, failures, ...errorFields(error) },
+          "a loop's step failed; the next one starts from the rows",
+        );
+      }
+      const pause = failures === 0 ? everyMs : Math.min(everyMs * 2 ** failures, MAX_BACKOFF_MS);
+      await clock.sleep(pause, failures === 0 ? awake.signal : stopping.signal);
+    }
+  }
+
+  return {
+    name,
+    start() {
+      running = run();
+    },
+    wake: () => awake.abort(),
+    stop() {
+      stopping.abort();
+      awake.abort();
+      return running;
+    },
+  };
+}

@@ -1,0 +1,171 @@
+import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, lte, sql } from "drizzle-orm";
+import { post, templates } from "#ledger";
+import type { Receipt } from "../chain/port.ts";
+import { type Claim, moveClaims } from "./claim.ts";
+import { coinOf } from "./coin.ts";
+import { fail, readOf, refuse } from "./dispatch.ts";
+import type { Engine } from "./engine.ts";
+import type { Lane } from "./lane.ts";
+import type { ObserverRow } from "./observe.ts";
+import { attempt, chainBlock, chainTransfer, claim, slot, slotItem } from "./tables.ts";
+
+type Slot = typeof slot.$inferSelect;
+
+/** Learns of a lane's mined transactions, sorts out what they did not pay, and closes the slots whose nonce was
+ *  consumed in a final block. Receipts serve gas accounting and this; credit never looks at them. */
+export async function tidyMined(
+  engine: Engine,
+  lane: Lane,
+  minedNonce: number,
+  at: ObserverRow,
+): Promise<void> {
+  await findReceipts(engine, lane, minedNonce);
+  await sortOut(engine, lane, at);
+  await closeFinal(engine, lane, at);
+}
+
+const slotsOf = ({ chain, signer }: Lane) =>
+  and(eq(slot.chainId, chain.row.chainId), eq(slot.signer, signer.address), eq(slot.open, true));
+
+async function findReceipts(engine: Engine, lane: Lane, minedNonce: number): Promise<void> {
+  const db = engine.loopDb.pool;
+  const mined = await db
+    .select()
+    .from(slot)
+    .where(and(slotsOf(lane), lt(slot.nonce, minedNonce), isNull(slot.minedBlock)));
+  for (const { id } of mined) {
+    const receipt = await receiptOf(engine, lane, id);
+    if (!receipt) continue;
+    const { blockNumber, blockHash, txHash, gasUsed, effectiveGasPrice } = receipt;
+    await db
+      .update(slot)
+      .set({
+        minedBlock: blockNumber,
+        minedHash: blockHash,
+        minedTx: txHash,
+        gasWei: gasUsed * effectiveGasPrice,
+      })
+      .where(eq(slot.id, id));
+  }
+}
+
+/** Whichever of a nonce's transactions landed. */
+async function receiptOf(engine: Engine, { chain }: Lane, id: string): Promise<Receipt | null> {
+  const attempts = await engine.loopDb.pool
+    .select({ txHash: attempt.txHash })
+    .from(attempt)
+    .where(eq(attempt.slotId, id))
+    .orderBy(desc(attempt.seq));
+  for (const { txHash } of attempts) {
+    const receipt = await chain.receipt(txHash);
+    if (receipt) return receipt;
+  }
+  return null;
+}
+
+/** Claims of these slots that no transfer in a canonical block has paid. */
+async function unpaidItems(engine: Engine, slots: readonly Slot[]): Promise<readonly Claim[]> {
+  if (slots.length === 0) return [];
+  const rows = await engine.loopDb.pool
+    .select({ claim })
+    .from(slotItem)
+    .innerJoin(claim, eq(claim.claimKey, slotItem.claimKey))
+    .where(
+      and(
+        inArray(
+          slotItem.slotId,
+          slots.map(({ id }) => id),
+        ),
+        eq(slotItem.open, true),
+        eq(claim.state, "submitting"),
+        sql`NOT EXISTS (SELECT 1 FROM ${chainTransfer} WHERE ${chainTransfer.authorizationKey} = ${claim.claimKey} AND ${chainTransfer.canonical})`,
+      ),
+    )
+    .orderBy(asc(claim.createdAt));
+  return rows.map((row) => row.claim);
+}
+
+/** Mined, and yet not paid: the chain is asked why. What would pass now is tried again when its slot has closed. */
+async function sortOut(engine: Engine, lane: Lane, at: ObserverRow): Promise<void> {
+  const mined = await engine.loopDb.pool
+    .select()
+    .from(slot)
+    .where(
+      and(
+        slotsOf(lane),
+        eq(slot.sorted, false),
+        isNotNull(slot.minedBlock),
+        lte(slot.minedBlock, at.cursorNumber),
+      ),
+    );
+  if (mined.length === 0) return;
+  const unpaid = await unpaidItems(engine, mined);
+  const states =
+    unpaid.length === 0 ? [] : await lane.chain.readAuthorizations(lane.signer.address, unpaid.map(readOf));
+  for (const [i, row] of unpaid.entries()) {
+    const state = states[i];
+    if (state && (state.used || !state.transfer.ok)) await refuse(engine, lane.chain, row, state, at);
+    else if (row.attempts >= engine.settings.maxAttempts)
+      await fail(
+        engine,
+        [row.claimKey],
+        "invalid_exact_evm_transaction_failed",
+        `It was mined ${row.attempts} times without effect. Sign a fresh authorization.`,
+      );
+  }
+  await engine.loopDb.pool
+    .update(slot)
+    .set({ sorted: true })
+    .where(
+      inArray(
+        slot.id,
+        mined.map(({ id }) => id),
+      ),
+    );
+}
+
+/** A nonce consumed in a final block can never land again: its items are free, its gas is booked. */
+async function closeFinal(engine: Engine, lane: Lane, at: ObserverRow): Promise<void> {
+  const { row } = lane.chain;
+  const closing = await engine.loopDb.pool
+    .select({ slot })
+    .from(slot)
+    .innerJoin(
+      chainBlock,
+      and(
+        eq(chainBlock.chainId, slot.chainId),
+        eq(chainBlock.hash, sql`${slot.minedHash}`),
+        eq(chainBlock.canonical, true),
+      ),
+    )
+    .where(and(slotsOf(lane), eq(slot.sorted, true), lte(slot.minedBlock, at.finalizedNumber)))
+    .orderBy(asc(slot.nonce))
+    .limit(50);
+  const slots = closing.map((found) => found.slot);
+  if (slots.length === 0) return;
+  const again = await unpaidItems(engine, slots);
+  await engine.loopDb.tx(async (tx) => {
+    const ids = slots.map(({ id }) => id);
+    await tx.update(slotItem).set({ open: false }).where(inArray(slotItem.slotId, ids));
+    await tx.update(slot).set({ open: false }).where(inArray(slot.id, ids));
+    await post(
+      tx,
+      slots.map(({ signer, nonce, gasWei, minedBlock }) =>
+        templates.gasSpent({
+          chain: row.slug,
+          signer,
+          nonce,
+          asset: coinOf(row),
+          wei: gasWei ?? 0n,
+          blockNumber: minedBlock ?? 0,
+        }),
+      ),
+    );
+    await moveClaims(engine, tx, {
+      keys: again.map(({ claimKey }) => claimKey),
+      to: "claimed",
+      cause: "mined without effect, tried again",
+      where: sql`state = 'submitting'`,
+    });
+  });
+}

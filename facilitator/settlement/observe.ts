@@ -1,0 +1,308 @@
+import { and, eq, gt, sql } from "drizzle-orm";
+import type { Hash } from "#kernel/bytes";
+import { type Tx, toBytesArray } from "#store";
+import type { BlockRef, Chain, MoneyLog } from "../chain/port.ts";
+import { moveClaims } from "./claim.ts";
+import type { Engine } from "./engine.ts";
+import { pairTransfers, spentKeys } from "./pairing.ts";
+import { reverseAbove } from "./reorg.ts";
+import { chainBlock, chainTransfer, observer } from "./tables.ts";
+
+export type ObserverRow = typeof observer.$inferSelect;
+
+/** Most blocks followed in one turn; the rest waits for the next, so that crediting keeps pace. */
+const BLOCKS_PER_TURN = 50;
+
+/** Takes or renews the right to follow a chain; null while another process has it. The first start begins at the
+ *  head: what happened before was not ours. Faults: `chain_unavailable`. */
+export async function leaseObserver(engine: Engine, chain: Chain): Promise<ObserverRow | null> {
+  const { chainId } = chain.row;
+  const { holder, settings } = engine;
+  const [known] = await engine.loopDb.pool.select().from(observer).where(eq(observer.chainId, chainId));
+  if (!known) await begin(engine, chain);
+  const [row] = await engine.loopDb.pool
+    .update(observer)
+    .set({
+      leaseHolder: holder,
+      leaseUntil: sql`now() + make_interval(secs => ${settings.leaseSeconds})`,
+      fence: sql`CASE WHEN ${observer.leaseHolder} = ${holder} THEN ${observer.fence} ELSE ${observer.fence} + 1 END`,
+    })
+    .where(
+      and(
+        eq(observer.chainId, chainId),
+        sql`(${observer.leaseHolder} = ${holder} OR ${observer.leaseUntil} IS NULL OR ${observer.leaseUntil} < now())`,
+      ),
+    )
+    .returning();
+  return row ?? null;
+}
+
+async function begin(engine: Engine, chain: Chain): Promise<void> {
+  const [head, finalized] = await Promise.all([chain.head(), chain.finalized()]);
+  const { chainId } = chain.row;
+  await engine.loopDb.tx(async (tx) => {
+    await tx.insert(chainBlock).values(blockRow(chainId, head)).onConflictDoNothing();
+    const start = { startBlock: head.number, cursorNumber: head.number, cursorHash: head.hash };
+    await tx
+      .insert(observer)
+      .values({ chainId, ...start, finalizedNumber: Math.min(finalized.number, head.number) })
+      .onConflictDoNothing();
+  });
+}
+
+export async function releaseObservers(engine: Engine): Promise<void> {
+  await engine.loopDb.pool
+    .update(observer)
+    .set({ leaseHolder: null, leaseUntil: null })
+    .where(eq(observer.leaseHolder, engine.holder));
+}
+
+/** Follows the chain by parent hash from the cursor to the head, one committed block at a time; rewinds first where the
+ *  chain has another block at our height. Returns the cursor's new place, or null when the lease was lost. */
+export async function follow(engine: Engine, chain: Chain, from: ObserverRow): Promise<ObserverRow | null> {
+  const head = await chain.head();
+  let at: ObserverRow | null = from;
+  if (head.number < from.cursorNumber) return rewindShorter(engine, chain, from, head);
+  if (head.number === from.cursorNumber)
+    return head.hash === from.cursorHash ? from : rewind(engine, chain, from);
+  const last = Math.min(head.number, from.cursorNumber + BLOCKS_PER_TURN);
+  for (let number = from.cursorNumber + 1; at && number <= last; number += 1) {
+    const block: BlockRef | null = number === head.number ? head : await chain.blockAt(number);
+    const logs = block && (await chain.moneyLogs(block, [chain.row.treasury]));
+    // The endpoint does not know what it told us of: a lagging or forked view. The next turn asks again.
+    if (!block || !logs) return at;
+    if (block.parentHash !== at.cursorHash) return rewind(engine, chain, at);
+    at = await record(engine, chain, at, block, logs);
+  }
+  return at;
+}
+
+function blockRow(chainId: number, { number, hash, parentHash, timestamp }: BlockRef) {
+  return { chainId, number, hash, parent: parentHash, timestamp, canonical: true };
+}
+
+/** One block with its transfers and spent nonces, and the cursor on it, in one transaction under the fence. */
+async function record(
+  engine: Engine,
+  chain: Chain,
+  at: ObserverRow,
+  block: BlockRef,
+  logs: readonly MoneyLog[],
+): Promise<ObserverRow | null> {
+  const { chainId } = chain.row;
+  const next = await engine.loopDb.tx(async (tx) => {
+    const [moved] = await tx
+      .update(observer)
+      .set({ cursorNumber: block.number, cursorHash: block.hash })
+      .where(
+        and(
+          eq(observer.chainId, chainId),
+          eq(observer.fence, at.fence),
+          eq(observer.cursorHash, at.cursorHash),
+        ),
+      )
+      .returning();
+    if (!moved) return null;
+    await tx
+      .insert(chainBlock)
+      .values(blockRow(chainId, block))
+      .onConflictDoUpdate({ target: [chainBlock.chainId, chainBlock.hash], set: { canonical: true } });
+    await recordTransfers(tx, chain, block, logs);
+    await noteSpent(engine, tx, chain, block, logs);
+    return moved;
+  });
+  await engine.checkpoint("observed");
+  return next;
+}
+
+async function recordTransfers(
+  tx: Tx,
+  chain: Chain,
+  block: BlockRef,
+  logs: readonly MoneyLog[],
+): Promise<void> {
+  const { chainId } = chain.row;
+  const rows = pairTransfers(chainId, logs).map((log) => ({
+    chainId,
+    blockNumber: block.number,
+    blockHash: block.hash,
+    txHash: log.txHash,
+    logIndex: log.logIndex,
+    token: log.token,
+    sender: log.from,
+    recipient: log.to,
+    amount: log.amount,
+    blockTime: new Date(block.timestamp * 1000),
+    canonical: true,
+    authorizationKey: log.authorizationKey,
+  }));
+  for (let i = 0; i < rows.length; i += 500) {
+    // A block that comes back after a fork brings its rows back, unclaimed: its bookings were voided when it left.
+    await tx
+      .insert(chainTransfer)
+      .values(rows.slice(i, i + 500))
+      .onConflictDoUpdate({
+        target: [chainTransfer.chainId, chainTransfer.blockHash, chainTransfer.logIndex],
+        set: { canonical: true, claimedBy: null, claimedKind: null },
+      });
+  }
+}
+
+/** Nonces cancelled, or used without paying us: their claims cannot settle. Terminal only once the block is final. */
+async function noteSpent(
+  engine: Engine,
+  tx: Tx,
+  chain: Chain,
+  block: BlockRef,
+  logs: readonly MoneyLog[],
+): Promise<void> {
+  const keys = spentKeys(chain.row.chainId, logs, pairTransfers(chain.row.chainId, logs));
+  await markSpent(engine, tx, keys, block);
+}
+
+const SPENT_MESSAGE = "The authorization was cancelled, or used without paying here. Sign a fresh one.";
+
+export async function markSpent(
+  engine: Engine,
+  tx: Tx,
+  keys: readonly Hash[],
+  block: { number: number; hash: Hash },
+): Promise<void> {
+  if (keys.length === 0) return;
+  const spent = {
+    spentBlock: block.number,
+    spentHash: block.hash,
+    reason: "invalid_exact_evm_nonce_already_used" as const,
+    message: SPENT_MESSAGE,
+  };
+  await moveClaims(engine, tx, {
+    keys,
+    to: "failed-watch",
+    cause: "nonce spent elsewhere",
+    set: spent,
+    fact: "payment.failed",
+  });
+  await tx.execute(sql`
+    UPDATE claim SET spent_block = ${block.number}, spent_hash = ${toBytesArray([block.hash])}[1], message = ${SPENT_MESSAGE},
+      reason = 'invalid_exact_evm_nonce_already_used'
+    WHERE claim_key = ANY(${toBytesArray(keys)}) AND state IN ('failed-watch','review') AND spent_block IS NULL`);
+}
+
+/** The chain has another block at a height of ours: finds the last common one, and takes back what stood above it. */
+async function rewind(engine: Engine, chain: Chain, at: ObserverRow): Promise<ObserverRow | null> {
+  const ancestor = await commonAncestor(engine, chain, at.cursorNumber);
+  if (!ancestor) return at;
+  if (ancestor.number < at.finalizedNumber) return halt(engine, chain, at, ancestor.number);
+  engine.log.warn(
+    { chain: chain.row.slug, from: at.cursorNumber, to: ancestor.number },
+    "reorganisation: blocks left the chain",
+  );
+  return moveBack(engine, chain, at, ancestor);
+}
+
+type Place = { readonly number: number; readonly hash: Hash };
+
+async function moveBack(
+  engine: Engine,
+  chain: Chain,
+  at: ObserverRow,
+  ancestor: Place & { finalizedNumber?: number },
+): Promise<ObserverRow | null> {
+  const { chainId } = chain.row;
+  return engine.loopDb.tx(async (tx) => {
+    const [moved] = await tx
+      .update(observer)
+      .set({
+        cursorNumber: ancestor.number,
+        cursorHash: ancestor.hash,
+        finalizedNumber: Math.min(at.finalizedNumber, ancestor.number),
+      })
+      .where(
+        and(
+          eq(observer.chainId, chainId),
+          eq(observer.fence, at.fence),
+          eq(observer.cursorHash, at.cursorHash),
+        ),
+      )
+      .returning();
+    if (!moved) return null;
+    await reverseAbove(engine, tx, chain.row, ancestor.number);
+    await tx
+      .update(chainBlock)
+      .set({ canonical: false })
+      .where(and(eq(chainBlock.chainId, chainId), gt(chainBlock.number, ancestor.number)));
+    return moved;
+  });
+}
+
+/** Our highest block that the chain still has. Null when the endpoint cannot say, so nothing may be taken back. */
+async function commonAncestor(engine: Engine, chain: Chain, from: number): Promise<Place | null> {
+  const ours = await engine.loopDb.pool
+    .select({ number: chainBlock.number, hash: chainBlock.hash })
+    .from(chainBlock)
+    .where(
+      and(
+        eq(chainBlock.chainId, chain.row.chainId),
+        eq(chainBlock.canonical, true),
+        sql`${chainBlock.number} <= ${from}`,
+      ),
+    )
+    .orderBy(sql`${chainBlock.number} DESC`)
+    .limit(1_000);
+  for (const place of ours) {
+    const theirs = await chain.blockAt(place.number);
+    if (!theirs) return null;
+    if (theirs.hash === place.hash) return place;
+  }
+  return null;
+}
+
+/** A view shorter than ours is a lagging node and takes nothing back, save on a local chain that was killed before it
+ *  saved its state: there, if our highest block with a transfer or transaction of ours still stands, only blocks
+ *  without us are gone. */
+async function rewindShorter(
+  engine: Engine,
+  chain: Chain,
+  at: ObserverRow,
+  head: BlockRef,
+): Promise<ObserverRow | null> {
+  if (!chain.row.isLocal) return at;
+  const known = await commonAncestor(engine, chain, head.number);
+  const ours = await highestOfOurs(engine, chain.row.chainId);
+  if (known && known.number >= ours) {
+    engine.log.warn(
+      { chain: chain.row.slug, from: at.cursorNumber, to: known.number },
+      "the local chain lost its last empty blocks; going on from where it stands",
+    );
+    return moveBack(engine, chain, at, known);
+  }
+  return halt(engine, chain, at, known?.number ?? 0);
+}
+
+async function highestOfOurs(engine: Engine, chainId: number): Promise<number> {
+  const { rows } = await engine.loopDb.pool.execute<{ height: string | null }>(sql`
+    SELECT greatest(
+      (SELECT max(block_number) FROM chain_transfer WHERE chain_id = ${chainId} AND canonical),
+      (SELECT max(mined_block) FROM slot WHERE chain_id = ${chainId}), 0) AS height`);
+  return Number(rows[0]?.height ?? 0);
+}
+
+/** A final block was taken away. Crediting on this chain stops; rows are never edited; a person decides. */
+async function halt(
+  engine: Engine,
+  chain: Chain,
+  at: ObserverRow,
+  ancestor: number,
+): Promise<ObserverRow | null> {
+  const advice = chain.row.isLocal
+    ? " The local chain and the books no longer fit: `npm run reset` starts both anew."
+    : "";
+  const haltedReason = `The chain ${chain.row.slug} replaced blocks above ${ancestor} that were final at ${at.finalizedNumber}.${advice}`;
+  const [row] = await engine.loopDb.pool
+    .update(observer)
+    .set({ haltedReason })
+    .where(and(eq(observer.chainId, chain.row.chainId), eq(observer.fence, at.fence)))
+    .returning();
+  engine.log.error({ chain: chain.row.slug, ancestor }, haltedReason);
+  return row ?? null;
+}

@@ -1,0 +1,107 @@
+import { and, eq, gt, sql } from "drizzle-orm";
+import { resolvePending, templates } from "#ledger";
+import type { Tx } from "#store";
+import type { ChainRow } from "../chain/registry.ts";
+import { type Claim, moveClaims } from "./claim.ts";
+import type { Engine } from "./engine.ts";
+import { chainTransfer, claim, slot, slotItem } from "./tables.ts";
+
+/** Takes back what stood on blocks above `height` that left the chain: pending postings are voided, claims wait for
+ *  their transaction to be mined again under a new epoch, and our own transactions count as unmined. In the
+ *  transaction that moves the observer's cursor back. */
+export async function reverseAbove(engine: Engine, tx: Tx, row: ChainRow, height: number): Promise<void> {
+  await reverseCredits(engine, tx, row, height);
+  await voidUnmatched(tx, row, height);
+  const gone = and(
+    eq(chainTransfer.chainId, row.chainId),
+    gt(chainTransfer.blockNumber, height),
+    eq(chainTransfer.canonical, true),
+  );
+  await tx.update(chainTransfer).set({ canonical: false }).where(gone);
+  await tx
+    .update(slot)
+    .set({ minedBlock: null, minedHash: null, minedTx: null, gasWei: null, sorted: false })
+    .where(and(eq(slot.chainId, row.chainId), eq(slot.open, true), gt(slot.minedBlock, height)));
+  await tx
+    .update(claim)
+    .set({ spentBlock: null, spentHash: null })
+    .where(
+      and(eq(claim.chainId, row.chainId), gt(claim.spentBlock, height), sql`${claim.state} <> 'cancelled'`),
+    );
+}
+
+async function reverseCredits(engine: Engine, tx: Tx, row: ChainRow, height: number): Promise<void> {
+  const credited = await tx
+    .select()
+    .from(claim)
+    .where(and(eq(claim.chainId, row.chainId), eq(claim.state, "included"), gt(claim.includedBlock, height)))
+    .orderBy(claim.claimKey)
+    .for("update");
+  if (credited.length === 0) return;
+  await resolvePending(
+    tx,
+    "void",
+    credited.map(({ claimKey, creditEpoch }) => templates.x402EventKey({ claimKey, epoch: creditEpoch })),
+  );
+  const sent = await withOpenSlot(tx, credited);
+  const gone = {
+    creditState: "none" as const,
+    includedBlock: null,
+    includedHash: null,
+    includedTx: null,
+    includedLog: null,
+    includedAt: null,
+    settledBy: null,
+  };
+  const set = { ...gone, creditEpoch: sql`${claim.creditEpoch} + 1` } as never;
+  const cause = "its block left the chain";
+  const [again, anew] = [
+    credited.filter(({ claimKey }) => sent.has(claimKey)),
+    credited.filter(({ claimKey }) => !sent.has(claimKey)),
+  ];
+  // Ours is mined again from the same bytes; a stranger's may be gone for good, so we submit it ourselves.
+  await moveClaims(engine, tx, {
+    keys: again.map(({ claimKey }) => claimKey),
+    to: "submitting",
+    cause,
+    set,
+    fact: "payment.reversed",
+  });
+  await moveClaims(engine, tx, {
+    keys: anew.map(({ claimKey }) => claimKey),
+    to: "claimed",
+    cause,
+    set,
+    fact: "payment.reversed",
+  });
+  engine.meter.count("reversals", { chain: row.slug }, credited.length);
+}
+
+async function withOpenSlot(tx: Tx, claims: readonly Claim[]): Promise<ReadonlySet<string>> {
+  const rows = await tx
+    .select({ claimKey: slotItem.claimKey })
+    .from(slotItem)
+    .innerJoin(claim, eq(claim.claimKey, slotItem.claimKey))
+    .where(and(eq(slotItem.open, true), eq(claim.chainId, claims[0]?.chainId ?? 0)));
+  return new Set(rows.map(({ claimKey }) => claimKey));
+}
+
+async function voidUnmatched(tx: Tx, row: ChainRow, height: number): Promise<void> {
+  const booked = await tx
+    .update(chainTransfer)
+    .set({ claimedKind: null })
+    .where(
+      and(
+        eq(chainTransfer.chainId, row.chainId),
+        gt(chainTransfer.blockNumber, height),
+        eq(chainTransfer.claimedKind, "unmatched"),
+        eq(chainTransfer.canonical, true),
+      ),
+    )
+    .returning();
+  await resolvePending(
+    tx,
+    "void",
+    booked.map((log) => templates.unmatchedEventKey({ chain: row.slug, ...log })),
+  );
+}

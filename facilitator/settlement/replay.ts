@@ -1,0 +1,59 @@
+import { and, eq, or, sql } from "drizzle-orm";
+import { refusedAnswer } from "./answer.ts";
+import type { Engine } from "./engine.ts";
+import type { SettleAnswer } from "./request.ts";
+import { settleAnswer } from "./tables.ts";
+import type { Understood } from "./understand.ts";
+
+/** The ids under which this caller may ask again, scoped to the payable. */
+export function answerIds({ request, payable }: Pick<Understood, "request" | "payable">) {
+  const { idempotencyKey, paymentIdentifier, payloadHash } = request;
+  return [
+    ...(idempotencyKey ? [{ scope: `key:${payable.id}`, id: idempotencyKey, payloadHash }] : []),
+    ...(paymentIdentifier ? [{ scope: `identifier:${payable.id}`, id: paymentIdentifier, payloadHash }] : []),
+  ];
+}
+
+/** The stored answer of an identical call with the same id; null when there is none yet. An id that stands for
+ *  another payload is refused. */
+export async function replay(engine: Engine, it: Understood): Promise<SettleAnswer | null> {
+  const ids = answerIds(it);
+  if (ids.length === 0) return null;
+  const rows = await engine.db.pool
+    .select()
+    .from(settleAnswer)
+    .where(or(...ids.map(({ scope, id }) => and(eq(settleAnswer.scope, scope), eq(settleAnswer.id, id)))));
+  const other = rows.find(({ payloadHash }) => payloadHash !== it.request.payloadHash);
+  if (other) {
+    return {
+      ...refusedAnswer(
+        it.request,
+        {
+          reason: "invalid_payload",
+          message:
+            "This Idempotency-Key or payment identifier was first used with another payload. Use a new one for a new payment.",
+        },
+        it.authorization.payer,
+      ),
+      outcome: "idempotency-key-reused",
+    };
+  }
+  const body = rows.find((row) => row.body !== null)?.body as SettleAnswer | undefined;
+  return body ? { ...body, replayed: true } : null;
+}
+
+/** Whether somebody was told success under the identifier that this payload carries: then settle would replay. */
+export async function isReplayable(engine: Engine, it: Understood): Promise<boolean> {
+  const [row] = await engine.db.pool
+    .select({ found: sql`1` })
+    .from(settleAnswer)
+    .where(
+      and(
+        eq(settleAnswer.scope, `identifier:${it.payable.id}`),
+        eq(settleAnswer.id, it.request.paymentIdentifier ?? ""),
+        eq(settleAnswer.payloadHash, it.request.payloadHash),
+        sql`${settleAnswer.body} IS NOT NULL`,
+      ),
+    );
+  return row !== undefined;
+}

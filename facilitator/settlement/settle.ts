@@ -1,0 +1,174 @@
+import { errorFields } from "#kernel/log";
+import { outageOf } from "#store";
+import {
+  boundElsewhereAnswer,
+  duplicateAnswer,
+  failedAnswer,
+  lastTransaction,
+  pendingAnswer,
+  refusedAnswer,
+  settledAnswer,
+  unavailableAnswer,
+  unknownPayableAnswer,
+} from "./answer.ts";
+import type { Claim, NewClaim } from "./claim.ts";
+import { type Examined, examine } from "./examine.ts";
+import { reopen } from "./reopen.ts";
+import { answerIds, replay } from "./replay.ts";
+import type { PaymentRequest, SettleAnswer } from "./request.ts";
+import type { Settling } from "./settling.ts";
+import { feeOf, type Understood, understand } from "./understand.ts";
+
+interface Caller {
+  readonly closed: AbortSignal;
+}
+
+/** Settle one payment: admit, claim, wait, grant. All chain work is done by loops, so a caller who hangs up changes
+ *  nothing. Never throws for an outage: that is the outcome `unavailable`. */
+export async function settle(
+  settling: Settling,
+  request: PaymentRequest,
+  caller: Caller,
+): Promise<SettleAnswer> {
+  try {
+    const answer = await settleOrThrow(settling, request, caller);
+    settling.engine.meter.count("settlements", { outcome: answer.outcome, reason: answer.reason ?? "none" });
+    return answer;
+  } catch (error) {
+    const outage = outageOf(error);
+    if (!outage) throw error;
+    settling.engine.log.warn(errorFields(error), "a settle could not be checked or recorded");
+    settling.engine.meter.count("settlements", { outcome: "unavailable", reason: outage.code });
+    return unavailableAnswer(request, outage);
+  }
+}
+
+async function settleOrThrow(
+  settling: Settling,
+  request: PaymentRequest,
+  caller: Caller,
+): Promise<SettleAnswer> {
+  const understanding = await understand(settling.reading, request);
+  if (understanding.kind === "unknown-payable") return unknownPayableAnswer(request, understanding.message);
+  if (understanding.kind === "refused")
+    return refusedAnswer(request, understanding.refusal, understanding.payer);
+  const { it } = understanding;
+  const stored = await replay(settling.engine, it);
+  if (stored) return stored;
+  const known = it.known.claim;
+  if (!known) return claimAndWait(settling, it, caller);
+  if (known.fingerprint !== it.fingerprint) return boundElsewhereAnswer(settling.engine, known);
+  if (known.state !== "failed-watch") return waitAndAnswer(settling, it, known, caller);
+  const refusal = await reopen(settling, it, known);
+  if (!refusal) return waitAndAnswer(settling, it, null, caller);
+  const transaction = await lastTransaction(settling.engine.db.pool, known);
+  return failedAnswer(settling.engine, { ...known, ...refusal }, transaction);
+}
+
+async function claimAndWait(settling: Settling, it: Understood, caller: Caller): Promise<SettleAnswer> {
+  const examined = await examine(settling.looking, it);
+  if ("reason" in examined) return refusedAnswer(it.request, examined, it.authorization.payer);
+  const row = newClaim(settling, it, examined);
+  const outcome = await settling.writeClaim({
+    row,
+    once: it.payable.once,
+    answerIds: answerIds(it),
+  });
+  if (outcome === "held-by-another") {
+    const message = "Another payment of this is under way; it can be paid once. Nothing was charged.";
+    return refusedAnswer(
+      it.request,
+      { reason: "invalid_payment_requirements", message },
+      it.authorization.payer,
+    );
+  }
+  settling.wake();
+  try {
+    return await waitAndAnswer(settling, it, null, caller);
+  } catch (error) {
+    // The claim is committed: whatever failed since, its outcome is open and must not be told as anything else.
+    if (outcome !== "claimed" || !outageOf(error)) throw error;
+    return pendingAnswer(settling.engine, { ...row, includedTx: null }, "");
+  }
+}
+
+function newClaim(
+  { engine, firstSight }: Settling,
+  it: Understood,
+  { option, alreadyUsed }: Examined,
+): NewClaim {
+  const { authorization, open, payable, rail, scheme } = it;
+  // A stranger's submission makes the signature public: a claim by another payable than the first seen needs a person.
+  const stolen = alreadyUsed && firstSight.isOther(it.claimKey, payable.id);
+  return {
+    claimKey: it.claimKey,
+    id: engine.newId("stl"),
+    kind: "x402",
+    merchantId: payable.merchantId,
+    payableId: payable.id,
+    chainId: open.chain.row.chainId,
+    method: authorization.method,
+    nonceDomain: scheme.nonceDomain(rail.token.contract),
+    payer: authorization.payer,
+    nonce: authorization.nonce,
+    token: rail.token.contract,
+    payTo: option.payTo,
+    amount: option.amount,
+    fee: feeOf(option, payable.feeBps),
+    validAfter: authorization.validAfter,
+    validBefore: authorization.validBefore,
+    signature: authorization.signature,
+    payerHasCode: it.payerHasCode,
+    fingerprint: it.fingerprint,
+    state: stolen ? "review" : alreadyUsed ? "submitting" : "claimed",
+    holdsPayable: payable.once,
+  };
+}
+
+async function waitAndAnswer(
+  settling: Settling,
+  it: Understood,
+  known: Claim | null,
+  { closed }: Caller,
+): Promise<SettleAnswer> {
+  const { engine, waiters } = settling;
+  const deadline =
+    engine.clock.monotonicMs() + Math.min(it.payable.maxTimeoutSeconds * 1000, engine.settings.maxWaitMs);
+  const started = engine.clock.monotonicMs();
+  let decided = known !== null && !isOpen(known);
+  let row = decided ? known : null;
+  while (!row || (decided && isOpen(row))) {
+    decided = await waiters.wait(it.claimKey, deadline - engine.clock.monotonicMs(), closed);
+    row = await settling.loadClaim(it.claimKey);
+    if (!row) throw new Error("a committed claim cannot be read");
+  }
+  engine.meter.time("include", (engine.clock.monotonicMs() - started) / 1000);
+  return answerFrom(settling, it, row);
+}
+
+const isOpen = (row: Claim) =>
+  row.creditState === "none" && (row.state === "claimed" || row.state === "submitting");
+
+async function answerFrom(settling: Settling, it: Understood, row: Claim): Promise<SettleAnswer> {
+  const { engine } = settling;
+  if (row.fingerprint !== it.fingerprint) return boundElsewhereAnswer(engine, row);
+  if (row.creditState !== "none") return grantOrRefuse(settling, it, row);
+  const transaction = await lastTransaction(engine.db.pool, row);
+  const undecided = isOpen(row) || row.state === "review";
+  return undecided ? pendingAnswer(engine, row, transaction) : failedAnswer(engine, row, transaction);
+}
+
+async function grantOrRefuse(settling: Settling, it: Understood, row: Claim): Promise<SettleAnswer> {
+  const { engine } = settling;
+  const answer = settledAnswer(engine, row);
+  const started = engine.clock.monotonicMs();
+  const won = await settling.grant({
+    claimKey: row.claimKey,
+    requestId: it.request.requestId,
+    answer,
+    answerIds: answerIds(it),
+  });
+  engine.meter.time("grant", (engine.clock.monotonicMs() - started) / 1000);
+  if (won) return answer;
+  return (await replay(engine, it)) ?? duplicateAnswer(engine, row);
+}

@@ -1,0 +1,22 @@
+import type { Hash } from "#kernel/bytes";
+import type { Claim, ClaimOutcome, ClaimRequest } from "./claim.ts";
+import type { Engine } from "./engine.ts";
+import type { Looking } from "./examine.ts";
+import type { GrantRequest } from "./grant.ts";
+import type { FirstSight } from "./short-memory.ts";
+import type { Reading } from "./understand.ts";
+import type { Waiters } from "./waiters.ts";
+
+/** What a settle works with; made once per process. */
+export interface Settling {
+  readonly engine: Engine;
+  readonly reading: Reading;
+  readonly looking: Looking;
+  readonly firstSight: FirstSight;
+  readonly writeClaim: (request: ClaimRequest) => Promise<ClaimOutcome>;
+  readonly grant: (request: GrantRequest) => Promise<boolean>;
+  readonly loadClaim: (claimKey: Hash) => Promise<Claim | null>;
+  readonly waiters: Waiters;
+  /** A claim was committed: the dispatcher need not wait for its next turn. */
+  readonly wake: () => void;
+}

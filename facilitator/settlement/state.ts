@@ -1,0 +1,62 @@
+import { unreachable } from "#kernel/fault";
+import type { SettlementStatusName } from "./request.ts";
+
+/** Where a claim stands. Terminal: final, expired, cancelled. */
+export const claimStates = [
+  "claimed",
+  "submitting",
+  "included",
+  "final",
+  "failed-watch",
+  "review",
+  "expired",
+  "cancelled",
+] as const;
+export type ClaimState = (typeof claimStates)[number];
+
+/** `none → credited → final`; a reorg raises the epoch and sets `none` again. */
+export const creditStates = ["none", "credited", "final"] as const;
+export type CreditState = (typeof creditStates)[number];
+
+/** Which states may follow which. `failed-watch` is answered as failed and watched on: whoever holds the signature
+ *  can submit it until it expires, and a late inclusion is credited. */
+export const transitions = {
+  claimed: ["submitting", "included", "failed-watch", "review", "expired", "cancelled"],
+  submitting: ["claimed", "included", "failed-watch", "review", "expired", "cancelled"],
+  included: ["final", "submitting", "claimed"],
+  "failed-watch": ["claimed", "included", "review", "expired", "cancelled"],
+  review: ["included", "expired", "cancelled"],
+  final: [],
+  expired: [],
+  cancelled: [],
+} as const satisfies Record<ClaimState, readonly ClaimState[]>;
+
+/** The states that may lead to `to`: the condition of the update that writes it. */
+export function leadingTo(to: ClaimState): readonly ClaimState[] {
+  return claimStates.filter((from) => (transitions[from] as readonly ClaimState[]).includes(to));
+}
+
+/** Whether the authorization can still be executed by somebody. Only a terminal row may say that it cannot. */
+export function isChargeable(state: ClaimState): boolean {
+  return state !== "final" && state !== "expired" && state !== "cancelled";
+}
+
+/** What the status URL shows. `everReversed`: the credit was taken away by a reorg and has not come back. */
+export function statusName(state: ClaimState, everReversed: boolean): SettlementStatusName {
+  switch (state) {
+    case "claimed":
+    case "submitting":
+      return everReversed ? "reversed" : "pending";
+    case "included":
+      return "settled";
+    case "failed-watch":
+      return "failed";
+    case "final":
+    case "review":
+    case "expired":
+    case "cancelled":
+      return state;
+    default:
+      return unreachable(state);
+  }
+}

@@ -1,0 +1,42 @@
+import { eq } from "drizzle-orm";
+import { isId } from "#kernel/id";
+import { lastTransaction, networkOf } from "./answer.ts";
+import type { Claim } from "./claim.ts";
+import { requiredDepth } from "./depth.ts";
+import type { Engine } from "./engine.ts";
+import type { SettlementStatus } from "./request.ts";
+import { isChargeable, statusName } from "./state.ts";
+import { claim, observer } from "./tables.ts";
+
+/** Where a settlement stands, for anybody who holds its id; null for an id that names none. Chain facts only. */
+export async function settlementStatus(engine: Engine, paymentId: string): Promise<SettlementStatus | null> {
+  if (!isId("stl", paymentId)) return null;
+  const [row] = await engine.db.pool
+    .select({ claim, observer })
+    .from(claim)
+    .leftJoin(observer, eq(observer.chainId, claim.chainId))
+    .where(eq(claim.id, paymentId));
+  if (!row) return null;
+  const settled = row.claim.creditState !== "none";
+  return {
+    paymentId: row.claim.id,
+    status: statusName(row.claim.state, row.claim.creditEpoch > 0),
+    success: settled,
+    reason: settled ? null : reasonOf(row.claim),
+    transaction: await lastTransaction(engine.db.pool, row.claim),
+    network: networkOf(engine, row.claim),
+    payer: row.claim.payer,
+    block: row.claim.includedBlock,
+    logIndex: row.claim.includedLog,
+    confirmations:
+      row.claim.includedBlock === null
+        ? 0
+        : Math.max((row.observer?.cursorNumber ?? 0) - row.claim.includedBlock + 1, 1),
+    required: requiredDepth(engine, row.claim),
+    chargeable: isChargeable(row.claim.state),
+  };
+}
+
+function reasonOf({ state, reason }: Claim): SettlementStatus["reason"] {
+  return state === "claimed" || state === "submitting" || state === "review" ? "settlement_pending" : reason;
+}

@@ -1,0 +1,101 @@
+import { sql } from "drizzle-orm";
+import type { Tx } from "#store";
+import type { Call, SignedTransaction } from "../chain/port.ts";
+import { type Claim, moveClaims } from "./claim.ts";
+import type { Engine } from "./engine.ts";
+import type { Fees } from "./gas.ts";
+import { type Lane, takeNonce } from "./lane.ts";
+import { attempt, claim, slot, slotItem } from "./tables.ts";
+
+interface Submission {
+  readonly nonce: number;
+  readonly claims: readonly Claim[];
+  readonly calls: readonly Call[];
+  readonly gasLimit: bigint;
+  readonly fees: Fees;
+  readonly atBlock: number;
+}
+
+/** Raised inside the transaction to undo it whole: another process was faster, or the lease is gone. */
+class Lost extends Error {}
+
+/** Signs, commits slot, items and signed bytes together with the lane's nonce (settlement.md S5), and only then sends
+ *  (S6). False when another process was faster: the signed bytes are dropped, never sent. */
+export async function submit(engine: Engine, lane: Lane, submission: Submission): Promise<boolean> {
+  const { nonce, calls, gasLimit, fees } = submission;
+  const signed = await lane.signer.sign(lane.chain.row, { nonce, calls, gasLimit, ...fees });
+  await engine.checkpoint("before-slot");
+  try {
+    await engine.loopDb.tx((tx) => store(engine, tx, lane, submission, signed));
+  } catch (error) {
+    if (error instanceof Lost) return false;
+    throw error;
+  }
+  await engine.checkpoint("slotted");
+  engine.meter.count("batches", { chain: lane.chain.row.slug });
+  engine.meter.count("batch_items", { chain: lane.chain.row.slug }, submission.claims.length);
+  const result = await lane.chain.send(signed.raw);
+  engine.log.info(
+    {
+      chain: lane.chain.row.slug,
+      lane: lane.signer.address,
+      nonce,
+      items: submission.claims.length,
+      transaction: signed.hash,
+      result,
+    },
+    "transaction sent",
+  );
+  await engine.checkpoint("sent");
+  return true;
+}
+
+export function slotId(lane: Lane, nonce: number): string {
+  return `${lane.chain.row.chainId}:${lane.signer.address}:${nonce}`;
+}
+
+async function store(
+  engine: Engine,
+  tx: Tx,
+  lane: Lane,
+  { nonce, claims, gasLimit, fees, atBlock }: Submission,
+  signed: SignedTransaction,
+): Promise<void> {
+  if (!(await takeNonce(tx, lane, nonce))) throw new Lost();
+  const moved = await moveClaims(engine, tx, {
+    keys: claims.map(({ claimKey }) => claimKey),
+    to: "submitting",
+    cause: "signed",
+    set: { attempts: sql`${claim.attempts} + 1`, takenUntil: sql`NULL` },
+    where: sql`state = 'claimed'`,
+  });
+  if (moved.length !== claims.length) throw new Lost();
+  const id = slotId(lane, nonce);
+  await tx.insert(slot).values({
+    id,
+    chainId: lane.chain.row.chainId,
+    signer: lane.signer.address,
+    nonce,
+    sentAtBlock: atBlock,
+  });
+  await tx.insert(slotItem).values(claims.map(({ claimKey }, idx) => ({ slotId: id, claimKey, idx })));
+  await tx.insert(attempt).values(attemptRow(id, 1, signed, gasLimit, fees));
+}
+
+export function attemptRow(
+  id: string,
+  seq: number,
+  { hash, raw }: SignedTransaction,
+  gasLimit: bigint,
+  fees: Fees,
+) {
+  return {
+    slotId: id,
+    seq,
+    txHash: hash,
+    raw,
+    maxFee: fees.maxFeePerGas,
+    tip: fees.maxPriorityFeePerGas,
+    gasLimit,
+  };
+}

@@ -1,0 +1,264 @@
+import { type SQL, sql } from "drizzle-orm";
+import {
+  bigint,
+  boolean,
+  check,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  unique,
+  uniqueIndex,
+} from "drizzle-orm/pg-core";
+import { addressBytes, atomic, hashBytes, hexBytes, instant } from "#store";
+import type { Reason } from "../scheme/reasons.ts";
+import { type ClaimState, type CreditState, claimStates, creditStates } from "./state.ts";
+
+const height = (name: string) => bigint(name, { mode: "number" });
+const oneOf = (column: SQL, values: readonly string[]) =>
+  sql`${column} IN (${sql.raw(values.map((value) => `'${value}'`).join(","))})`;
+
+/** One authorization, bound for ever to what it pays. Never deleted: the replay guard. */
+export const claim = pgTable(
+  "claim",
+  {
+    claimKey: hashBytes("claim_key").primaryKey(),
+    id: text("id").$type<`stl_${string}`>().notNull().unique(),
+    kind: text("kind").$type<"x402">().notNull(),
+    merchantId: text("merchant_id").notNull(),
+    payableId: text("payable_id").notNull(),
+    chainId: height("chain_id").notNull(),
+    method: text("method").$type<"eip3009">().notNull(),
+    nonceDomain: addressBytes("nonce_domain").notNull(),
+    payer: addressBytes("payer").notNull(),
+    nonce: hashBytes("nonce").notNull(),
+    token: addressBytes("token").notNull(),
+    payTo: addressBytes("pay_to").notNull(),
+    amount: atomic("amount").notNull(),
+    fee: atomic("fee").notNull(),
+    validAfter: atomic("valid_after").notNull(),
+    validBefore: atomic("valid_before").notNull(),
+    signature: hexBytes("signature").notNull(),
+    /** Contract wallets are sent alone, through the `bytes` form, under a gas cap. */
+    payerHasCode: boolean("payer_has_code").notNull(),
+    fingerprint: hashBytes("fingerprint").notNull(),
+    state: text("state").$type<ClaimState>().notNull(),
+    reason: text("reason").$type<Reason>(),
+    message: text("message"),
+    attempts: integer("attempts").notNull().default(0),
+    /** The dispatcher's reservation; a guard against useless work, not against double sending. */
+    takenUntil: instant("taken_until"),
+    creditEpoch: integer("credit_epoch").notNull().default(0),
+    creditState: text("credit_state").$type<CreditState>().notNull().default("none"),
+    includedBlock: height("included_block"),
+    includedHash: hashBytes("included_hash"),
+    includedTx: hashBytes("included_tx"),
+    includedLog: integer("included_log"),
+    includedAt: instant("included_at"),
+    settledBy: text("settled_by").$type<"farebox" | "third-party">(),
+    /** Height at which the nonce was seen used without paying us, or cancelled: terminal once it is final. */
+    spentBlock: height("spent_block"),
+    spentHash: hashBytes("spent_hash"),
+    /** A once-payable holds exactly one claim; released when the claim ends unpaid. */
+    holdsPayable: boolean("holds_payable").notNull().default(false),
+    grantedTo: text("success_granted_to"),
+    grantedAt: instant("success_granted_at"),
+    version: integer("version").notNull().default(1),
+    createdAt: instant("created_at").notNull().defaultNow(),
+    updatedAt: instant("updated_at").notNull().defaultNow(),
+  },
+  (table) => [
+    unique("claim_authorization").on(table.chainId, table.nonceDomain, table.payer, table.nonce),
+    index("claim_queue").on(table.chainId, table.createdAt).where(sql`${table.state} = 'claimed'`),
+    index("claim_open_payer")
+      .on(table.chainId, table.token, table.payer)
+      .where(sql`${table.state} IN ('claimed','submitting')`),
+    index("claim_included").on(table.chainId, table.includedBlock).where(sql`${table.state} = 'included'`),
+    index("claim_unpaid")
+      .on(table.chainId, table.validBefore)
+      .where(sql`${table.state} IN ('claimed','submitting','failed-watch','review')`),
+    check("claim_amount", sql`${table.amount} > 0 AND ${table.fee} >= 0 AND ${table.fee} <= ${table.amount}`),
+    check("claim_state", oneOf(sql`${table.state}`, claimStates)),
+    check("claim_credit_state", oneOf(sql`${table.creditState}`, creditStates)),
+    check(
+      "claim_credit_place",
+      sql`(${table.creditState} = 'none') = (${table.includedBlock} IS NULL) AND (${table.creditState} = 'none') = (${table.state} NOT IN ('included','final'))`,
+    ),
+  ],
+);
+
+/** Timeline of a claim, append-only. */
+export const claimEvent = pgTable(
+  "claim_event",
+  {
+    claimKey: hashBytes("claim_key").notNull(),
+    version: integer("version").notNull(),
+    state: text("state").$type<ClaimState>().notNull(),
+    from: text("from").$type<ClaimState>(),
+    cause: text("cause").notNull(),
+    occurredAt: instant("occurred_at").notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.claimKey, table.version] })],
+);
+
+/** A lane: one gas key on one chain, held by one process at a time. */
+export const signer = pgTable(
+  "signer",
+  {
+    chainId: height("chain_id").notNull(),
+    address: addressBytes("address").notNull(),
+    nextNonce: integer("next_nonce").notNull(),
+    leaseHolder: text("lease_holder"),
+    fence: height("fence").notNull().default(0),
+    leaseUntil: instant("lease_until"),
+    state: text("state").$type<"active" | "quarantined">().notNull().default("active"),
+  },
+  (table) => [primaryKey({ columns: [table.chainId, table.address] })],
+);
+
+/** One nonce of one signer: used for one thing, ever. Open until that nonce is consumed in a final block. */
+export const slot = pgTable(
+  "slot",
+  {
+    id: text("id").primaryKey(),
+    chainId: height("chain_id").notNull(),
+    signer: addressBytes("signer").notNull(),
+    nonce: integer("nonce").notNull(),
+    open: boolean("open").notNull().default(true),
+    sentAtBlock: height("sent_at_block").notNull(),
+    minedBlock: height("mined_block"),
+    minedHash: hashBytes("mined_hash"),
+    minedTx: hashBytes("mined_tx"),
+    /** Whether what the transaction did not pay was looked into. */
+    sorted: boolean("sorted").notNull().default(false),
+    gasWei: atomic("gas_wei"),
+    createdAt: instant("created_at").notNull().defaultNow(),
+  },
+  (table) => [
+    unique("slot_nonce").on(table.chainId, table.signer, table.nonce),
+    index("slot_open").on(table.chainId, table.signer, table.nonce).where(sql`${table.open}`),
+  ],
+);
+
+export const slotItem = pgTable(
+  "slot_item",
+  {
+    slotId: text("slot_id")
+      .notNull()
+      .references(() => slot.id),
+    claimKey: hashBytes("claim_key")
+      .notNull()
+      .references(() => claim.claimKey),
+    idx: integer("idx").notNull(),
+    open: boolean("open").notNull().default(true),
+  },
+  (table) => [
+    primaryKey({ columns: [table.slotId, table.idx] }),
+    uniqueIndex("slot_item_open").on(table.claimKey).where(sql`${table.open}`),
+    index("slot_item_claim").on(table.claimKey),
+  ],
+);
+
+/** Signed bytes, committed before they are first sent. All raws of a nonce are kept: any of them may land. */
+export const attempt = pgTable(
+  "attempt",
+  {
+    slotId: text("slot_id")
+      .notNull()
+      .references(() => slot.id),
+    seq: integer("seq").notNull(),
+    txHash: hashBytes("tx_hash").notNull().unique(),
+    raw: hexBytes("raw").notNull(),
+    maxFee: atomic("max_fee").notNull(),
+    tip: atomic("tip").notNull(),
+    gasLimit: atomic("gas_limit").notNull(),
+    createdAt: instant("created_at").notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.slotId, table.seq] })],
+);
+
+/** Who follows a chain, and how far. */
+export const observer = pgTable("observer", {
+  chainId: height("chain_id").primaryKey(),
+  startBlock: height("start_block").notNull(),
+  cursorNumber: height("cursor_number").notNull(),
+  cursorHash: hashBytes("cursor_hash").notNull(),
+  finalizedNumber: height("finalized_number").notNull(),
+  leaseHolder: text("lease_holder"),
+  fence: height("fence").notNull().default(0),
+  leaseUntil: instant("lease_until"),
+  /** Set when a finalized block was reorganised: crediting stops until a person decides. */
+  haltedReason: text("halted_reason"),
+});
+
+export const chainBlock = pgTable(
+  "chain_block",
+  {
+    chainId: height("chain_id").notNull(),
+    number: height("number").notNull(),
+    hash: hashBytes("hash").notNull(),
+    parent: hashBytes("parent").notNull(),
+    timestamp: height("timestamp").notNull(),
+    canonical: boolean("canonical").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.chainId, table.hash] }),
+    uniqueIndex("chain_block_canonical").on(table.chainId, table.number).where(sql`${table.canonical}`),
+  ],
+);
+
+/** Every Transfer in or out of our addresses, as observed. One log pays one thing. */
+export const chainTransfer = pgTable(
+  "chain_transfer",
+  {
+    chainId: height("chain_id").notNull(),
+    blockNumber: height("block_number").notNull(),
+    blockHash: hashBytes("block_hash").notNull(),
+    txHash: hashBytes("tx_hash").notNull(),
+    logIndex: integer("log_index").notNull(),
+    token: addressBytes("token").notNull(),
+    sender: addressBytes("sender").notNull(),
+    recipient: addressBytes("recipient").notNull(),
+    amount: atomic("amount").notNull(),
+    blockTime: instant("block_time").notNull(),
+    canonical: boolean("canonical").notNull(),
+    /** Claim key of the authorization whose use stands right before this transfer in its transaction. */
+    authorizationKey: hashBytes("authorization_key"),
+    claimedBy: hashBytes("claimed_by"),
+    claimedKind: text("claimed_kind").$type<"x402" | "unmatched">(),
+    /** Its unmatched booking was posted for good. */
+    bookedFinal: boolean("booked_final").notNull().default(false),
+  },
+  (table) => [
+    primaryKey({ columns: [table.chainId, table.blockHash, table.logIndex] }),
+    uniqueIndex("chain_transfer_log")
+      .on(table.chainId, table.txHash, table.logIndex)
+      .where(sql`${table.canonical}`),
+    uniqueIndex("chain_transfer_claimed")
+      .on(table.claimedBy)
+      .where(sql`${table.claimedKind} = 'x402' AND ${table.canonical}`),
+    index("chain_transfer_authorization").on(table.authorizationKey).where(sql`${table.canonical}`),
+    index("chain_transfer_uncredited")
+      .on(table.chainId, table.blockNumber)
+      .where(sql`${table.canonical} AND ${table.claimedKind} IS DISTINCT FROM 'x402'`),
+  ],
+);
+
+/** What a caller with an id was told, byte for byte. `body` is null while the first call is under way. */
+export const settleAnswer = pgTable(
+  "settle_answer",
+  {
+    scope: text("scope").notNull(),
+    id: text("id").notNull(),
+    payloadHash: hashBytes("payload_hash").notNull(),
+    claimKey: hashBytes("claim_key").notNull(),
+    body: jsonb("body"),
+    createdAt: instant("created_at").notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.scope, table.id] }),
+    index("settle_answer_claim").on(table.claimKey),
+  ],
+);

@@ -1,0 +1,105 @@
+import { and, asc, eq, gte, inArray } from "drizzle-orm";
+import { callOf } from "./dispatch.ts";
+import type { Engine } from "./engine.ts";
+import { feesWithinCap, raised } from "./gas.ts";
+import type { Lane } from "./lane.ts";
+import type { ObserverRow } from "./observe.ts";
+import { attemptRow } from "./submit.ts";
+import { attempt, claim, slot, slotItem } from "./tables.ts";
+
+type Slot = typeof slot.$inferSelect;
+type Attempt = typeof attempt.$inferSelect;
+
+const RESEND_BLOCKS = 2;
+/** Looks after the transactions of a lane that are not mined: sends the same bytes again, lowest nonce first, and
+ *  replaces what is stuck at a higher fee. A lane that was just taken sends all of them at once, since whoever held it
+ *  may have died between storing and sending. */
+export async function tend(
+  engine: Engine,
+  lane: Lane,
+  minedNonce: number,
+  at: ObserverRow,
+  justTaken: boolean,
+): Promise<void> {
+  const slots = await engine.loopDb.pool
+    .select()
+    .from(slot)
+    .where(
+      and(
+        eq(slot.chainId, lane.chain.row.chainId),
+        eq(slot.signer, lane.signer.address),
+        eq(slot.open, true),
+        gte(slot.nonce, minedNonce),
+      ),
+    )
+    .orderBy(asc(slot.nonce));
+  for (const open of slots) await tendSlot(engine, lane, open, at, justTaken);
+}
+
+async function tendSlot(
+  engine: Engine,
+  lane: Lane,
+  open: Slot,
+  at: ObserverRow,
+  justTaken: boolean,
+): Promise<void> {
+  const age = at.cursorNumber - open.sentAtBlock;
+  if (!justTaken && age < RESEND_BLOCKS) return;
+  const attempts = await engine.loopDb.pool
+    .select()
+    .from(attempt)
+    .where(eq(attempt.slotId, open.id))
+    .orderBy(asc(attempt.seq));
+  const last = attempts.at(-1);
+  if (!last) throw new Error("a slot has no attempt");
+  const patience = engine.settings.patienceBlocks * 2 ** (attempts.length - 1);
+  const isStuck = age >= patience && attempts.length <= engine.settings.maxReplacements;
+  if (isStuck && (await replace(engine, lane, open, last, at))) return;
+  await lane.chain.send(last.raw);
+}
+
+/** The same calls at the same nonce, both fees raised; its bytes are committed before they are sent. False when the
+ *  chain's cap leaves no room: then the old bytes stay the newest. */
+async function replace(
+  engine: Engine,
+  lane: Lane,
+  open: Slot,
+  last: Attempt,
+  at: ObserverRow,
+): Promise<boolean> {
+  const { row } = lane.chain;
+  const fresh = await feesWithinCap(lane.chain);
+  const fees =
+    fresh &&
+    raised({ maxFeePerGas: last.maxFee, maxPriorityFeePerGas: last.tip }, fresh, row.maxFeePerGasCap);
+  if (!fees) return false;
+  const calls = await callsOf(engine, open);
+  const signed = await lane.signer.sign(row, { nonce: open.nonce, calls, gasLimit: last.gasLimit, ...fees });
+  await engine.loopDb.tx(async (tx) => {
+    await tx.insert(attempt).values(attemptRow(open.id, last.seq + 1, signed, last.gasLimit, fees));
+    await tx.update(slot).set({ sentAtBlock: at.cursorNumber }).where(eq(slot.id, open.id));
+  });
+  const result = await lane.chain.send(signed.raw);
+  engine.meter.count("replacements", { chain: row.slug });
+  engine.log.warn(
+    { chain: row.slug, lane: lane.signer.address, nonce: open.nonce, transaction: signed.hash, result },
+    "a stuck transaction was replaced",
+  );
+  return true;
+}
+
+async function callsOf(engine: Engine, open: Slot) {
+  const items = await engine.loopDb.pool
+    .select()
+    .from(slotItem)
+    .where(eq(slotItem.slotId, open.id))
+    .orderBy(asc(slotItem.idx));
+  const keys = items.map(({ claimKey }) => claimKey);
+  const claims = await engine.loopDb.pool.select().from(claim).where(inArray(claim.claimKey, keys));
+  const byKey = new Map(claims.map((row) => [row.claimKey, row]));
+  return items.map(({ claimKey }) => {
+    const row = byKey.get(claimKey);
+    if (!row) throw new Error("a slot names a claim that is gone");
+    return callOf(row);
+  });
+}

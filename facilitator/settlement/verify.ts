@@ -1,0 +1,112 @@
+import { errorFields } from "#kernel/log";
+import { outageOf } from "#store";
+import type { Reason } from "../scheme/reasons.ts";
+import type { Claim } from "./claim.ts";
+import type { Engine } from "./engine.ts";
+import { examine, type Looking } from "./examine.ts";
+import { isReplayable } from "./replay.ts";
+import type { PaymentRequest, VerifyAnswer } from "./request.ts";
+import type { FirstSight, VerdictCache } from "./short-memory.ts";
+import { type Reading, type Understood, understand } from "./understand.ts";
+
+export interface Verifying {
+  readonly engine: Engine;
+  readonly reading: Reading;
+  readonly looking: Looking;
+  readonly firstSight: FirstSight;
+  readonly verdicts: VerdictCache;
+}
+
+/** Whether settle would take this payment, without broadcasting. Never throws for an outage: that is
+ *  `unexpected_verify_error`, never a reason that blames the payer. */
+export async function verify(verifying: Verifying, request: PaymentRequest): Promise<VerifyAnswer> {
+  const { engine } = verifying;
+  const started = engine.clock.monotonicMs();
+  try {
+    const answer = await verifyOrThrow(verifying, request);
+    engine.meter.count("verifications", { outcome: answer.outcome === "valid" ? "valid" : answer.reason });
+    return answer;
+  } catch (error) {
+    const outage = outageOf(error);
+    if (!outage) throw error;
+    engine.log.warn(errorFields(error), "a payment could not be checked");
+    engine.meter.count("verifications", { outcome: outage.code });
+    return invalid(
+      "unexpected_verify_error",
+      "We could not check this payment just now. Try again; it is no verdict about it.",
+      null,
+    );
+  } finally {
+    engine.meter.time("verify", (engine.clock.monotonicMs() - started) / 1000);
+  }
+}
+
+function invalid(
+  reason: Reason,
+  message: string,
+  payer: Understood["authorization"]["payer"] | null,
+): VerifyAnswer {
+  return { outcome: "invalid", reason, message, payer };
+}
+
+async function verifyOrThrow(verifying: Verifying, request: PaymentRequest): Promise<VerifyAnswer> {
+  const { verdicts } = verifying;
+  const forgery = verdicts.badSignature(request);
+  if (forgery) return forgery;
+  const understanding = await understand(verifying.reading, request);
+  if (understanding.kind === "unknown-payable") {
+    return {
+      outcome: "unknown-payable",
+      reason: "invalid_payment_requirements",
+      message: understanding.message,
+    };
+  }
+  if (understanding.kind === "refused") {
+    const answer = invalid(understanding.refusal.reason, understanding.refusal.message, understanding.payer);
+    verdicts.keep(request, answer);
+    return answer;
+  }
+  const { it } = understanding;
+  return it.known.claim ? verifyKnown(verifying, it, it.known.claim) : verifyFresh(verifying, it);
+}
+
+/** Our own claims answer first, so that an honest retry never gets a fresh challenge and pays twice. */
+async function verifyKnown(verifying: Verifying, it: Understood, claim: Claim): Promise<VerifyAnswer> {
+  const { payer } = it.authorization;
+  if (claim.fingerprint !== it.fingerprint) {
+    return invalid(
+      "authorization_bound_elsewhere",
+      "This authorization already pays for something else. Sign a fresh one for this payment.",
+      payer,
+    );
+  }
+  if (claim.grantedAt) {
+    if (await isReplayable(verifying.engine, it)) return { outcome: "valid", payer };
+    return invalid(
+      "duplicate_settlement",
+      `This authorization was settled before, in transaction ${claim.includedTx}. It is not charged again.`,
+      payer,
+    );
+  }
+  switch (claim.state) {
+    case "failed-watch":
+      return verifyFresh(verifying, it);
+    case "expired":
+    case "cancelled":
+      return invalid(
+        claim.reason ?? "invalid_transaction_state",
+        claim.message ?? "This authorization can never be charged. Sign a fresh one.",
+        payer,
+      );
+    default:
+      return { outcome: "valid", payer };
+  }
+}
+
+async function verifyFresh({ looking, firstSight }: Verifying, it: Understood): Promise<VerifyAnswer> {
+  const { payer } = it.authorization;
+  const examined = await examine(looking, it);
+  if ("reason" in examined) return invalid(examined.reason, examined.message, payer);
+  firstSight.note(it.claimKey, it.payable.id);
+  return { outcome: "valid", payer };
+}

@@ -1,0 +1,118 @@
+import { eq } from "drizzle-orm";
+import { bookUnmatched, creditAll } from "./credit.ts";
+import { dispatch } from "./dispatch.ts";
+import type { Engine, OpenChain } from "./engine.ts";
+import { finalize } from "./final.ts";
+import { type Lane, lease } from "./lane.ts";
+import { type Loop, loop } from "./loop.ts";
+import { tidyMined } from "./mined.ts";
+import { follow, leaseObserver, type ObserverRow } from "./observe.ts";
+import { observer } from "./tables.ts";
+import { tend } from "./tend.ts";
+import type { Waiters } from "./waiters.ts";
+
+/** The loops that move money on one chain: one watches and books, one sends. Any number of processes run them; leases
+ *  decide who acts, and rows decide what is done. */
+export function chainLoops(engine: Engine, open: OpenChain, waiters: Waiters): readonly Loop[] {
+  const { clock, log, meter, settings } = engine;
+  const { slug } = open.chain.row;
+  const shared: Shared = { at: null };
+  const pace = Math.min(settings.pollMs, (open.chain.row.blockTimeSeconds * 1000) / 4);
+  const sending = loop(
+    { name: `send:${slug}`, clock, log, meter, everyMs: Math.min(50, pace) },
+    sender(engine, open, shared),
+  );
+  const watching = loop({ name: `watch:${slug}`, clock, log, meter, everyMs: pace }, () =>
+    watch(engine, open, waiters, shared, sending),
+  );
+  return [watching, sending];
+}
+
+/** How far the chain has been followed, by this process or another. */
+interface Shared {
+  at: ObserverRow | null;
+}
+
+/** One turn: follow the chain, credit what it paid, book the rest, follow finality. */
+async function watch(
+  engine: Engine,
+  open: OpenChain,
+  waiters: Waiters,
+  shared: Shared,
+  sending: Loop,
+): Promise<void> {
+  const { chain } = open;
+  const leased = await leaseObserver(engine, chain);
+  if (!leased) {
+    const [row] = await engine.loopDb.pool
+      .select()
+      .from(observer)
+      .where(eq(observer.chainId, chain.row.chainId));
+    shared.at = row ?? null;
+    return;
+  }
+  if (leased.haltedReason) return;
+  const at = await follow(engine, chain, leased);
+  if (!at || at.haltedReason) return;
+  const moved = shared.at?.cursorHash !== at.cursorHash;
+  waiters.tell(await creditAll(engine, chain, at));
+  if (!moved) return;
+  shared.at = at;
+  sending.wake();
+  await bookUnmatched(engine, chain, at);
+  waiters.tell(await finalize(engine, open, at));
+}
+
+interface HeldLane {
+  readonly lane: Lane;
+  minedNonce: number;
+  /** Cursor at which its transactions were last looked after. */
+  tendedAt: string | null;
+}
+
+/** One turn: keep the leases, look after what is under way when a block has come, send what waits. */
+function sender(engine: Engine, open: OpenChain, shared: Shared): () => Promise<void> {
+  const held = new Map<string, HeldLane>();
+  let renewAt = 0;
+  return async () => {
+    if (engine.clock.monotonicMs() >= renewAt) {
+      await renew(engine, open, held);
+      renewAt = engine.clock.monotonicMs() + (engine.settings.leaseSeconds * 1000) / 3;
+    }
+    const { at } = shared;
+    if (!at || at.haltedReason) return;
+    for (const lane of held.values()) {
+      if (lane.tendedAt !== at.cursorHash) await lookAfter(engine, lane, at);
+      await dispatch(engine, lane, at);
+    }
+  };
+}
+
+async function renew(
+  engine: Engine,
+  { chain, signers }: OpenChain,
+  held: Map<string, HeldLane>,
+): Promise<void> {
+  for (const signer of signers) {
+    const lane = await lease(engine, chain, signer);
+    const known = held.get(signer.address);
+    if (!lane) held.delete(signer.address);
+    else if (known?.lane.fence !== lane.fence) {
+      held.set(signer.address, {
+        lane,
+        minedNonce: await chain.nonce(signer.address, "latest"),
+        tendedAt: null,
+      });
+    }
+  }
+}
+
+async function lookAfter(engine: Engine, held: HeldLane, at: ObserverRow): Promise<void> {
+  const { lane } = held;
+  const mined = await lane.chain.nonce(lane.signer.address, "latest");
+  const justTaken = held.tendedAt === null;
+  held.minedNonce = mined;
+  await tidyMined(engine, lane, mined, at);
+  await tend(engine, lane, mined, at, justTaken);
+  held.tendedAt = at.cursorHash;
+}

@@ -1,0 +1,31 @@
+import { type SQL, sql } from "drizzle-orm";
+import { customType, numeric, timestamp } from "drizzle-orm/pg-core";
+import { type Address, fromBytes, type Hash, type Hex, toBytes } from "#kernel/bytes";
+
+function hexColumn<T extends Hex>() {
+  return customType<{ data: T; driverData: Buffer }>({
+    dataType: () => "bytea",
+    toDriver: (value) => toBytes(value),
+    fromDriver: (value) => fromBytes(value) as T,
+  });
+}
+/** `bytea` that code sees as lower-case hex. */
+export const hexBytes = hexColumn<Hex>();
+export const addressBytes = hexColumn<Address>();
+export const hashBytes = hexColumn<Hash>();
+
+/** Atomic units below 2^128: `numeric(39,0)`, bigint in code. */
+export const atomic = (name: string) => numeric(name, { precision: 39, scale: 0, mode: "bigint" });
+
+/** An instant. */
+export const instant = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: "date" });
+
+/** Amounts as one array parameter, for statements over many rows at once. */
+export function toNumericArray(amounts: readonly bigint[]): SQL {
+  return sql`${sql.param(amounts.map(String))}::numeric[]`;
+}
+
+/** Byte strings as one array parameter. */
+export function toBytesArray(values: readonly Hex[]): SQL {
+  return sql`${sql.param(values.map(toBytes))}::bytea[]`;
+}

@@ -1,0 +1,116 @@
+import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
+import pg from "pg";
+import { Fault, fault } from "#kernel/fault";
+import type { Log } from "#kernel/log";
+import { errorFields } from "#kernel/log";
+
+/** A transaction: everything done through it commits or rolls back together. */
+export type Tx = NodePgDatabase & { readonly $inTransaction: true };
+/** A transaction, or the pool itself for a lone statement. */
+export type Executor = NodePgDatabase;
+
+export interface DbOptions {
+  readonly url: string;
+  readonly log: Log;
+  readonly maxConnections: number;
+  /** What it is for; shown in pg_stat_activity. */
+  readonly name: string;
+  /** The role entered by every connection; none for the owner, who migrates. */
+  readonly role?: "farebox_app";
+}
+
+export interface Database {
+  /** For a lone statement. */
+  readonly pool: Executor;
+  tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  usage(): { readonly total: number; readonly idle: number; readonly waiting: number };
+  close(): Promise<void>;
+}
+
+/** Opens a pool. Faults of its calls: `database_unavailable` when no connection can be had, `commit_unknown` when a
+ *  COMMIT was sent and its answer never came: re-read before anything else. */
+export function openDatabase({ url, log, maxConnections, name, role }: DbOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: `farebox-${name}`,
+    max: maxConnections,
+    connectionTimeoutMillis: 1_500,
+    options: `${role ? `-c role=${role} ` : ""}-c statement_timeout=5000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=10000`,
+  });
+  // An idle connection that dies is replaced by the pool; without a listener it would end the process.
+  pool.on("error", (error) => log.warn(errorFields(error), "an idle database connection was lost"));
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return {
+    pool: drizzle(pool),
+    tx: (work) => runTx(pool, work),
+    usage: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    close: () => pool.end(),
+  };
+}
+
+/** Runs `work` in a transaction of `db`, or in the one that `db` already is. */
+export function withTx<T>(db: Database | Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return "$inTransaction" in db ? work(db) : db.tx(work);
+}
+
+async function runTx<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const client = await checkOut(pool);
+  let broken: Error | undefined;
+  const onError = (error: Error) => {
+    broken = error;
+  };
+  // pg emits `error` on a checked-out client whose backend dies; the query rejects as well.
+  client.on("error", onError);
+  try {
+    await client.query("BEGIN");
+    const result = await work(Object.assign(drizzle(client), { $inTransaction: true as const }));
+    await commit(client);
+    return result;
+  } catch (error) {
+    if (!broken) await client.query("ROLLBACK").catch((lost: Error) => (broken = lost));
+    throw error;
+  } finally {
+    client.off("error", onError);
+    client.release(broken);
+  }
+}
+
+async function checkOut(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    throw fault("database_unavailable", {}, error);
+  }
+}
+
+async function commit(client: pg.PoolClient): Promise<void> {
+  try {
+    await client.query("COMMIT");
+  } catch (error) {
+    // A server-side refusal (a deferred constraint, say) carries a SQLSTATE of its own class and is a known "no".
+    if (error instanceof pg.DatabaseError && !/^(08|57|58)/.test(error.code ?? "08")) throw error;
+    throw fault("commit_unknown", {}, error);
+  }
+}
+
+const CONNECTION_CODES = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND"]);
+
+/** The outage behind an error: a fault of that kind as it is, a lost or overloaded database as `database_unavailable`;
+ *  null for anything else, which is a refusal or a bug. */
+export function outageOf(error: unknown): Fault | null {
+  if (error instanceof Fault)
+    return error.kind === "unavailable" || error.kind === "dependency" ? error : null;
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (isLostDatabase(cause)) return fault("database_unavailable", {}, error);
+  }
+  return null;
+}
+
+const LOST =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after/;
+
+function isLostDatabase(error: Error & { code?: unknown }): boolean {
+  const code = typeof error.code === "string" ? error.code : "";
+  if (CONNECTION_CODES.has(code) || /^(?:08|53|57|58|55P03)/.test(code)) return true;
+  return code === "" && LOST.test(error.message);
+}

@@ -1,0 +1,21 @@
+export {
+  addressBytes,
+  atomic,
+  hashBytes,
+  hexBytes,
+  instant,
+  toBytesArray,
+  toNumericArray,
+} from "./columns.ts";
+export {
+  type Database,
+  type DbOptions,
+  type Executor,
+  openDatabase,
+  outageOf,
+  type Tx,
+  withTx,
+} from "./db.ts";
+export { migrate } from "./migrate.ts";
+export * as outbox from "./outbox.ts";
+export { isUniqueViolation, sqlState } from "./sql-error.ts";

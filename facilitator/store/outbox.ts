@@ -1,0 +1,50 @@
+import { sql } from "drizzle-orm";
+import type { Id } from "#kernel/id";
+import type { Database, Tx } from "./db.ts";
+import { outbox } from "./tables.ts";
+
+/** Something that became true, told outward. `payload` is JSON without amounts as numbers. */
+export interface Fact {
+  readonly id: Id<"evt">;
+  readonly type: string;
+  /** What it is about: a claim's id, a resource's id. Facts of one subject are delivered in the order of their ids. */
+  readonly subject: string;
+  readonly merchantId: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** Writes facts in the transaction that made them true. */
+export async function append(tx: Tx, facts: readonly Fact[]): Promise<void> {
+  if (facts.length > 0) await tx.insert(outbox).values([...facts]);
+}
+
+/** Hands up to `limit` undelivered facts to `hear`, oldest first, and marks them in the same transaction: delivered
+ *  at least once, so hearers are idempotent by fact id. Returns how many. */
+export async function deliver(
+  db: Database,
+  limit: number,
+  hear: (tx: Tx, facts: readonly Fact[]) => Promise<void>,
+): Promise<number> {
+  return db.tx(async (tx) => {
+    const rows = await tx
+      .select({
+        id: outbox.id,
+        type: outbox.type,
+        subject: outbox.subject,
+        merchantId: outbox.merchantId,
+        payload: outbox.payload,
+      })
+      .from(outbox)
+      .where(sql`${outbox.deliveredAt} IS NULL`)
+      .orderBy(outbox.id)
+      .limit(limit)
+      .for("update", { skipLocked: true });
+    if (rows.length === 0) return 0;
+    await hear(tx, rows);
+    await tx
+      .update(outbox)
+      .set({ deliveredAt: sql`now()` })
+      .where(sql`${outbox.id} = ANY(${sql.param(rows.map(({ id }) => id))})`);
+    return rows.length;
+  });
+}

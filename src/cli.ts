@@ -1,0 +1,143 @@
+import { fileURLToPath } from "node:url";
+import { Command } from "commander";
+import { createKey, createMerchant, type Permission, permissions } from "#api";
+import { idMaker } from "#kernel/id";
+import type { Log } from "#kernel/log";
+import { formatDecimal } from "#kernel/money";
+import { systemClock, systemRandom } from "#kernel/system";
+import { imbalance, trialBalance } from "#ledger";
+import { type Database, migrate, openDatabase } from "#store";
+import { ConfigProblem, readConfig } from "./config.ts";
+import { recordedDatabase } from "./dev/recorded-database.ts";
+import { resetDataFolder } from "./dev/reset.ts";
+import { version } from "./version.ts";
+
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
+const migrations = fileURLToPath(new URL("../migrations", import.meta.url));
+
+interface Deployment {
+  readonly db: Database;
+  readonly masterSecret: string;
+}
+
+/** The deployment that the environment names, or the local one that runs on the data folder. */
+async function withDeployment(work: (deployment: Deployment) => Promise<void>): Promise<void> {
+  const { outside, dataDir } = readConfig(process.env);
+  const { databaseUrl, masterSecret } = outside ?? (await recordedDatabase(dataDir));
+  await migrate({ url: databaseUrl, folder: migrations });
+  const db = openDatabase({
+    url: databaseUrl,
+    log: silent,
+    name: "cli",
+    maxConnections: 2,
+    role: "farebox_app",
+  });
+  try {
+    await work({ db, masterSecret });
+  } finally {
+    await db.close();
+  }
+}
+
+const program = new Command("farebox").description("Operate a Farebox deployment").version(version);
+
+const keys = program.command("keys").description("API keys");
+keys
+  .command("create")
+  .description("create a key; it is shown once, as the last line")
+  .option("--merchant <id>", "the merchant it belongs to (mer_…)")
+  .option("--new-merchant <name>", "create a merchant of this name for it")
+  .option("--city <city>", "city of the new merchant", "Unknown")
+  .option("--country <code>", "two-letter country code of the new merchant", "US")
+  .option("--fee-bps <bps>", "our fee on the new merchant's payments, in basis points", "0")
+  .option("--publishable", "a publishable key, without permissions")
+  .option("--name <name>", "what the key is for", "created on the command line")
+  .option("--permissions <list>", `comma-separated; all when left out: ${permissions.join(", ")}`)
+  .action(createKeyCommand);
+
+interface KeyOptions {
+  readonly merchant?: string;
+  readonly newMerchant?: string;
+  readonly city: string;
+  readonly country: string;
+  readonly feeBps: string;
+  readonly publishable?: boolean;
+  readonly name: string;
+  readonly permissions?: string;
+}
+
+async function createKeyCommand(options: KeyOptions): Promise<void> {
+  const asked = options.permissions?.split(",").map((each) => each.trim());
+  const unknown = asked?.find((each) => !permissions.includes(each as Permission));
+  if (unknown) throw new ConfigProblem(`${unknown} is not a permission. Known: ${permissions.join(", ")}.`);
+  if (!options.merchant && !options.newMerchant)
+    throw new ConfigProblem(
+      "Name the merchant with --merchant mer_…, or create one with --new-merchant NAME.",
+    );
+  await withDeployment(async ({ db, masterSecret }) => {
+    const operator = {
+      db,
+      clock: systemClock,
+      newId: idMaker({ clock: systemClock, random: systemRandom }),
+      random: systemRandom,
+      masterSecret,
+    };
+    const merchantId = options.merchant ?? (await newMerchant(operator, options));
+    const key = await createKey(operator, {
+      merchantId,
+      kind: options.publishable ? "pk" : "sk",
+      name: options.name,
+      ...(asked ? { permissions: asked as Permission[] } : {}),
+    });
+    say(`merchant ${merchantId}`);
+    say(key.plaintext);
+  });
+}
+
+async function newMerchant(
+  operator: Parameters<typeof createMerchant>[0],
+  options: KeyOptions,
+): Promise<string> {
+  const { id } = await createMerchant(operator, {
+    name: options.newMerchant ?? "",
+    city: options.city,
+    countryCode: options.country,
+    feeBps: Number(options.feeBps),
+  });
+  return id;
+}
+
+program
+  .command("trial-balance")
+  .description("every account with its balance; exit 1 when the books do not balance")
+  .action(() =>
+    withDeployment(async ({ db }) => {
+      for (const { asset, path, posted, pending } of await trialBalance(db.pool)) {
+        const decimals = asset.startsWith("ETH@") ? 18 : 6;
+        say(
+          [
+            asset.padEnd(14),
+            formatDecimal(posted, decimals).padStart(28),
+            formatDecimal(pending, decimals).padStart(20),
+            ` ${path}`,
+          ].join(" "),
+        );
+      }
+      const off = (await imbalance(db.pool)).filter(({ difference }) => difference !== 0n);
+      for (const { asset, difference } of off) say(`IMBALANCE ${asset} ${difference}`);
+      process.exitCode = off.length === 0 ? 0 : 1;
+    }),
+  );
+
+program
+  .command("reset")
+  .description("stop the local deployment's parts and delete its data folder")
+  .action(() => resetDataFolder({ dataDir: readConfig(process.env).dataDir, say }));
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,176 @@
+import { createApi, type Readiness } from "#api";
+import {
+  addressOf,
+  type Chain,
+  type ChainRow,
+  type Checkpoint,
+  checkRails,
+  createFacilitator,
+  defaultSettings,
+  type Engine,
+  health,
+  localSigner,
+  type Meter,
+  type OpenChain,
+  openEvmChain,
+  type Running,
+  type Settings,
+} from "#facilitator";
+import type { Hex } from "#kernel/bytes";
+import type { Clock, Random } from "#kernel/clock";
+import { idMaker, type NewId } from "#kernel/id";
+import type { Log } from "#kernel/log";
+import { type Database, openDatabase } from "#store";
+import type { Role } from "./config.ts";
+import type { Sources } from "./metrics.ts";
+import { relay } from "./relay.ts";
+
+/** What the house is built from; the shell picks them, tests pick others. */
+export interface Parts {
+  readonly databaseUrl: string;
+  readonly chains: readonly ChainRow[];
+  readonly signerKeys: readonly Hex[];
+  readonly masterSecret: string;
+  readonly role: Role;
+  readonly baseUrl: string;
+  readonly rateLimits: "on" | "off";
+  readonly version: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly meter: Meter;
+  readonly onRpc?: (chain: string) => (method: string, ok: boolean, ms: number) => void;
+  readonly settings?: Partial<Settings>;
+  readonly checkpoint?: (step: Checkpoint) => Promise<void>;
+  /** Stands between the engine and a chain: faults in tests. */
+  readonly wrapChain?: (chain: Chain) => Chain;
+}
+
+export interface House {
+  readonly app: ReturnType<typeof createApi>["app"];
+  readonly facilitator: Running["facilitator"];
+  readonly sources: Sources;
+  readonly db: Database;
+  readonly newId: NewId;
+  start(): void;
+  /** Unready from now on; what is under way goes on. */
+  drain(): void;
+  close(): Promise<void>;
+}
+
+/** Current date revision of `/v1` (interface part 9). */
+const REVISION = "2026-08-11";
+const CONNECTIONS = { requests: 12, loops: 8 };
+
+/** The one place that names every room. The database has been migrated. Rejects when a chain cannot be reached. */
+export async function compose(parts: Parts): Promise<House> {
+  const { clock, random, log, meter, role } = parts;
+  const newId = idMaker({ clock, random });
+  const url = parts.databaseUrl;
+  const db = openDatabase({
+    url,
+    log,
+    name: "requests",
+    maxConnections: CONNECTIONS.requests,
+    role: "farebox_app",
+  });
+  const loopDb = openDatabase({
+    url,
+    log,
+    name: "loops",
+    maxConnections: CONNECTIONS.loops,
+    role: "farebox_app",
+  });
+  const chains = await Promise.all(parts.chains.map((row) => openChain(parts, row)));
+  const engine: Engine = {
+    db,
+    loopDb,
+    chains: new Map(chains.map((open) => [open.chain.row.chainId, open])),
+    clock,
+    newId,
+    log,
+    meter,
+    checkpoint: parts.checkpoint ?? (async () => {}),
+    holder: newId("req"),
+    settings: { ...defaultSettings, ...parts.settings },
+  };
+  const running = createFacilitator(engine);
+  const facts = relay(engine, []);
+  let draining = false;
+  const isSandbox = parts.chains.every(({ isLocal }) => isLocal);
+  const { app } = createApi({
+    db,
+    facilitator: running.facilitator,
+    clock,
+    newId,
+    log,
+    ready: () => readiness(engine, () => draining),
+    config: {
+      baseUrl: parts.baseUrl,
+      masterSecret: parts.masterSecret,
+      allowLocalTargets: isSandbox,
+      isSandbox,
+      rateLimits: parts.rateLimits,
+      revision: REVISION,
+      version: parts.version,
+    },
+  });
+  return {
+    app,
+    facilitator: running.facilitator,
+    db,
+    newId,
+    sources: { health: () => health(engine), pools: () => ({ requests: db.usage(), loops: loopDb.usage() }) },
+    start() {
+      running.start({ moneyLoops: role !== "web" });
+      if (role !== "web") facts.start();
+    },
+    drain() {
+      draining = true;
+      running.drain();
+    },
+    async close() {
+      await Promise.all([running.stop(), facts.stop()]);
+      await Promise.all([db.close(), loopDb.close()]);
+    },
+  };
+}
+
+async function openChain(parts: Parts, row: ChainRow): Promise<OpenChain> {
+  const { log } = parts;
+  const onRpc = parts.onRpc?.(row.slug);
+  const opened = await openEvmChain({ row, log, clock: parts.clock, onRpc });
+  const chain = parts.wrapChain?.(opened) ?? opened;
+  const rails = await checkRails(chain);
+  for (const rail of rails)
+    if (!rail.ok) log.error({ chain: row.slug, asset: rail.token.symbol }, `rail refused: ${rail.problem}`);
+  const signers = parts.role === "web" ? [] : parts.signerKeys.map((key) => localSigner(key, [chain.row]));
+  return { chain, rails, signers, laneAddresses: parts.signerKeys.map(addressOf), isWorking: () => true };
+}
+
+async function readiness(engine: Engine, isDraining: () => boolean): Promise<Readiness> {
+  const refused = [...engine.chains.values()].flatMap(({ chain, rails }) =>
+    rails.flatMap((rail) =>
+      rail.ok ? [] : [{ chain: chain.row.slug, asset: rail.token.symbol, problem: rail.problem }],
+    ),
+  );
+  try {
+    const { chains, openClaims, undeliveredFacts } = await health(engine);
+    return {
+      isReady: !isDraining(),
+      checks: {
+        draining: isDraining(),
+        database: "ok",
+        chains,
+        refusedRails: refused,
+        openClaims,
+        undeliveredFacts,
+      },
+    };
+  } catch {
+    return {
+      isReady: false,
+      checks: { draining: isDraining(), database: "unreachable", refusedRails: refused },
+    };
+  }
+}

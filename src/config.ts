@@ -1,0 +1,179 @@
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { type ChainRow, chainRow } from "#facilitator";
+import type { Hex } from "#kernel/bytes";
+
+/** One line for the operator, then exit 1: what is wrong and what to set. */
+export class ConfigProblem extends Error {}
+
+export type Role = "all" | "web" | "worker";
+
+/** The service's settings; read once from the environment and handed in. */
+export interface Config {
+  readonly port: number;
+  /** Loopback port of `/metrics`; 0 takes a free one. */
+  readonly metricsPort: number;
+  readonly dataDir: string;
+  readonly baseUrl: string;
+  readonly role: Role;
+  readonly rateLimits: "on" | "off";
+  readonly logLevel: "info" | "warn" | "error";
+  /** Null: the embedded database and local chain of the data folder. */
+  readonly outside: OutsideParts | null;
+}
+
+/** A database and chains that somebody else runs. */
+export interface OutsideParts {
+  readonly databaseUrl: string;
+  readonly chains: readonly ChainRow[];
+  readonly signerKeys: readonly Hex[];
+  readonly treasuryKey: Hex | null;
+  readonly masterSecret: string;
+}
+
+const known = [
+  "PORT",
+  "METRICS_PORT",
+  "DATABASE_URL",
+  "ROLE",
+  "SMTP_URL",
+  "LOG_LEVEL",
+  "FAREBOX_DATA",
+  "FAREBOX_BASE_URL",
+  "FAREBOX_CHAINS",
+  "FAREBOX_SIGNER_KEYS",
+  "FAREBOX_TREASURY_KEY",
+  "FAREBOX_MASTER_SECRET",
+  "FAREBOX_RATE_LIMITS",
+] as const;
+type Name = (typeof known)[number];
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Reads the environment. Throws `ConfigProblem` for a value that is missing, malformed or unknown. */
+export function readConfig(env: Env): Config {
+  const stranger = Object.keys(env).find(
+    (name) => name.startsWith("FAREBOX_") && !known.includes(name as Name),
+  );
+  if (stranger)
+    throw new ConfigProblem(`${stranger} is not a setting of Farebox. Known: ${known.join(", ")}.`);
+  const port = integer(env, "PORT", 4020, 0);
+  return {
+    port,
+    metricsPort: integer(env, "METRICS_PORT", 0, 0),
+    dataDir: env.FAREBOX_DATA || ".farebox",
+    baseUrl: baseUrl(env.FAREBOX_BASE_URL || `http://127.0.0.1:${port}`),
+    role: oneOf(env, "ROLE", ["all", "web", "worker"], "all"),
+    rateLimits: oneOf(env, "FAREBOX_RATE_LIMITS", ["on", "off"], "on"),
+    logLevel: oneOf(env, "LOG_LEVEL", ["info", "warn", "error"], "info"),
+    outside: outsideParts(env),
+  };
+}
+
+function integer(env: Env, name: Name, otherwise: number, least: number): number {
+  const text = env[name];
+  if (text === undefined || text === "") return otherwise;
+  const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= least && value <= 65_535))
+    throw new ConfigProblem(`${name} must be a port from ${least} to 65535, got ${JSON.stringify(text)}.`);
+  return value;
+}
+
+function oneOf<T extends string>(env: Env, name: Name, values: readonly T[], otherwise: T): T {
+  const text = env[name] || otherwise;
+  const value = values.find((each) => each === text);
+  if (value === undefined)
+    throw new ConfigProblem(`${name} must be one of ${values.join(", ")}, got ${JSON.stringify(text)}.`);
+  return value;
+}
+
+function baseUrl(text: string): string {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+    throw new ConfigProblem(`FAREBOX_BASE_URL must be an http(s) URL, got ${JSON.stringify(text)}.`);
+  }
+  return text.replace(/\/+$/, "");
+}
+
+/** Both or none: a database without chains, or chains without a database, is a mistake. */
+function outsideParts(env: Env): OutsideParts | null {
+  const set = (["DATABASE_URL", "FAREBOX_CHAINS"] as const).filter((name) => env[name]);
+  if (set.length === 0) return null;
+  if (!env.DATABASE_URL)
+    throw new ConfigProblem(
+      "FAREBOX_CHAINS is set and DATABASE_URL is not. Set both, or neither for the local deployment.",
+    );
+  if (!env.FAREBOX_CHAINS)
+    throw new ConfigProblem(
+      "DATABASE_URL is set and FAREBOX_CHAINS is not. Set both, or neither for the local deployment.",
+    );
+  if (!/^postgres(?:ql)?:\/\//.test(env.DATABASE_URL))
+    throw new ConfigProblem("DATABASE_URL must look like postgres://user:password@host:5432/database.");
+  const masterSecret = env.FAREBOX_MASTER_SECRET ?? "";
+  if (masterSecret.length < 32)
+    throw new ConfigProblem(
+      "FAREBOX_MASTER_SECRET must be set to at least 32 characters; every API key depends on it.",
+    );
+  return {
+    databaseUrl: env.DATABASE_URL,
+    chains: chains(env.FAREBOX_CHAINS),
+    signerKeys: signerKeys(env),
+    treasuryKey: env.FAREBOX_TREASURY_KEY
+      ? privateKey("FAREBOX_TREASURY_KEY", env.FAREBOX_TREASURY_KEY)
+      : null,
+    masterSecret,
+  };
+}
+
+function signerKeys(env: Env): readonly Hex[] {
+  const keys = (env.FAREBOX_SIGNER_KEYS ?? "")
+    .split(",")
+    .map((key) => key.trim())
+    .filter(Boolean);
+  if (keys.length === 0)
+    throw new ConfigProblem(
+      "FAREBOX_SIGNER_KEYS must hold the private keys that pay gas, separated by commas.",
+    );
+  return keys.map((key) => privateKey("FAREBOX_SIGNER_KEYS", key));
+}
+
+function privateKey(name: Name, text: string): Hex {
+  if (!/^0x[0-9a-fA-F]{64}$/.test(text)) throw new ConfigProblem(`${name} must be 0x and 64 hex digits.`);
+  return text.toLowerCase() as Hex;
+}
+
+const Chains = z
+  .array(
+    z.strictObject({
+      slug: z.string(),
+      chainId: z.int().positive(),
+      rpcUrls: z.array(z.string()).min(1),
+      blockTimeSeconds: z.number().positive().optional(),
+      confirmations: z.int().positive().optional(),
+      treasury: z.string(),
+      assets: z.array(z.strictObject({ symbol: z.string(), contract: z.string() })).optional(),
+    }),
+  )
+  .min(1);
+
+/** JSON, or the path of a file that holds it. */
+function chains(text: string): readonly ChainRow[] {
+  const parsed = Chains.safeParse(chainsJson(text));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new ConfigProblem(
+      `FAREBOX_CHAINS: ${issue?.path.join(".") || "the value"}: ${issue?.message ?? "malformed"}.`,
+    );
+  }
+  try {
+    return parsed.data.map(chainRow);
+  } catch (error) {
+    throw new ConfigProblem(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function chainsJson(text: string): unknown {
+  try {
+    return JSON.parse(text.trimStart().startsWith("[") ? text : readFileSync(text, "utf8"));
+  } catch {
+    throw new ConfigProblem("FAREBOX_CHAINS is neither a JSON array nor the path of a file that holds one.");
+  }
+}

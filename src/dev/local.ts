@@ -1,0 +1,127 @@
+import { createKey, createMerchant } from "#api";
+import { type ChainRow, chainRow } from "#facilitator";
+import type { Hex } from "#kernel/bytes";
+import type { Clock, Random } from "#kernel/clock";
+import type { NewId } from "#kernel/id";
+import type { Database } from "#store";
+import { startChain } from "./chain.ts";
+import { type DevContracts, deployDevContracts } from "./deploy.ts";
+import { removeDevJson, writeDevJson } from "./dev-json.ts";
+import { claimFolder } from "./folder-claim.ts";
+import { masterSecret as readMasterSecret } from "./master-secret.ts";
+import { startPostgres } from "./postgres.ts";
+
+/** The deployment that needs nothing but npm: a database, a chain with its contracts, and keys, all of one folder. */
+export interface LocalParts {
+  readonly databaseUrl: string;
+  readonly rpcUrl: string;
+  readonly chains: readonly ChainRow[];
+  readonly signerKeys: readonly Hex[];
+  readonly masterSecret: string;
+  readonly contracts: DevContracts;
+  stop(): Promise<void>;
+}
+
+const SLUG = "local";
+const CHAIN_ID = 31337;
+const BLOCK_TIME_SECONDS = 1;
+
+/** Starts or takes over the embedded parts of `dataDir`. Rejects with one sentence when the folder is in use. */
+export async function startLocalParts({
+  dataDir,
+  say,
+}: {
+  dataDir: string;
+  say: (line: string) => void;
+}): Promise<LocalParts> {
+  const claim = await claimFolder(dataDir);
+  await removeDevJson(dataDir);
+  const masterSecret = await readMasterSecret(dataDir);
+  const database = await startPostgres({ dataDir, say });
+  const chain = await startChain({ dataDir, say, chainId: CHAIN_ID, blockTimeSeconds: BLOCK_TIME_SECONDS });
+  const stop = async () => {
+    await removeDevJson(dataDir);
+    await Promise.all([chain.stop(), database.stop()]);
+    await claim.release();
+  };
+  try {
+    const contracts = await deployDevContracts({
+      rpcUrl: chain.rpcUrl,
+      masterSecret,
+      blockTimeSeconds: BLOCK_TIME_SECONDS,
+    });
+    return {
+      databaseUrl: database.url,
+      rpcUrl: chain.rpcUrl,
+      chains: [localRow(chain.rpcUrl, contracts)],
+      signerKeys: contracts.signers.map(({ privateKey }) => privateKey),
+      masterSecret,
+      contracts,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function localRow(rpcUrl: string, { treasury, assets }: DevContracts): ChainRow {
+  return chainRow({
+    slug: SLUG,
+    chainId: CHAIN_ID,
+    rpcUrls: [rpcUrl],
+    blockTimeSeconds: BLOCK_TIME_SECONDS,
+    treasury: treasury.address,
+    assets: Object.entries(assets).map(([symbol, contract]) => ({ symbol, contract })),
+  });
+}
+
+/** The demo merchant, the same after every restart. */
+const DEMO_MERCHANT = "mer_00000000000000000000000000";
+
+/** Makes the demo merchant and its keys where they are missing, and tells where everything is in `dev.json`. */
+export async function announce(
+  parts: LocalParts,
+  operator: { db: Database; clock: Clock; newId: NewId; random: Random },
+  { dataDir, baseUrl }: { dataDir: string; baseUrl: string },
+): Promise<{ readonly secretKey: string; readonly publishableKey: string }> {
+  const { masterSecret, contracts, rpcUrl, databaseUrl } = parts;
+  const merchant = await createMerchant(operator, {
+    id: DEMO_MERCHANT,
+    name: "Demo Merchant",
+    city: "Lisbon",
+    countryCode: "PT",
+    feeBps: 50,
+  });
+  const keys = { ...operator, masterSecret };
+  const seed = (kind: string) => `${masterSecret}:demo-key:${kind}`;
+  const secret = await createKey(keys, {
+    merchantId: merchant.id,
+    kind: "sk",
+    name: "Demo secret key",
+    seed: seed("sk"),
+  });
+  const publishable = await createKey(keys, {
+    merchantId: merchant.id,
+    kind: "pk",
+    name: "Demo publishable key",
+    seed: seed("pk"),
+  });
+  const { USDC, EURC, USDG } = contracts.assets;
+  await writeDevJson(dataDir, {
+    baseUrl,
+    merchantId: merchant.id,
+    secretKey: secret.plaintext,
+    publishableKey: publishable.plaintext,
+    chain: {
+      network: `eip155:${CHAIN_ID}`,
+      slug: SLUG,
+      rpcUrl,
+      treasury: contracts.treasury.address,
+      assets: { USDC, EURC, USDG },
+    },
+    databaseUrl,
+    payer: { address: contracts.payer.address, privateKey: contracts.payer.privateKey },
+  });
+  return { secretKey: secret.plaintext, publishableKey: publishable.plaintext };
+}

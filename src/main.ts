@@ -1,0 +1,134 @@
+import { createServer } from "node:net";
+import { fileURLToPath } from "node:url";
+import { curveIsNative } from "#facilitator";
+import { errorFields } from "#kernel/log";
+import { systemClock, systemRandom } from "#kernel/system";
+import { migrate } from "#store";
+import { compose, type House } from "./compose.ts";
+import { type Config, ConfigProblem, readConfig } from "./config.ts";
+import { announce, type LocalParts, startLocalParts } from "./dev/local.ts";
+import { pinoLog } from "./log.ts";
+import { prometheus } from "./metrics.ts";
+import { serve } from "./serve.ts";
+import { version } from "./version.ts";
+
+const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
+const HARD_EXIT_MS = 25_000;
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+
+let log = pinoLog("info");
+/** What was started, in the order in which it must be stopped: last started, first stopped. */
+const stops: (() => Promise<void>)[] = [];
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  log = pinoLog(config.logLevel);
+  if (config.port !== 0) await portIsFree(config.port);
+  const local = config.outside ? null : await startLocalParts({ dataDir: config.dataDir, say });
+  if (local) stops.push(local.stop);
+  const given = config.outside ?? local;
+  if (!given)
+    throw new ConfigProblem(
+      "Neither a local deployment nor outside parts: set DATABASE_URL and FAREBOX_CHAINS.",
+    );
+  if (!curveIsNative())
+    log.warn(
+      {},
+      "the native secp256k1 part is missing: signatures are checked in slow JavaScript; reinstall with its prebuilt binary",
+    );
+
+  await migrateOrExplain(given.databaseUrl);
+  const metrics = prometheus();
+  const house = await compose({
+    ...given,
+    role: config.role,
+    baseUrl: config.baseUrl,
+    rateLimits: config.rateLimits,
+    version,
+    clock: systemClock,
+    random: systemRandom,
+    log,
+    meter: metrics.meter,
+    onRpc: metrics.onRpc,
+  });
+  stops.push(() => house.close());
+  const internal = await metrics.listen(config.metricsPort, house.sources);
+  stops.push(internal.close);
+  house.start();
+  const listening = await serve(house, config.port);
+  stops.push(async () => {
+    house.drain();
+    await listening.close();
+  });
+  await tell(config, house, local, internal.port);
+}
+
+async function tell(
+  config: Config,
+  house: House,
+  local: LocalParts | null,
+  metricsPort: number,
+): Promise<void> {
+  if (local) {
+    const operator = { db: house.db, clock: systemClock, newId: house.newId, random: systemRandom };
+    const keys = await announce(local, operator, { dataDir: config.dataDir, baseUrl: config.baseUrl });
+    say(`Chain        ${local.rpcUrl} (eip155:31337), treasury ${local.contracts.treasury.address}`);
+    say(`Database     ${local.databaseUrl}`);
+    say(`Secret key   ${keys.secretKey}`);
+    say(`Everything   ${config.dataDir}/dev.json`);
+  }
+  say(`Metrics      http://127.0.0.1:${metricsPort}/metrics`);
+  say(`Farebox ${version} is ready at ${config.baseUrl} (role ${config.role}). Ctrl-C stops it.`);
+}
+
+async function migrateOrExplain(url: string): Promise<void> {
+  try {
+    await migrate({ url, folder: MIGRATIONS });
+  } catch (error) {
+    const { code, message } = error as { code?: string; message?: string };
+    const cause = (error as { cause?: { code?: string } }).cause?.code;
+    throw new ConfigProblem(
+      `The database of DATABASE_URL cannot be used (${code ?? cause ?? message}). Set DATABASE_URL to a PostgreSQL that runs and whose user may create tables and roles.`,
+    );
+  }
+}
+
+/** Asked before anything is started: a second service must not take over, and then stop, what the first one uses. */
+function portIsFree(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", () =>
+      reject(
+        new ConfigProblem(`Port ${port} is taken. Stop what listens there, or set PORT to another one.`),
+      ),
+    );
+    probe.listen(port, () => probe.close(() => resolve()));
+  });
+}
+
+let isStopping = false;
+
+/** Ends what was started, last first. A second signal changes nothing. */
+async function stop(code: number): Promise<void> {
+  if (isStopping) return;
+  isStopping = true;
+  setTimeout(() => process.exit(code || 1), HARD_EXIT_MS).unref();
+  for (const each of stops.reverse()) {
+    await each().catch((error) => log.error(errorFields(error), "a part did not stop cleanly"));
+  }
+  process.exit(code);
+}
+
+const diesOf = (what: string) => (error: unknown) => {
+  log.error(errorFields(error), `${what}: the process ends, and the next one goes on from the rows`);
+  void stop(1);
+};
+process.on("SIGINT", () => void stop(0));
+process.on("SIGTERM", () => void stop(0));
+process.on("uncaughtException", diesOf("uncaught error"));
+process.on("unhandledRejection", diesOf("unhandled rejection"));
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  void stop(1);
+});

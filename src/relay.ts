@@ -1,0 +1,37 @@
+import type { Engine } from "#facilitator";
+import { errorFields } from "#kernel/log";
+import { outbox, type Tx } from "#store";
+
+/** Somebody inside the house who wants to know; called in the transaction that marks the fact as delivered. */
+export type Hearer = (tx: Tx, facts: readonly outbox.Fact[]) => Promise<void>;
+
+const GROUP = 200;
+const PAUSE_MS = 250;
+
+/** Carries facts from the outbox to the house's hearers, in the order of their ids, at least once. */
+export function relay({ loopDb, clock, log }: Engine, hearers: readonly Hearer[]) {
+  const stopping = new AbortController();
+  let running = Promise.resolve();
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const delivered = await deliver().catch((error) => {
+        log.warn(errorFields(error), "facts could not be delivered; the next turn tries again");
+        return 0;
+      });
+      if (delivered < GROUP) await clock.sleep(PAUSE_MS, stopping.signal);
+    }
+  }
+  const deliver = () =>
+    outbox.deliver(loopDb, GROUP, async (tx, facts) => {
+      for (const hear of hearers) await hear(tx, facts);
+    });
+  return {
+    start() {
+      running = run();
+    },
+    stop() {
+      stopping.abort();
+      return running;
+    },
+  };
+}

@@ -1,0 +1,162 @@
+import { describe, expect, it } from "vitest";
+import { fakeFacilitator, post, resourceId, world } from "../world.ts";
+
+describe("paths and methods", () => {
+  it("404 as problem details for a path that is none", async () => {
+    const response = await world().app.request("/nowhere");
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ code: "not_found", instance: "/nowhere" });
+  });
+
+  it("405 with Allow for a path under another method", async () => {
+    const { app } = world();
+    const put = await app.request("/v1/x402/resources", { method: "PUT" });
+    expect([put.status, put.headers.get("allow")]).toEqual([405, "GET, POST"]);
+    const get = await app.request(`/x402/resources/${resourceId}/settle`);
+    expect([get.status, get.headers.get("allow")]).toEqual([405, "POST"]);
+    expect(await get.json()).toMatchObject({ code: "method_not_allowed", status: 405 });
+  });
+});
+
+describe("Service-Version", () => {
+  it("is echoed on every /v1 answer, refusals included", async () => {
+    const response = await world().app.request("/v1/x402/resources");
+    expect([response.status, response.headers.get("service-version")]).toEqual([401, "2026-08-11"]);
+  });
+
+  it.each(["2026-08-10", "2026-08-12", "2026-8-11", "latest", "2026-02-30", "2026-08-11T00:00:00Z"])(
+    "400 for %s",
+    async (version) => {
+      const response = await world().app.request("/v1/x402/resources", {
+        headers: { "service-version": version },
+      });
+      expect(response.status).toBe(400);
+      expect(response.headers.get("service-version")).toBe("2026-08-11");
+      expect(await response.json()).toMatchObject({ code: "invalid_service_version" });
+    },
+  );
+
+  it("is ignored outside /v1", async () => {
+    const response = await world().app.request("/x402/supported", {
+      headers: { "service-version": "nonsense" },
+    });
+    expect(response.status).toBe(200);
+  });
+});
+
+describe("keys", () => {
+  it.each([
+    undefined,
+    "Bearer",
+    "Bearer nonsense",
+    "Basic c2s6",
+    "Bearer sk_000000000000000000000000000000000000000000000000000",
+  ])("401 without asking the database for Authorization: %s", async (header) => {
+    const headers = header === undefined ? {} : { authorization: header };
+    const response = await world().app.request("/v1/x402/resources", { headers });
+    expect(response.status).toBe(401);
+    expect(response.headers.get("www-authenticate")).toBe("Bearer");
+    expect(await response.json()).toMatchObject({ code: "unauthenticated" });
+  });
+
+  it("are not needed to learn that a body is unreadable", async () => {
+    const response = await world().app.request("/v1/x402/resources", post('{"a":1,"a":2}'));
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code: "invalid_json" });
+  });
+});
+
+describe("headers", () => {
+  it("every answer has an id and forbids sniffing; a merchant's is not stored", async () => {
+    const response = await world().app.request("/v1/x402/resources");
+    expect(response.headers.get("request-id")).toMatch(/^req_[0-9A-Z]{26}$/);
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(response.headers.get("strict-transport-security")).toMatch(/max-age/);
+    expect(response.headers.get("cache-control")).toMatch(/no-store/);
+    expect(response.headers.get("access-control-allow-origin")).toBeNull();
+  });
+
+  it("a preflight for a payment is answered with the headers that stock clients send", async () => {
+    const response = await world().app.request(`/x402/resources/${resourceId}/settle`, {
+      method: "OPTIONS",
+      headers: {
+        origin: "https://shop.example",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "content-type,access-control-expose-headers",
+      },
+    });
+    expect(response.status).toBe(204);
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
+    expect(response.headers.get("access-control-allow-headers")).toMatch(/Access-Control-Expose-Headers/);
+    expect(response.headers.get("access-control-allow-credentials")).toBeNull();
+  });
+
+  it("a browser may read the payment headers", async () => {
+    const response = await world().app.request(`/x402/resources/${resourceId}/payment-required`, {
+      headers: { origin: "https://a.example" },
+    });
+    expect(response.headers.get("access-control-expose-headers")).toMatch(/PAYMENT-REQUIRED/);
+  });
+});
+
+describe("GET /health", () => {
+  it("200 without asking anything", async () => {
+    const response = await world().app.request("/health");
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { status: "ok", version: "0.0.0", revision: "2026-08-11" },
+    ]);
+  });
+
+  it("/ready: 200 or 503 as the checks say", async () => {
+    const ready = await world().app.request("/health/ready");
+    expect([ready.status, await ready.json()]).toEqual([
+      200,
+      { status: "ready", checks: { database: true } },
+    ]);
+    const not = await world({ isReady: false }).app.request("/health/ready");
+    expect([not.status, await not.json()]).toEqual([
+      503,
+      { status: "not-ready", checks: { database: false } },
+    ]);
+  });
+});
+
+describe("GET /openapi.json", () => {
+  it("describes every route that the app answers", async () => {
+    const { app } = world();
+    const document = (await (await app.request("/openapi.json")).json()) as {
+      openapi: string;
+      paths: Record<string, object>;
+    };
+    expect(document.openapi).toBe("3.1.0");
+    const described = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method} ${path}`),
+    );
+    const served = app.routes
+      .filter(({ method, path }) => method !== "ALL" && path !== "/openapi.json")
+      .map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, "{$1}")}`);
+    expect(described.sort()).toEqual([...new Set(served)].sort());
+  });
+
+  it("marks what is free, so that nobody probes it as if it were for sale", async () => {
+    const { app } = world();
+    const document = (await (await app.request("/openapi.json")).json()) as {
+      paths: Record<string, Record<string, { security: unknown }>>;
+    };
+    expect(document.paths["/x402/resources"]?.get?.security).toEqual([]);
+    expect(document.paths["/v1/x402/resources"]?.post?.security).toEqual([{ secretKey: [] }]);
+  });
+});
+
+describe("an outage", () => {
+  it("503 with Retry-After where the facilitator cannot read its rows", async () => {
+    const facilitator = fakeFacilitator({
+      quote: () => Promise.reject(Object.assign(new Error("gone"), { code: "57P01" })),
+    });
+    const response = await world({ facilitator }).app.request(
+      `/x402/resources/${resourceId}/payment-required`,
+    );
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
+  });
+});
