@@ -27,6 +27,7 @@ export default defineConfig({
         test: {
           name: "real",
           include: [real],
+          globalSetup: ["test/support/database-server.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,
           fileParallelism: false,

@@ -14,7 +14,6 @@ import { answerNotFound } from "./http/not-found.ts";
 import { onError } from "./http/problem.ts";
 import { requestContext } from "./http/request-id.ts";
 import { refuseInvalid } from "./http/route.ts";
-import { strictJson } from "./http/strict-json.ts";
 import { echoVersion, serviceVersion } from "./http/version.ts";
 import { createAuthenticator } from "./merchant/authenticate.ts";
 import { addDocument } from "./openapi.ts";
@@ -89,7 +88,7 @@ export function createApi({ db, facilitator, config, clock, newId, log, ready }:
   app.onError(onError);
   app.notFound(answerNotFound(app));
   for (const path of ["/x402/*", "/openapi.json", "/errors/*"]) app.use(path, openCors);
-  app.use("/v1/*", echoVersion, privateAnswers, serviceVersion, strictJson());
+  app.use("/v1/*", echoVersion, privateAnswers, serviceVersion);
 
   app.openapiRoutes(healthRoutes({ version, revision, ready }));
   app.openapiRoutes(errorRoutes);

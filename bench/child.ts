@@ -1,8 +1,8 @@
 /** The servers under test: processes of their own, with none of our environment. */
 import { spawn } from "node:child_process";
 import { open, readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { end, isAlive } from "../src/dev/processes.ts";
 
 export const repository = fileURLToPath(new URL("..", import.meta.url));

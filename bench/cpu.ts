@@ -1,18 +1,26 @@
-/** What a process used of the processor, as the kernel counts it. Linux only. */
-import { readFile } from "node:fs/promises";
+/** What processes used of the processor, as the kernel counts it. Linux only. */
+import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Of /proc: fixed at 100 on every architecture Linux runs Node on. */
+/** Of /proc: 100 on every architecture that Node runs on. */
 const ticksPerSecond = 100;
-const startOfUserTime = 11;
+
+interface Stat {
+  readonly parent: number;
+  readonly seconds: number;
+}
 
 /** Seconds of user and system time of all threads of `pid` since it started. */
 export async function cpuSeconds(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" "); // the name may hold spaces
-  const [user, system] = fields.slice(startOfUserTime, startOfUserTime + 2).map(Number);
-  if (user === undefined || system === undefined) throw new Error(`/proc/${pid}/stat has an unknown form`);
-  return (user + system) / ticksPerSecond;
+  return (await stat(pid)).seconds;
+}
+
+/** The same, with its children that live: PostgreSQL answers each connection in a process of its own. */
+export async function familyCpuSeconds(pid: number): Promise<number> {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
+  const each = await Promise.all(pids.map(async (one) => ({ one, stat: await stat(one).catch(() => null) })));
+  const family = each.filter(({ one, stat }) => one === pid || stat?.parent === pid);
+  return family.reduce((sum, { stat }) => sum + (stat?.seconds ?? 0), 0);
 }
 
 /** Waits until the processes together use under a tenth of a core, `withinMs` at most. */
@@ -31,4 +39,13 @@ export async function quiet(pids: readonly number[], withinMs = 6000): Promise<v
 async function total(pids: readonly number[]): Promise<number> {
   const each = await Promise.all(pids.map(cpuSeconds));
   return each.reduce((sum, seconds) => sum + seconds, 0);
+}
+
+async function stat(pid: number): Promise<Stat> {
+  const text = await readFile(`/proc/${pid}/stat`, "utf8");
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" "); // the name before it may hold spaces
+  const [parent, user, system] = [fields[1], fields[11], fields[12]].map(Number);
+  if (parent === undefined || user === undefined || system === undefined)
+    throw new Error(`/proc/${pid}/stat has an unknown form`);
+  return { parent, seconds: (user + system) / ticksPerSecond };
 }

@@ -142,7 +142,10 @@ class Line {
     if (head < 0) return;
     const text = this.#received.toString("latin1", 0, head);
     const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
-    if (length === undefined) return this.#break(new Error("an answer without content-length"));
+    if (length === undefined) {
+      this.#break(new Error("an answer without content-length"));
+      return;
+    }
     const start = head + headEnd.length;
     const end = start + Number(length);
     if (this.#received.length < end) return;

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { PaymentRequirements, ResourceInfo } from "@x402/core/types";
 import secp256k1 from "secp256k1";
-import { address, checksum, fromBytes, hash, type Hash, toBytes } from "#kernel/bytes";
+import { address, checksum, fromBytes, type Hash, hash, toBytes } from "#kernel/bytes";
 import { transferDigest } from "../facilitator/scheme/exact-evm/digest.ts";
 import type { Payer } from "./payers.ts";
 

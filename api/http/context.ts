@@ -3,8 +3,8 @@ import type { Clock } from "#kernel/clock";
 import type { NewId } from "#kernel/id";
 import type { Log } from "#kernel/log";
 import type { Database, Tx } from "#store";
-import type { Limits } from "./limit.ts";
 import type { Permission } from "./permissions.ts";
+import type { Limits } from "./rates.ts";
 
 declare const authenticated: unique symbol;
 

@@ -4,7 +4,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { core } from "zod";
 import { Fault, type FaultContext, type FaultKind } from "#kernel/fault";
 import { errorFields } from "#kernel/log";
-import { sqlState } from "#store";
+import { outageOf, sqlState } from "#store";
 import { asPublic, fault } from "./faults.ts";
 
 export const statusOf = {
@@ -108,21 +108,9 @@ function httpFault(error: HTTPException): Fault {
   return fault("invalid_json", { why: "it is malformed" }, error);
 }
 
-/** The database went away, refused a connection, timed out or ended the transaction: worth repeating. */
+/** The database went away, was too slow, or ended the transaction for another one's sake: worth repeating. */
 function isOutage(error: unknown): boolean {
-  const state = sqlState(error);
-  if (state !== null) return /^(?:08|53|57|58)/.test(state) || ["40001", "40P01", "55P03"].includes(state);
-  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
-    if (
-      /^(?:ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND)$/.test(
-        String((at as NodeJS.ErrnoException).code),
-      )
-    )
-      return true;
-    // pg tells a full pool and a lost connection in words only.
-    if (/^(?:timeout exceeded when trying to connect|Connection terminated)/.test(at.message)) return true;
-  }
-  return false;
+  return outageOf(error) !== null || ["40001", "40P01"].includes(sqlState(error) ?? "");
 }
 
 function standardHeaders({ kind, code, context }: Fault): Record<string, string> {

@@ -4,6 +4,7 @@ import { requireSecretKey } from "./auth.ts";
 import { type ApiFaultCode, apiFaults, fault } from "./faults.ts";
 import type { Permission } from "./permissions.ts";
 import { fieldErrors, problem, statusOf } from "./problem.ts";
+import { strictJson } from "./strict-json.ts";
 
 /** RFC 9457, as every refusal outside the payment protocol answers. */
 export const Problem = z
@@ -53,7 +54,8 @@ export function problems(...codes: readonly ApiFaultCode[]) {
 
 /** A route for a secret key with this permission. Spread it into `createRoute`. */
 export function secretKey({ permission }: { readonly permission: Permission }) {
-  const middleware: MiddlewareHandler[] = [requireSecretKey(permission)];
+  // The key comes first: nobody without one makes us read a body.
+  const middleware: MiddlewareHandler[] = [requireSecretKey(permission), strictJson()];
   return { security: [{ secretKey: [] as string[] }], middleware };
 }
 

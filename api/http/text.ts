@@ -6,21 +6,23 @@ const HIDDEN =
 /** Merchant text as it is stored and shown: plain, on one line, without anything a reader could take for markup or
  *  an instruction channel. Source: security.md §5, agents.md §8. */
 export function cleanText(text: string): string {
-  const plain = text
-    .normalize("NFC")
-    .replace(/[\n\r\t\u2028\u2029]+/g, " ")
-    .replace(HIDDEN, "")
-    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
-    .replace(/\bdata:[^\s"'<>]*/gi, "");
-  return withoutTags(plain).replace(/\s+/g, " ").trim();
-}
-
-/** Tags taken out again and again: removing one must not make another. */
-function withoutTags(text: string): string {
-  let before = text;
+  // Again until nothing changes: taking one thing out must not put another together.
+  let before = text.normalize("NFC");
   for (;;) {
-    const after = before.replace(/<[a-z/!?][^>]*>?/gi, "");
+    const after = cleanOnce(before);
     if (after === before) return after;
     before = after;
   }
+}
+
+function cleanOnce(text: string): string {
+  return text
+    .replace(/[\n\r\t\u2028\u2029]+/g, " ")
+    .replace(HIDDEN, "")
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replace(/\bdata:[^\s"'<>]*/gi, "")
+    .replace(/<[a-z/!?][^<>]*>?/gi, "")
+    .replace(/\s+/g, " ")
+    .trim()
+    .normalize("NFC");
 }

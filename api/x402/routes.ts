@@ -166,7 +166,8 @@ export function describePayments(app: OpenAPIHono): void {
       ]),
     );
   for (const base of ["/x402/resources/{id}", "/x402"] as const) {
-    const request = base === "/x402" ? { body: body(PaymentBody) } : { params: IdPath, body: body(PaymentBody) };
+    const request =
+      base === "/x402" ? { body: body(PaymentBody) } : { params: IdPath, body: body(PaymentBody) };
     const common = { method: "post" as const, tags, security: [], request };
     app.openAPIRegistry.registerPath({
       ...common,

@@ -85,7 +85,7 @@ describe("strict JSON", () => {
 
 describe("a body", () => {
   const limit = 16;
-  const request = (body: BodyInit, headers: Record<string, string> = {}) =>
+  const request = (body: string | Uint8Array | ReadableStream, headers: Record<string, string> = {}) =>
     new Request("http://x/", { method: "POST", body, headers, duplex: "half" } as RequestInit);
   const streamed = (...pieces: string[]) =>
     new ReadableStream<Uint8Array>({

@@ -1,0 +1,89 @@
+/** How much is measured. */
+import { parseArgs } from "node:util";
+
+export const names = ["reference", "farebox"] as const;
+export type Name = (typeof names)[number];
+
+export interface Options {
+  readonly only: readonly Name[];
+  /** Interleaved: reference, farebox, reference, farebox … */
+  readonly rounds: number;
+  readonly verifySeconds: number;
+  readonly verifies: Readonly<Record<Name, number>>;
+  readonly settles: Readonly<Record<Name, number>>;
+  readonly settleSeconds: number;
+  readonly loneSettles: number;
+  readonly payers: number;
+  /** Gas keys of our service; the reference always has one. */
+  readonly signers: number;
+  readonly out: string | undefined;
+  readonly profileDir: string | undefined;
+  readonly isStrict: boolean;
+}
+
+const full = {
+  rounds: 2,
+  verifySeconds: 6,
+  verifies: { reference: 6000, farebox: 30_000 },
+  settles: { reference: 1024, farebox: 2048 },
+  settleSeconds: 20,
+  loneSettles: 8,
+  payers: 16_384,
+} as const;
+
+const short = {
+  rounds: 1,
+  verifySeconds: 3,
+  verifies: { reference: 3000, farebox: 15_000 },
+  settles: { reference: 512, farebox: 1024 },
+  settleSeconds: 15,
+  loneSettles: 4,
+  payers: 4096,
+} as const;
+
+export const usage = `npm run bench -- [options]
+  --quick            less of everything, under a minute
+  --rounds N         how often each server is measured
+  --payers N         how many payers take turns
+  --signers N        gas keys of our service, 1 to 4 (not 2: that is the reference's); default 1
+  --only NAME        reference or farebox alone
+  --out FILE         write the table there, too
+  --cpu-prof DIR     profile our service into DIR
+  --strict           exit 1 when an aim is missed`;
+
+export function readOptions(args: readonly string[]): Options | "help" {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      quick: { type: "boolean", default: false },
+      rounds: { type: "string" },
+      payers: { type: "string" },
+      signers: { type: "string", default: "1" },
+      only: { type: "string" },
+      out: { type: "string" },
+      "cpu-prof": { type: "string" },
+      strict: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return "help";
+  const amounts = values.quick ? short : full;
+  const only = names.filter((name) => values.only === undefined || values.only === name);
+  if (only.length === 0) throw new Error(`--only must be one of ${names.join(", ")}`);
+  return {
+    ...amounts,
+    only,
+    rounds: count("--rounds", values.rounds) ?? amounts.rounds,
+    payers: count("--payers", values.payers) ?? amounts.payers,
+    signers: count("--signers", values.signers) ?? 1,
+    out: values.out,
+    profileDir: values["cpu-prof"],
+    isStrict: values.strict,
+  };
+}
+
+function count(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new Error(`${name} must be a whole number above 0`);
+  return Number(text);
+}

@@ -1,0 +1,35 @@
+/** Starts the reference facilitator beside us, with the second gas key of the deployment. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { freePort } from "../src/dev/free-port.ts";
+import { startChild } from "./child.ts";
+import type { Offer } from "./payments.ts";
+import type { Ground, Subject } from "./subject.ts";
+
+export async function startReference(ground: Ground, offer: Offer): Promise<Subject> {
+  const { dataDir, rpcUrl, chainId, blockTimeSeconds } = ground;
+  const signer = ground.contracts.signers[1];
+  if (!signer) throw new Error("the deployment has one gas key only");
+  const port = await freePort();
+  const keyFile = join(dataDir, "reference-key"); // arguments can be read by everybody on the machine
+  await writeFile(keyFile, signer.privateKey, { mode: 0o600 });
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const places = ["--port", String(port), "--rpc-url", rpcUrl, "--key-file", keyFile];
+  const chain = ["--chain-id", String(chainId), "--block-time-ms", String(blockTimeSeconds * 1000)];
+  const child = await startChild({
+    name: "reference",
+    args: ["bench/reference-server.ts", ...places, ...chain],
+    readyUrl: `${baseUrl}/supported`,
+    logFile: join(dataDir, "reference.log"),
+    home: dataDir,
+  });
+  return {
+    name: "reference",
+    child,
+    baseUrl,
+    verifyPath: "/verify",
+    settlePath: "/settle",
+    signers: [signer.address],
+    offer,
+  };
+}

@@ -1,0 +1,197 @@
+/** `npm run bench`: our service and the reference facilitator on the same machine, chain and kind of payments, in turns. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { startChain } from "../src/dev/chain.ts";
+import { deployDevContracts } from "../src/dev/deploy.ts";
+import { masterSecret } from "../src/dev/master-secret.ts";
+import { startPostgres } from "../src/dev/postgres.ts";
+import { quiet } from "./cpu.ts";
+import { startFarebox } from "./farebox-server.ts";
+import { measureSettle, measureVerify, type Neighbours, type Sample, sum } from "./measure.ts";
+import { type Name, type Options, readOptions, usage } from "./options.ts";
+import { fundPayers, makePayers } from "./payers.ts";
+import { Purse } from "./payments.ts";
+import { startReference } from "./reference.ts";
+import { type Measured, type Report, report } from "./report.ts";
+import type { Ground, Subject } from "./subject.ts";
+
+const blockTimeSeconds = 1;
+const verifyConcurrency = 64;
+const settleConcurrency = 512;
+/** Atomic units: a thousand dollars, so that one payer alone could pay for a whole run. */
+const eachPayerHas = 1_000_000_000n;
+
+const began = performance.now();
+const say = (line: string) => {
+  const seconds = ((performance.now() - began) / 1000).toFixed(1).padStart(6);
+  process.stderr.write(`${seconds} s  ${line}\n`);
+};
+
+/** What was started; stopped last first. */
+const stops: (() => Promise<void>)[] = [];
+
+async function run(options: Options): Promise<Report> {
+  const { ground, near } = await lay();
+  say(`paying ${options.payers} payers`);
+  const payers = makePayers(options.payers);
+  await fundPayers(payers, {
+    rpcUrl: ground.rpcUrl,
+    chainId: ground.chainId,
+    token: ground.contracts.assets.USDC,
+    aggregate3: ground.contracts.aggregate3,
+    deployerKey: ground.contracts.deployer.privateKey,
+    each: eachPayerHas,
+  });
+  const subjects = await startSubjects(ground, options);
+  const [first] = subjects;
+  if (!first) throw new Error("nothing to measure");
+  const purse = new Purse(payers, first.offer);
+  const measured = await measureAll(subjects, { options, purse, near });
+  return report(measured, { blockTimeSeconds, notes: notes(options, subjects) });
+}
+
+async function lay(): Promise<{ ground: Ground; near: Neighbours }> {
+  const dataDir = await mkdtemp(join(tmpdir(), "farebox-bench-"));
+  stops.push(() => rm(dataDir, { recursive: true, force: true }));
+  const postgres = await startPostgres({ dataDir, say });
+  stops.push(postgres.stop);
+  const chain = await startChain({ dataDir, say, blockTimeSeconds });
+  stops.push(chain.stop);
+  const { rpcUrl, chainId } = chain;
+  const secret = await masterSecret(dataDir);
+  const contracts = await deployDevContracts({ rpcUrl, masterSecret: secret, blockTimeSeconds });
+  const parts = { dataDir, rpcUrl, chainId, blockTimeSeconds, contracts };
+  return {
+    ground: { ...parts, databaseUrl: postgres.url, masterSecret: secret },
+    near: { rpcUrl, chainPid: chain.pid, postgresPid: postgres.pid },
+  };
+}
+
+/** Ours comes up in any case: it says what is to be paid. */
+async function startSubjects(ground: Ground, { only, signers, profileDir }: Options): Promise<Subject[]> {
+  const farebox = await startFarebox(ground, { signers, profileDir });
+  stops.push(farebox.child.stop);
+  if (!only.includes("reference")) return [farebox];
+  const reference = await startReference(ground, farebox.offer);
+  stops.push(reference.child.stop);
+  return only.includes("farebox") ? [reference, farebox] : [reference];
+}
+
+interface Work {
+  readonly options: Options;
+  readonly purse: Purse;
+  readonly near: Neighbours;
+}
+
+async function measureAll(
+  subjects: readonly Subject[],
+  work: Work,
+): Promise<Partial<Record<Name, Measured>>> {
+  const { options, purse, near } = work;
+  const pids = [near.chainPid, ...subjects.map(({ child }) => child.pid)];
+  const verifies = new Map<Name, Sample[]>();
+  const settles = new Map<Name, Sample[]>();
+  const lones = new Map<Name, Sample[]>();
+  const turn = async (
+    into: Map<Name, Sample[]>,
+    what: string,
+    measure: (subject: Subject) => Promise<Sample>,
+  ) => {
+    for (const subject of subjects) {
+      await quiet(pids);
+      const sample = await measure(subject);
+      into.set(subject.name, [...(into.get(subject.name) ?? []), sample]);
+      const rate = (sample.succeeded / sample.seconds).toFixed(1);
+      say(`${subject.name}: ${what}, ${sample.succeeded} in ${sample.seconds.toFixed(1)} s, ${rate}/s`);
+    }
+  };
+  for (const subject of subjects) await warmUp(subject, work);
+  await turn(lones, "lone settles", (subject) => {
+    const bodies = purse.sign(options.loneSettles);
+    return measureSettle(subject, { bodies, concurrency: 1, seconds: 60 }, near);
+  });
+  for (let round = 0; round < options.rounds; round += 1) {
+    await turn(verifies, "verify", (subject) => {
+      const bodies = purse.sign(options.verifies[subject.name]);
+      const shots = { bodies, concurrency: verifyConcurrency, seconds: options.verifySeconds };
+      return measureVerify(subject, shots, near);
+    });
+    await turn(settles, "settle", (subject) => {
+      const bodies = purse.sign(options.settles[subject.name]);
+      const shots = { bodies, concurrency: settleConcurrency, seconds: options.settleSeconds };
+      return measureSettle(subject, shots, near);
+    });
+  }
+  const of = (name: Name) => ({
+    verify: sum(verifies.get(name) ?? []),
+    settle: sum(settles.get(name) ?? []),
+    lone: sum(lones.get(name) ?? []),
+  });
+  return Object.fromEntries(subjects.map(({ name }) => [name, of(name)]));
+}
+
+/** Compiled code and open connections on both sides before the clock runs. */
+async function warmUp(subject: Subject, { purse, near }: Work): Promise<void> {
+  say(`${subject.name}: warming up`);
+  const verifies = { bodies: purse.sign(6000), concurrency: verifyConcurrency, seconds: 2 };
+  await measureVerify(subject, verifies, near);
+  await measureSettle(subject, { bodies: purse.sign(128), concurrency: 64, seconds: 10 }, near);
+}
+
+function notes({ payers, rounds, signers }: Options, subjects: readonly Subject[]): string[] {
+  const [cpu] = cpus();
+  const mix =
+    payers === 1
+      ? "one payer"
+      : `${payers.toLocaleString("en-US")} payers in turn, none twice in a settle round`;
+  return [
+    `${cpus().length} cores (${cpu?.model.trim() ?? "unknown"}) shared by server, chain node, PostgreSQL and load; Node ${process.version}; ${rounds} round(s) each, in turns: ${subjects.map(({ name }) => name).join(", ")}.`,
+    `Same chain (${blockTimeSeconds} s blocks), same dev USDC behind its ERC-1967 proxy, same payee; ${mix}; every payment signed before the clock runs and sent once.`,
+    `Verify ${verifyConcurrency} at a time, settle ${settleConcurrency} at a time, lone settles one after the other: each starts just after a block, which is the longest wait.`,
+    `Reference: @x402/core and @x402/evm 2.27.0 behind Hono, viem with its nonce manager and the chain's block time (polls receipts every ${blockTimeSeconds * 500} ms), one gas key. Ours: ${signers} gas key(s), every step durable in PostgreSQL.`,
+    "Settle CPU is counted until the server rests, so work after the answer is in it; gas is all that the server's gas keys burned, failed transactions included.",
+  ];
+}
+
+async function stopAll(): Promise<void> {
+  for (const stop of stops.splice(0).reverse()) {
+    await stop().catch((error) => say(`a part did not stop cleanly: ${String(error)}`));
+  }
+}
+
+async function main(): Promise<number> {
+  const options = readOptions(process.argv.slice(2));
+  if (options === "help") {
+    process.stdout.write(`${usage}\n`);
+    return 0;
+  }
+  const { text, missed } = await run(options);
+  process.stdout.write(`\n${text}`);
+  if (options.out) await writeFile(options.out, text);
+  if (missed === null) return 0;
+  process.stdout.write(
+    missed.length === 0 ? "\nAll aims met.\n" : `\n${missed.length} aim(s) missed: ${missed.join("; ")}.\n`,
+  );
+  return options.isStrict && missed.length > 0 ? 1 : 0;
+}
+
+let isInterrupted = false;
+for (const name of ["SIGINT", "SIGTERM"] as const) {
+  process.on(name, () => {
+    if (isInterrupted) return;
+    isInterrupted = true;
+    void stopAll().then(() => process.exit(130));
+  });
+}
+
+main()
+  .catch((error: unknown) => {
+    if (!isInterrupted) process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+    return 1;
+  })
+  .then(async (code) => {
+    if (isInterrupted) return; // the handler above ends the process
+    await stopAll();
+    process.exit(code);
+  });

@@ -1,0 +1,101 @@
+import { declareDiscoveryExtension, validateDiscoveryExtension } from "@x402/extensions/bazaar";
+import { describe, expect, it } from "vitest";
+import { checkExtensions, payableUrl } from "#facilitator";
+
+const declared = declareDiscoveryExtension({
+  input: { city: "Oslo" },
+  inputSchema: { properties: { city: { type: "string" } }, required: ["city"] },
+  output: { example: { degrees: 4 } },
+}).bazaar as unknown as { info: { input: object } };
+// The stock server writes the method in when it knows the route; a merchant names it.
+const bazaar = { ...declared, info: { ...declared.info, input: { ...declared.info.input, method: "GET" } } };
+const codes = (offered: Parameters<typeof checkExtensions>[0]) =>
+  checkExtensions(offered).findings.map(({ code }) => code);
+
+describe("what a merchant offers for the index", () => {
+  it("is kept where stock readers accept it", () => {
+    const { kept, findings } = checkExtensions({
+      serviceName: "Weather",
+      tags: ["a", "b"],
+      iconUrl: "https://m.example/i.png",
+      bazaar,
+    });
+    expect(findings).toEqual([]);
+    expect(kept).toEqual({
+      serviceName: "Weather",
+      tags: ["a", "b"],
+      iconUrl: "https://m.example/i.png",
+      extensions: { bazaar },
+    });
+    expect(validateDiscoveryExtension(kept.extensions.bazaar as never).valid).toBe(true);
+  });
+
+  it("is nothing where nothing was offered", () => {
+    expect(checkExtensions({})).toEqual({
+      kept: { serviceName: null, tags: [], iconUrl: null, extensions: {} },
+      findings: [],
+    });
+  });
+
+  it("is dropped and reported where it is wrong, each by itself", () => {
+    const { kept, findings } = checkExtensions({
+      serviceName: "x".repeat(33),
+      tags: ["good", "", "ü", "good"],
+      iconUrl: "https://127.0.0.1/i.png",
+      bazaar: { info: {}, schema: {} },
+    });
+    expect(kept).toEqual({ serviceName: null, tags: ["good"], iconUrl: null, extensions: {} });
+    expect(findings.map(({ code }) => code)).toEqual([
+      "service_name_invalid",
+      "icon_url_invalid",
+      "tags_invalid",
+      "bazaar_invalid",
+    ]);
+  });
+
+  it.each([
+    ["no schema", { info: {} }],
+    ["no method", declared as unknown as object],
+    ["an unknown key", { ...bazaar, evil: 1 }],
+    [
+      "info against its schema",
+      { ...bazaar, info: { input: { type: "http", method: "GET", queryParams: { city: 5 } } } },
+    ],
+    ["a remote reference", { ...bazaar, schema: { $ref: "https://evil.example/schema" } }],
+    [
+      "a regular expression, which would run here",
+      { ...bazaar, schema: { type: "object", properties: { a: { pattern: "(a+)+$" } } } },
+    ],
+    ["a route template that climbs", { ...bazaar, routeTemplate: "/%252e%252e/admin" }],
+    [
+      "more than a header can carry",
+      { ...bazaar, info: { input: { type: "http", method: "GET" }, output: { example: "x".repeat(5_000) } } },
+    ],
+  ])("a block with %s is dropped", (_name, block) => {
+    expect(codes({ bazaar: block as Record<string, unknown> })).toEqual(["bazaar_invalid"]);
+  });
+});
+
+describe("the URL a payable is found by", () => {
+  it.each([
+    ["https://api.m.example/weather?city=Oslo#x", "https://api.m.example/weather"],
+    ["HTTPS://API.M.example:443/a/../weather", "https://api.m.example/weather"],
+    ["http://127.0.0.1:4021/weather", "http://127.0.0.1:4021/weather"],
+    ["https://api.m.example", "https://api.m.example/"],
+    ["https://ärger.example/ü", "https://xn--rger-koa.example/%C3%BC"],
+  ])("%s → %s", (text, url) => {
+    expect(payableUrl(text)).toBe(url);
+    expect(payableUrl(url)).toBe(url);
+  });
+
+  it.each([
+    "",
+    "/weather",
+    "ftp://a.example/",
+    "javascript:alert(1)",
+    "https://user:pw@a.example/",
+    `https://a.example/${"x".repeat(2_048)}`,
+  ])("none for %s", (text) => {
+    expect(payableUrl(text)).toBeNull();
+  });
+});

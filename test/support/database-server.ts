@@ -1,0 +1,44 @@
+/** One real PostgreSQL for the whole run, with a migrated template that each test file clones. Global set-up of the
+ *  `real` project. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import type { TestProject } from "vitest/node";
+import { migrate } from "#store";
+import { startPostgres } from "../../src/dev/postgres.ts";
+import { resetDataFolder } from "../../src/dev/reset.ts";
+
+const TEMPLATE = "farebox_template";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    databaseUrl: string;
+  }
+}
+
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const dataDir = join(await mkdtemp(join(tmpdir(), "farebox-test-")), "data");
+  const quiet = { dataDir, say: () => {} };
+  const server = await startPostgres(quiet);
+  const admin = new pg.Client({ connectionString: server.url });
+  await admin.connect();
+  await admin.query(`CREATE DATABASE ${TEMPLATE}`);
+  await admin.end();
+  await migrate({
+    url: databaseAt(server.url, TEMPLATE),
+    folder: fileURLToPath(new URL("../../migrations", import.meta.url)),
+  });
+  project.provide("databaseUrl", server.url);
+  return async () => {
+    await server.stop();
+    await resetDataFolder(quiet).catch(() => rm(dataDir, { recursive: true, force: true }));
+  };
+}
+
+export function databaseAt(url: string, name: string): string {
+  const at = new URL(url);
+  at.pathname = `/${name}`;
+  return at.toString();
+}

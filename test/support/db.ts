@@ -1,0 +1,47 @@
+/** A database of one's own, cloned from the migrated template. */
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { inject } from "vitest";
+import { type Database, openDatabase } from "#store";
+import { databaseAt } from "./database-server.ts";
+import { silentLog } from "./dev-chain.ts";
+
+export interface TestDatabase {
+  readonly url: string;
+  /** As the service's own role. */
+  readonly db: Database;
+  /** As the owner: for looking, and for doing what the service may not. */
+  query<T extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<T[]>;
+  drop(): Promise<void>;
+}
+
+export async function freshDatabase(): Promise<TestDatabase> {
+  const server = inject("databaseUrl");
+  const name = `test_${randomBytes(8).toString("hex")}`;
+  await withAdmin(server, `CREATE DATABASE ${name} TEMPLATE farebox_template`);
+  const url = databaseAt(server, name);
+  const db = openDatabase({ url, log: silentLog, name: "test", maxConnections: 6, role: "farebox_app" });
+  const owner = new pg.Pool({ connectionString: url, max: 2 });
+  owner.on("error", () => {});
+  return {
+    url,
+    db,
+    query: async <T extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []) =>
+      (await owner.query<T>(text, [...values])).rows,
+    async drop() {
+      await Promise.all([db.close(), owner.end()]);
+      await withAdmin(server, `DROP DATABASE ${name} WITH (FORCE)`);
+    },
+  };
+}
+
+async function withAdmin(url: string, statement: string): Promise<void> {
+  const admin = new pg.Client({ connectionString: url });
+  admin.on("error", () => {});
+  await admin.connect();
+  try {
+    await admin.query(statement);
+  } finally {
+    await admin.end();
+  }
+}
