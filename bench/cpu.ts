@@ -8,6 +8,8 @@ const ticksPerSecond = 100;
 interface Stat {
   readonly parent: number;
   readonly seconds: number;
+  /** Of children that ended and were waited for. */
+  readonly endedChildren: number;
 }
 
 /** Seconds of user and system time of all threads of `pid` since it started. */
@@ -15,12 +17,15 @@ export async function cpuSeconds(pid: number): Promise<number> {
   return (await stat(pid)).seconds;
 }
 
-/** The same, with its children that live: PostgreSQL answers each connection in a process of its own. */
+/** The same, with its children, ended ones too: PostgreSQL answers each connection in a process of its own. */
 export async function familyCpuSeconds(pid: number): Promise<number> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
   const each = await Promise.all(pids.map(async (one) => ({ one, stat: await stat(one).catch(() => null) })));
   const family = each.filter(({ one, stat }) => one === pid || stat?.parent === pid);
-  return family.reduce((sum, { stat }) => sum + (stat?.seconds ?? 0), 0);
+  return family.reduce(
+    (sum, { one, stat }) => sum + (stat?.seconds ?? 0) + (one === pid ? (stat?.endedChildren ?? 0) : 0),
+    0,
+  );
 }
 
 /** Waits until the processes together use under a tenth of a core, `withinMs` at most. */
@@ -44,8 +49,14 @@ async function total(pids: readonly number[]): Promise<number> {
 async function stat(pid: number): Promise<Stat> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8");
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" "); // the name before it may hold spaces
-  const [parent, user, system] = [fields[1], fields[11], fields[12]].map(Number);
-  if (parent === undefined || user === undefined || system === undefined)
-    throw new Error(`/proc/${pid}/stat has an unknown form`);
-  return { parent, seconds: (user + system) / ticksPerSecond };
+  const field = (index: number) => {
+    const value = Number(fields[index]);
+    if (!Number.isFinite(value)) throw new Error(`/proc/${pid}/stat has an unknown form`);
+    return value;
+  };
+  return {
+    parent: field(1),
+    seconds: (field(11) + field(12)) / ticksPerSecond,
+    endedChildren: (field(13) + field(14)) / ticksPerSecond,
+  };
 }

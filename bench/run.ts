@@ -12,6 +12,7 @@ import { measureSettle, measureVerify, type Neighbours, type Sample, sum } from 
 import { type Name, type Options, readOptions, usage } from "./options.ts";
 import { fundPayers, makePayers } from "./payers.ts";
 import { Purse } from "./payments.ts";
+import { type Phase, profileClock, profileReport } from "./profile.ts";
 import { startReference } from "./reference.ts";
 import { type Measured, type Report, report } from "./report.ts";
 import type { Ground, Subject } from "./subject.ts";
@@ -28,6 +29,8 @@ const say = (line: string) => {
   process.stderr.write(`${seconds} s  ${line}\n`);
 };
 
+/** Of our service, for the profile. */
+const phases: Phase[] = [];
 /** What was started; stopped last first. */
 const stops: (() => Promise<void>)[] = [];
 
@@ -100,7 +103,9 @@ async function measureAll(
   ) => {
     for (const subject of subjects) {
       await quiet(pids);
+      const from = profileClock();
       const sample = await measure(subject);
+      if (subject.name === "farebox") phases.push({ what, from, to: profileClock() });
       into.set(subject.name, [...(into.get(subject.name) ?? []), sample]);
       const rate = (sample.succeeded / sample.seconds).toFixed(1);
       say(`${subject.name}: ${what}, ${sample.succeeded} in ${sample.seconds.toFixed(1)} s, ${rate}/s`);
@@ -169,6 +174,10 @@ async function main(): Promise<number> {
   const { text, missed } = await run(options);
   process.stdout.write(`\n${text}`);
   if (options.out) await writeFile(options.out, text);
+  if (options.profileDir) {
+    await stopAll(); // the profile is written when the service ends
+    process.stdout.write(`\n${await profileReport(options.profileDir, phases)}`);
+  }
   if (missed === null) return 0;
   process.stdout.write(
     missed.length === 0 ? "\nAll aims met.\n" : `\n${missed.length} aim(s) missed: ${missed.join("; ")}.\n`,
