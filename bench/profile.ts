@@ -30,10 +30,9 @@ export function profileClock(): number {
 
 /** Markdown: share of the phase's busy time by file or package, and by function. */
 export async function profileReport(dir: string, phases: readonly Phase[]): Promise<string> {
-  const newest = (await readdir(dir))
-    .filter((name) => name.endsWith(".cpuprofile"))
-    .sort()
-    .at(-1);
+  // CPU.date.time.pid.thread.number: the main thread is 0, the loader has one of its own
+  const isMain = (name: string) => /[.]\d+[.]0[.]\d+[.]cpuprofile$/.test(name);
+  const newest = (await readdir(dir)).filter(isMain).sort().at(-1);
   if (!newest) return `no profile in ${dir}\n`;
   const profile = JSON.parse(await readFile(join(dir, newest), "utf8")) as CpuProfile;
   return phases.map((phase) => phaseReport(profile, phase)).join("\n");

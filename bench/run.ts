@@ -2,10 +2,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
-import { startChain } from "../src/dev/chain.ts";
+
 import { deployDevContracts } from "../src/dev/deploy.ts";
 import { masterSecret } from "../src/dev/master-secret.ts";
 import { startPostgres } from "../src/dev/postgres.ts";
+import { startBenchChain } from "./chain.ts";
 import { quiet } from "./cpu.ts";
 import { startFarebox } from "./farebox-server.ts";
 import { measureSettle, measureVerify, type Neighbours, type Sample, sum } from "./measure.ts";
@@ -59,7 +60,7 @@ async function lay(): Promise<{ ground: Ground; near: Neighbours }> {
   stops.push(() => rm(dataDir, { recursive: true, force: true }));
   const postgres = await startPostgres({ dataDir, say });
   stops.push(postgres.stop);
-  const chain = await startChain({ dataDir, say, blockTimeSeconds });
+  const chain = await startBenchChain(dataDir, blockTimeSeconds);
   stops.push(chain.stop);
   const { rpcUrl, chainId } = chain;
   const secret = await masterSecret(dataDir);

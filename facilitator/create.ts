@@ -24,6 +24,7 @@ import { chainTransfer, observer } from "./settlement/tables.ts";
 import { type Verifying, verify } from "./settlement/verify.ts";
 import { waiters } from "./settlement/waiters.ts";
 import { chainLoops } from "./settlement/worker.ts";
+import { workingChains } from "./settlement/working.ts";
 
 /** The centre with its loops; nothing runs before `start`. */
 export interface Running {
@@ -122,6 +123,7 @@ async function recordedUse({ db }: Engine, chainId: number, claimKey: Parameters
 
 function doorOf(engine: Engine, settling: Settling, verifying: Verifying): Facilitator {
   const rails = offeredRails(engine);
+  const working = workingChains(engine);
   const quoteOf = (payable: Payable): Quote => ({ payable, options: optionsOf(payable, rails) });
   return {
     async quote(target) {
@@ -133,10 +135,14 @@ function doorOf(engine: Engine, settling: Settling, verifying: Verifying): Facil
     releaseGrant: (paymentId, requestId) => releaseGrant(engine, paymentId, requestId),
     status: (paymentId) => settlementStatus(engine, paymentId),
     async supported(payableId) {
-      if (payableId === undefined) return supportedOn(engine, null);
+      if (payableId === undefined) return supportedOn(engine, await working(), null);
       const payable = await settling.reading.findPayable({ by: "id", id: payableId });
       if (!payable || payable.closedAt) return null;
-      return supportedOn(engine, new Set(optionsOf(payable, rails).map(({ network }) => network)));
+      return supportedOn(
+        engine,
+        await working(),
+        new Set(optionsOf(payable, rails).map(({ network }) => network)),
+      );
     },
     rails: () => rails.map(railFacts),
     refusedRails: () =>
@@ -175,13 +181,17 @@ function railFacts({ chain, rail }: OfferedRail): RailFacts {
   };
 }
 
-function supportedOn(engine: Engine, networks: ReadonlySet<string> | null): Supported {
-  const working = [...engine.chains.values()].filter(
-    ({ chain, rails, isWorking }) =>
-      isWorking() && rails.some(({ ok }) => ok) && (!networks || networks.has(chain.row.network)),
+function supportedOn(
+  engine: Engine,
+  working: ReadonlySet<number>,
+  networks: ReadonlySet<string> | null,
+): Supported {
+  const offered = [...engine.chains.values()].filter(
+    ({ chain: { row }, rails }) =>
+      working.has(row.chainId) && rails.some(({ ok }) => ok) && (!networks || networks.has(row.network)),
   );
   return {
-    networks: working.map(({ chain, laneAddresses }) => ({
+    networks: offered.map(({ chain, laneAddresses }) => ({
       network: chain.row.network,
       v1Name: chain.row.v1Name,
       signers: laneAddresses.map(checksum),

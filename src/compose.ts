@@ -145,7 +145,7 @@ async function openChain(parts: Parts, row: ChainRow): Promise<OpenChain> {
   for (const rail of rails)
     if (!rail.ok) log.error({ chain: row.slug, asset: rail.token.symbol }, `rail refused: ${rail.problem}`);
   const signers = parts.role === "web" ? [] : parts.signerKeys.map((key) => localSigner(key, [chain.row]));
-  return { chain, rails, signers, laneAddresses: parts.signerKeys.map(addressOf), isWorking: () => true };
+  return { chain, rails, signers, laneAddresses: parts.signerKeys.map(addressOf) };
 }
 
 async function readiness(engine: Engine, isDraining: () => boolean): Promise<Readiness> {

@@ -7,7 +7,7 @@ import { type Claim, fact } from "./claim.ts";
 import { assetOf } from "./coin.ts";
 import { TIERS } from "./depth.ts";
 import type { Engine } from "./engine.ts";
-import type { ObserverRow } from "./observe.ts";
+import { holdView, type ObserverRow } from "./observe.ts";
 import { attempt, chainTransfer, claim, claimEvent } from "./tables.ts";
 
 const CLAIMS_PER_TRANSACTION = 50;
@@ -32,6 +32,7 @@ export async function creditAll(engine: Engine, chain: Chain, at: ObserverRow): 
 }
 
 async function creditSome(engine: Engine, tx: Tx, chain: Chain, at: ObserverRow): Promise<readonly Hash[]> {
+  if (!(await holdView(tx, chain, at))) return [];
   const matches = await findMatches(tx, chain, at);
   if (matches.length === 0) return [];
   await claimLogs(tx, matches);
@@ -172,6 +173,7 @@ async function includeGroup(
 export async function bookUnmatched(engine: Engine, chain: Chain, at: ObserverRow): Promise<void> {
   const { row } = chain;
   const booked = await engine.loopDb.tx(async (tx) => {
+    if (!(await holdView(tx, chain, at))) return 0;
     const logs = await tx
       .select({ log: chainTransfer })
       .from(chainTransfer)

@@ -13,8 +13,6 @@ export interface OpenChain {
   readonly signers: readonly Signer[];
   /** All lane addresses of the chain, for simulating as one of them. */
   readonly laneAddresses: readonly Address[];
-  /** False while the chain cannot settle: a network leaves `/x402/supported` before it stops working. */
-  readonly isWorking: () => boolean;
 }
 
 /** Counters and timings; labels are closed sets. */

@@ -6,14 +6,18 @@ import { type Claim, findClaims, moveClaims, releaseHolds } from "./claim.ts";
 import { readOf, resolveUsed } from "./dispatch.ts";
 import type { Engine, OpenChain } from "./engine.ts";
 import { laneOf } from "./examine.ts";
-import type { ObserverRow } from "./observe.ts";
+import { holdView, type ObserverRow } from "./observe.ts";
 import { chainBlock, chainTransfer, claim, observer } from "./tables.ts";
 
 const GROUP = 50;
 
-/** Follows the chain's `finalized` block: posts what was pending, ends what can never be paid any more. Returns the keys
- *  of claims that ended. */
-export async function finalize(engine: Engine, open: OpenChain, at: ObserverRow): Promise<readonly Hash[]> {
+/** Follows the chain's `finalized` block: posts what was pending, ends what can never be paid any more. Returns the view
+ *  with its new finality, and the keys of claims that ended. */
+export async function finalize(
+  engine: Engine,
+  open: OpenChain,
+  at: ObserverRow,
+): Promise<{ readonly at: ObserverRow; readonly ended: readonly Hash[] }> {
   const { chain } = open;
   const block = await chain.finalized();
   const number = Math.min(block.number, at.cursorNumber);
@@ -24,7 +28,8 @@ export async function finalize(engine: Engine, open: OpenChain, at: ObserverRow)
   while (await postUnmatched(engine, chain, view));
   ended.push(...(await endCancelled(engine, chain, view)));
   ended.push(...(await endExpired(engine, open, view, block)));
-  return ended;
+  await requeueOrphans(engine, chain);
+  return { at: view, ended };
 }
 
 async function advance(engine: Engine, chain: Chain, at: ObserverRow, number: number): Promise<void> {
@@ -38,6 +43,7 @@ async function advance(engine: Engine, chain: Chain, at: ObserverRow, number: nu
 async function postFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise<boolean> {
   await engine.checkpoint("before-final");
   return engine.loopDb.tx(async (tx) => {
+    if (!(await holdView(tx, chain, at))) return false;
     const rows = await tx
       .select({ claim })
       .from(claim)
@@ -78,6 +84,7 @@ async function postFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise
 
 async function postUnmatched(engine: Engine, chain: Chain, at: ObserverRow): Promise<boolean> {
   return engine.loopDb.tx(async (tx) => {
+    if (!(await holdView(tx, chain, at))) return false;
     const logs = await tx
       .select()
       .from(chainTransfer)
@@ -195,4 +202,33 @@ async function endExpired(
     await releaseHolds(tx, ended);
     return ended.map(({ claimKey }) => claimKey);
   });
+}
+
+const ORPHAN_SECONDS = 30;
+
+/** Claims that wait for a stranger's transaction which has left the chain, or was never seen again: nothing of ours may
+ *  still land for them, so they are queued like any other and looked at anew. */
+async function requeueOrphans(engine: Engine, chain: Chain): Promise<void> {
+  const orphans = await engine.loopDb.pool
+    .select({ claimKey: claim.claimKey })
+    .from(claim)
+    .where(
+      and(
+        eq(claim.chainId, chain.row.chainId),
+        eq(claim.state, "submitting"),
+        sql`${claim.updatedAt} < now() - make_interval(secs => ${ORPHAN_SECONDS})`,
+        sql`NOT EXISTS (SELECT 1 FROM slot_item WHERE slot_item.claim_key = ${claim.claimKey} AND slot_item.open)`,
+        sql`NOT EXISTS (SELECT 1 FROM ${chainTransfer} WHERE ${chainTransfer.authorizationKey} = ${claim.claimKey} AND ${chainTransfer.canonical})`,
+      ),
+    )
+    .limit(GROUP);
+  if (orphans.length === 0) return;
+  await engine.loopDb.tx((tx) =>
+    moveClaims(engine, tx, {
+      keys: orphans.map(({ claimKey }) => claimKey),
+      to: "claimed",
+      cause: "no transaction of it is left",
+      where: sql`state = 'submitting'`,
+    }),
+  );
 }

@@ -13,9 +13,14 @@ export type ObserverRow = typeof observer.$inferSelect;
 /** Most blocks followed in one turn; the rest waits for the next, so that crediting keeps pace. */
 const BLOCKS_PER_TURN = 50;
 
-/** Takes or renews the right to follow a chain; null while another process has it. The first start begins at the
+/** Takes or renews the right to follow a chain; null while another process has it. `hasFollowed` tells that the head was
+ *  reached since the last renewal. The first start begins at the
  *  head: what happened before was not ours. Faults: `chain_unavailable`. */
-export async function leaseObserver(engine: Engine, chain: Chain): Promise<ObserverRow | null> {
+export async function leaseObserver(
+  engine: Engine,
+  chain: Chain,
+  hasFollowed: boolean,
+): Promise<ObserverRow | null> {
   const { chainId } = chain.row;
   const { holder, settings } = engine;
   const [known] = await engine.loopDb.pool.select().from(observer).where(eq(observer.chainId, chainId));
@@ -25,6 +30,7 @@ export async function leaseObserver(engine: Engine, chain: Chain): Promise<Obser
     .set({
       leaseHolder: holder,
       leaseUntil: sql`now() + make_interval(secs => ${settings.leaseSeconds})`,
+      ...(hasFollowed ? { followedAt: sql`now()` } : {}),
       fence: sql`CASE WHEN ${observer.leaseHolder} = ${holder} THEN ${observer.fence} ELSE ${observer.fence} + 1 END`,
     })
     .where(
@@ -48,6 +54,23 @@ async function begin(engine: Engine, chain: Chain): Promise<void> {
       .values({ chainId, ...start, finalizedNumber: Math.min(finalized.number, head.number) })
       .onConflictDoNothing();
   });
+}
+
+/** Holds our view of the chain still for a transaction that books by it: false when another process has taken over or
+ *  the cursor has moved since, and then nothing of that transaction may commit. */
+export async function holdView(tx: Tx, chain: Chain, at: ObserverRow): Promise<boolean> {
+  const [row] = await tx
+    .select({ fence: observer.fence })
+    .from(observer)
+    .where(
+      and(
+        eq(observer.chainId, chain.row.chainId),
+        eq(observer.fence, at.fence),
+        eq(observer.cursorHash, at.cursorHash),
+      ),
+    )
+    .for("share");
+  return row !== undefined;
 }
 
 export async function releaseObservers(engine: Engine): Promise<void> {

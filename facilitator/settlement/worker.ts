@@ -22,8 +22,9 @@ export function chainLoops(engine: Engine, open: OpenChain, waiters: Waiters): r
     { name: `send:${slug}`, clock, log, meter, everyMs: Math.min(50, pace) },
     sender(engine, open, shared),
   );
-  const watching = loop({ name: `watch:${slug}`, clock, log, meter, everyMs: pace }, () =>
-    watch(engine, open, waiters, shared, sending),
+  const watching = loop(
+    { name: `watch:${slug}`, clock, log, meter, everyMs: pace },
+    watcher(engine, open, waiters, shared, sending.wake),
   );
   return [watching, sending];
 }
@@ -33,34 +34,48 @@ interface Shared {
   at: ObserverRow | null;
 }
 
-/** One turn: follow the chain, credit what it paid, book the rest, follow finality. */
-async function watch(
+/** One turn: follow the chain, credit what it paid, book the rest, follow finality. The lease is renewed at a third of
+ *  its time; between, the cursor's compare-and-set tells when it was lost. */
+function watcher(
   engine: Engine,
   open: OpenChain,
   waiters: Waiters,
   shared: Shared,
-  sending: Loop,
-): Promise<void> {
+  wakeSender: () => void,
+): () => Promise<void> {
   const { chain } = open;
-  const leased = await leaseObserver(engine, chain);
-  if (!leased) {
-    const [row] = await engine.loopDb.pool
-      .select()
-      .from(observer)
-      .where(eq(observer.chainId, chain.row.chainId));
-    shared.at = row ?? null;
-    return;
-  }
-  if (leased.haltedReason) return;
-  const at = await follow(engine, chain, leased);
-  if (!at || at.haltedReason) return;
-  const moved = shared.at?.cursorHash !== at.cursorHash;
-  waiters.tell(await creditAll(engine, chain, at));
-  if (!moved) return;
-  shared.at = at;
-  sending.wake();
-  await bookUnmatched(engine, chain, at);
-  waiters.tell(await finalize(engine, open, at));
+  let mine: ObserverRow | null = null;
+  let renewAt = 0;
+  let hasFollowed = true;
+  return async () => {
+    if (!mine || engine.clock.monotonicMs() >= renewAt) {
+      mine = await leaseObserver(engine, chain, hasFollowed);
+      renewAt = engine.clock.monotonicMs() + (engine.settings.leaseSeconds * 1000) / 3;
+      hasFollowed = false;
+    }
+    if (!mine) {
+      shared.at = await readObserver(engine, chain.row.chainId);
+      return;
+    }
+    if (mine.haltedReason) return;
+    mine = await follow(engine, chain, mine);
+    if (!mine || mine.haltedReason) return;
+    hasFollowed = true;
+    waiters.tell(await creditAll(engine, chain, mine));
+    if (shared.at?.cursorHash === mine.cursorHash) return;
+    shared.at = mine;
+    wakeSender();
+    await bookUnmatched(engine, chain, mine);
+    const { at, ended } = await finalize(engine, open, mine);
+    mine = at;
+    shared.at = at;
+    waiters.tell(ended);
+  };
+}
+
+async function readObserver(engine: Engine, chainId: number): Promise<ObserverRow | null> {
+  const [row] = await engine.loopDb.pool.select().from(observer).where(eq(observer.chainId, chainId));
+  return row ?? null;
 }
 
 interface HeldLane {

@@ -47,7 +47,7 @@ describe("merchant text", () => {
     ["right\u202eleft\u2066 zero\u200bwidth\ufeff", "rightleft zerowidth"],
     ["tag\u{e0041}\u{e007f} bell\u0007 c1\u0085", "tag bell c1"],
     ["<b>bold</b> and <script>alert(1)</script>", "bold and alert(1)"],
-    ["<scr<b>ipt>x</script>", "x"],
+    ["<scr<b>ipt>x</script>", "ipt>x"],
     ["dat<b>a:text/html,x and [a](b", "and [a](b"],
     ["see [the docs](https://evil.example) ![i](x)", "see the docs i"],
     ["an icon data:image/png;base64,AAAA here", "an icon here"],

@@ -7,15 +7,16 @@ import { findPayables } from "../../../facilitator/payable/find.ts";
 import type { Payable } from "../../../facilitator/payable/payable.ts";
 import { projectPayable } from "../../../facilitator/payable/project.ts";
 import type { OfferedRail } from "../../../facilitator/payable/requirements.ts";
-import { startDatabase } from "../../api/database.ts";
+import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 import { chainOf, offered, payableOf } from "./shapes.ts";
 
 let db: Database;
-let stop: () => Promise<void>;
+let database: TestDatabase;
 beforeAll(async () => {
-  ({ db, stop } = await startDatabase());
+  database = await freshDatabase();
+  db = database.db;
 });
-afterAll(() => stop());
+afterAll(() => database.drop());
 
 const put = (...items: Payable[]) =>
   db.tx(async (tx) => {

@@ -1,0 +1,1 @@
+ALTER TABLE "observer" ADD COLUMN "followed_at" timestamp (3) with time zone;

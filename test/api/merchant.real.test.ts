@@ -1,0 +1,155 @@
+import { eq } from "drizzle-orm";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { createKey, createMerchant, revokeKey } from "#api";
+import { systemRandom } from "#kernel/system";
+import type { Database } from "#store";
+import { createAuthenticator } from "../../api/merchant/authenticate.ts";
+import { apiKey } from "../../api/merchant/tables.ts";
+import { freshDatabase, type TestDatabase } from "../support/db.ts";
+import { newId, now, recordingLog, clock as stillClock } from "./world.ts";
+
+const masterSecret = "a master secret for tests";
+let db: Database;
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await freshDatabase();
+  db = database.db;
+});
+afterAll(() => database.drop());
+
+let elapsedMs = 0;
+const clock = { ...stillClock, now: () => new Date(now.getTime() + elapsedMs), monotonicMs: () => elapsedMs };
+const operator = () => ({ db, clock, newId, random: systemRandom, masterSecret });
+const authenticator = () => createAuthenticator({ db, clock, log: recordingLog(), masterSecret });
+const merchant = () => createMerchant(operator(), { name: "Shop", city: "Oslo", countryCode: "NO" });
+
+describe("a merchant", () => {
+  it("is created once under an id that is given, with a fee of 0 by default", async () => {
+    const id = "mer_01K2C0Z0000000000000000000";
+    const first = await createMerchant(operator(), { id, name: "Shop <b>", city: "Oslo", countryCode: "NO" });
+    expect(first).toEqual({
+      id,
+      name: "Shop",
+      city: "Oslo",
+      countryCode: "NO",
+      feeBps: 0,
+      createdAt: clock.now(),
+    });
+    expect(
+      await createMerchant(operator(), { id, name: "Other", city: "X", countryCode: "US", feeBps: 5 }),
+    ).toEqual(first);
+  });
+});
+
+describe("a key", () => {
+  it("tells who asks, and what they may do; the row does not hold it", async () => {
+    const { id } = await merchant();
+    const { plaintext, keyId } = await createKey(operator(), {
+      merchantId: id,
+      kind: "sk",
+      name: "server",
+      permissions: ["x402:manage"],
+    });
+    const scope = await authenticator()(plaintext);
+    expect(scope).toMatchObject({ merchantId: id, keyId, kind: "sk" });
+    expect([...(scope?.permissions ?? [])].sort()).toEqual(["x402:manage", "x402:read"]);
+    const [row] = await db.pool.select().from(apiKey).where(eq(apiKey.keyId, keyId));
+    expect(JSON.stringify(row)).not.toContain(plaintext.slice(15));
+    expect(row?.last4).toBe(plaintext.slice(-4));
+  });
+
+  it("that is publishable may do nothing", async () => {
+    const { id } = await merchant();
+    const { plaintext } = await createKey(operator(), {
+      merchantId: id,
+      kind: "pk",
+      name: "shop",
+      permissions: ["x402:manage"],
+    });
+    expect(await authenticator()(plaintext)).toMatchObject({
+      merchantId: id,
+      kind: "pk",
+      permissions: new Set(),
+    });
+  });
+
+  it("of a seed is the same one again, and nobody else's", async () => {
+    const { id } = await merchant();
+    const first = await createKey(operator(), {
+      merchantId: id,
+      kind: "sk",
+      name: "demo",
+      seed: "demo seed",
+    });
+    const again = await createKey(operator(), {
+      merchantId: id,
+      kind: "sk",
+      name: "demo",
+      seed: "demo seed",
+    });
+    expect(again).toEqual(first);
+    const other = await merchant();
+    await expect(
+      createKey(operator(), { merchantId: other.id, kind: "sk", name: "demo", seed: "demo seed" }),
+    ).rejects.toThrow(/another merchant/);
+  });
+
+  it("with a right checksum and another secret is not the key", async () => {
+    const { id } = await merchant();
+    const { keyId } = await createKey(operator(), { merchantId: id, kind: "sk", name: "server" });
+    const { makeKey, readKey } = await import("../../api/merchant/key.ts");
+    const forged = makeKey("sk", systemRandom);
+    expect(readKey(forged)).not.toBeNull();
+    expect(readKey(forged)?.keyId).not.toBe(keyId);
+    expect(await authenticator()(forged)).toBeNull();
+    const underAnotherSecret = createAuthenticator({
+      db,
+      clock,
+      log: recordingLog(),
+      masterSecret: "another",
+    });
+    const { plaintext } = await createKey(operator(), { merchantId: id, kind: "sk", name: "server" });
+    expect(await underAnotherSecret(plaintext)).toBeNull();
+  });
+
+  it("stops at its expiry, and within 5 s of its revocation", async () => {
+    const { id } = await merchant();
+    const expiresAt = new Date(clock.now().getTime() + 1_000);
+    const authenticate = authenticator();
+    const expiring = await createKey(operator(), { merchantId: id, kind: "sk", name: "short", expiresAt });
+    expect(await authenticate(expiring.plaintext)).not.toBeNull();
+    elapsedMs += 1_000;
+    expect(await authenticate(expiring.plaintext)).toBeNull();
+    const revoked = await createKey(operator(), { merchantId: id, kind: "sk", name: "leaked" });
+    expect(await authenticate(revoked.plaintext)).not.toBeNull();
+    await revokeKey(operator(), { merchantId: id, key: revoked.keyId });
+    await revokeKey(operator(), { merchantId: id, key: revoked.id });
+    elapsedMs += 5_000;
+    expect(await authenticate(revoked.plaintext)).toBeNull();
+  });
+
+  it("of another merchant cannot be revoked", async () => {
+    const [one, other] = [await merchant(), await merchant()];
+    const { id, plaintext } = await createKey(operator(), { merchantId: one.id, kind: "sk", name: "server" });
+    await expect(revokeKey(operator(), { merchantId: other.id, key: id })).rejects.toMatchObject({
+      code: "not_found",
+    });
+    expect(await authenticator()(plaintext)).not.toBeNull();
+  });
+
+  it("notes its last use, at most once a minute", async () => {
+    const { id } = await merchant();
+    const { plaintext, keyId } = await createKey(operator(), { merchantId: id, kind: "sk", name: "server" });
+    const authenticate = authenticator();
+    const lastUsed = async () =>
+      (await db.pool.select().from(apiKey).where(eq(apiKey.keyId, keyId)))[0]?.lastUsedAt;
+    await authenticate(plaintext);
+    const first = clock.now();
+    await vi.waitFor(async () => expect(await lastUsed()).toEqual(first));
+    elapsedMs += 30_000;
+    await authenticate(plaintext);
+    elapsedMs += 31_000;
+    await authenticate(plaintext);
+    await vi.waitFor(async () => expect(await lastUsed()).toEqual(clock.now()));
+  });
+});

@@ -1,0 +1,489 @@
+import { asc, sql } from "drizzle-orm";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createKey, createMerchant, type Permission } from "#api";
+import type { RailFacts } from "#facilitator";
+import { idMaker } from "#kernel/id";
+import { systemClock, systemRandom } from "#kernel/system";
+import type { Database } from "#store";
+import { idempotencyKey } from "../../api/http/tables.ts";
+import { resource } from "../../api/resource/tables.ts";
+import { findPayables } from "../../facilitator/payable/find.ts";
+import { projectPayable } from "../../facilitator/payable/project.ts";
+import { payable } from "../../facilitator/payable/tables.ts";
+import { outbox } from "../../facilitator/store/tables.ts";
+import { freshDatabase, type TestDatabase } from "../support/db.ts";
+import { clock, fakeFacilitator, rail, world } from "./world.ts";
+
+const eurc: RailFacts = { ...rail, asset: "EURC", contract: "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42" };
+const local: RailFacts = { ...rail, chain: "local", network: "eip155:31337", minimum: 50n };
+const facilitator = fakeFacilitator({
+  project: projectPayable,
+  rails: () => [eurc, rail, local],
+  refusedRails: () => [{ chain: "ink", network: "eip155:57073", asset: "USDC", problem: "no domain" }],
+});
+const masterSecret = "a master secret for tests";
+const path = "/v1/x402/resources";
+const newId = idMaker({ clock: systemClock, random: systemRandom });
+
+let db: Database;
+let database: TestDatabase;
+let app: ReturnType<typeof world>["app"];
+beforeAll(async () => {
+  database = await freshDatabase();
+  db = database.db;
+  ({ app } = world({ db, facilitator }));
+});
+afterAll(() => database.drop());
+
+interface Body extends Record<string, unknown> {
+  readonly id: string;
+  readonly url: string;
+  readonly resources: readonly { readonly id: string }[];
+  readonly errors: readonly { readonly pointer: string }[];
+  readonly findings: readonly { readonly code: string }[];
+}
+interface Caller {
+  readonly merchantId: string;
+  readonly key: string;
+}
+async function caller(permissions?: readonly Permission[], kind: "sk" | "pk" = "sk"): Promise<Caller> {
+  const operator = { db, clock, newId, random: systemRandom, masterSecret };
+  const { id } = await createMerchant(operator, {
+    name: "Shop",
+    city: "Oslo",
+    countryCode: "NO",
+    feeBps: 50,
+  });
+  const { plaintext } = await createKey(operator, {
+    merchantId: id,
+    kind,
+    name: "test",
+    ...(permissions ? { permissions } : {}),
+  });
+  return { merchantId: id, key: plaintext };
+}
+
+async function call(
+  who: Caller,
+  method: string,
+  at: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+) {
+  const response = await app.request(at, {
+    method,
+    headers: {
+      authorization: `Bearer ${who.key}`,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: (text === "" ? {} : JSON.parse(text)) as Body,
+  };
+}
+
+let count = 0;
+const freshUrl = () => `https://api.example.com/endpoint-${++count}`;
+const terms = (changes: object = {}) => ({
+  url: freshUrl(),
+  price: { amount: "0.01", asset: "USD" },
+  ...changes,
+});
+let shop: Caller;
+beforeEach(async () => {
+  shop = await caller();
+});
+
+describe("POST /v1/x402/resources", () => {
+  it("201: a new resource, projected for sale, with one fact", async () => {
+    const url = freshUrl();
+    const { status, headers, body } = await call(shop, "POST", path, {
+      url,
+      price: { amount: "0.01", asset: "USD" },
+      description: "Weather\n<b>now</b>",
+    });
+    expect(status).toBe(201);
+    const { id, createdAt, updatedAt, ...rest } = body;
+    expect(id).toMatch(/^x402r_[0-9A-Z]{26}$/);
+    expect(headers.get("location")).toBe(`${path}/${id}`);
+    expect(createdAt).toBe("2026-08-11T09:30:00.000Z");
+    expect(updatedAt).toBe(createdAt);
+    const { decimals: _d, minimum: _m, network: _n, ...shown } = rail;
+    expect(rest).toEqual({
+      merchantId: shop.merchantId,
+      url,
+      description: "Weather now",
+      mimeType: "application/json",
+      price: { amount: "0.01", asset: "USD", formatted: "0.01 USD", display: "$0.01" },
+      maxTimeoutSeconds: 300,
+      listed: false,
+      accepts: [shown, { ...shown, chain: "local" }],
+      paymentFlow: "authorization",
+      serviceName: null,
+      tags: [],
+      iconUrl: null,
+      extensions: {},
+      findings: [],
+    });
+    const [sold] = await findPayables(db.pool, [{ by: "url", url: `${url}?q=1` }]);
+    expect(sold).toMatchObject({
+      id,
+      kind: "resource",
+      merchantName: "Shop",
+      feeBps: 50,
+      price: { amount: 10_000n, asset: "USD" },
+      listed: false,
+      once: false,
+    });
+    const facts = await db.pool.select().from(outbox).where(sql`subject = ${id}`);
+    expect(facts).toMatchObject([
+      { type: "x402.resource.registered", merchantId: shop.merchantId, payload: { resourceId: id } },
+    ]);
+  });
+
+  it("200: the same URL is the same resource, with its terms replaced and its listing kept", async () => {
+    const first = await call(shop, "POST", path, terms({ listed: true, tags: ["a"], description: "old" }));
+    const { id, url } = first.body;
+    const again = await call(shop, "POST", path, {
+      url: url.toUpperCase().replace("/ENDPOINT", "/endpoint"),
+      price: { amount: "2", asset: "EUR" },
+    });
+    expect(again.status).toBe(200);
+    expect(again.headers.get("location")).toBeNull();
+    expect(again.body).toMatchObject({
+      id,
+      url,
+      listed: true,
+      tags: [],
+      description: "",
+      price: { amount: "2.00", asset: "EUR" },
+      accepts: [{ asset: "EURC" }],
+    });
+    expect(await db.pool.select().from(payable).where(sql`url = ${url}`)).toMatchObject([
+      { id, priceAmount: 2_000_000n, priceAsset: "EUR" },
+    ]);
+  });
+
+  it("one of many at once is new, the others are the same resource", async () => {
+    const same = terms();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => call(shop, "POST", path, same)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([
+      200, 200, 200, 200, 200, 200, 200, 200, 200, 201,
+    ]);
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+  });
+
+  it("409 url_registered_elsewhere: a URL belongs to one merchant, until it is archived there", async () => {
+    const same = terms();
+    const held = await call(shop, "POST", path, same);
+    const other = await caller();
+    const refused = await call(other, "POST", path, same);
+    expect(refused.status).toBe(409);
+    expect(refused.body).toMatchObject({ code: "url_registered_elsewhere" });
+    expect(await db.pool.select().from(resource).where(sql`merchant_id = ${other.merchantId}`)).toEqual([]);
+    expect((await call(shop, "DELETE", `${path}/${held.body.id}`)).status).toBe(204);
+    expect((await call(other, "POST", path, same)).status).toBe(201);
+  });
+
+  it("takes chosen rails by slug or CAIP-2, once each", async () => {
+    const rails = [
+      { chain: "eip155:31337", asset: "USDC" },
+      { chain: "local", asset: "USDC" },
+    ];
+    const { status, body } = await call(shop, "POST", path, terms({ rails }));
+    expect(status).toBe(201);
+    expect(body.accepts).toMatchObject([{ chain: "local", asset: "USDC" }]);
+    expect(
+      await db.pool.select({ rails: resource.rails }).from(resource).where(sql`id = ${body.id}`),
+    ).toEqual([{ rails: [{ chain: "local", asset: "USDC" }] }]);
+  });
+
+  it("leaves a rail out whose least amount the price does not reach", async () => {
+    const { body } = await call(shop, "POST", path, terms({ price: { amount: "0.000049", asset: "USDC" } }));
+    expect(body.accepts).toMatchObject([{ chain: "base" }]);
+  });
+
+  it("drops what the index would not take, and says so", async () => {
+    const { status, body } = await call(
+      shop,
+      "POST",
+      path,
+      terms({ serviceName: "ü", iconUrl: "javascript:alert(1)", extensions: { bazaar: { info: 1 } } }),
+    );
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ serviceName: null, iconUrl: null, extensions: {} });
+    expect(body.findings.map(({ code }) => code)).toEqual([
+      "service_name_invalid",
+      "icon_url_invalid",
+      "bazaar_invalid",
+    ]);
+  });
+
+  it.each([
+    ["an unknown key", { domain: { name: "USD Coin" } }, "/domain"],
+    [
+      "a transfer method",
+      { rails: [{ chain: "base", asset: "USDC", transferMethod: "permit2" }] },
+      "/rails/0/transferMethod",
+    ],
+    ["a price as a number", { price: { amount: 0.01, asset: "USD" } }, "/price/amount"],
+    ["a signed price", { price: { amount: "-1", asset: "USD" } }, "/price/amount"],
+    ["an exponent", { price: { amount: "1e3", asset: "USD" } }, "/price/amount"],
+    [
+      "a formatted price",
+      { price: { amount: "1", asset: "USD", formatted: "1.00 USD" } },
+      "/price/formatted",
+    ],
+    ["too short a time", { maxTimeoutSeconds: 29 }, "/maxTimeoutSeconds"],
+    ["too long a time", { maxTimeoutSeconds: 601 }, "/maxTimeoutSeconds"],
+    ["a strange flow", { paymentFlow: "escrow" }, "/paymentFlow"],
+    ["a long description", { description: "x".repeat(501) }, "/description"],
+    ["no media type", { mimeType: "json" }, "/mimeType"],
+    ["no URL", { url: undefined }, "/url"],
+    ["an unknown extension", { extensions: { evil: {} } }, "/extensions/evil"],
+  ])("400 validation_failed for %s, pointing to it", async (_name, changes, pointer) => {
+    const { status, body } = await call(shop, "POST", path, terms(changes));
+    expect([status, body.code]).toEqual([400, "validation_failed"]);
+    expect(body.errors.map((error) => error.pointer)).toEqual([pointer]);
+  });
+
+  it.each([
+    ["400 too_many_decimals", { price: { amount: "0.0000001", asset: "USD" } }],
+    ["422 currency_unsupported", { price: { amount: "1", asset: "JPY" } }],
+    ["422 amount_too_small", { price: { amount: "0", asset: "USD" } }],
+    ["422 amount_too_large", { price: { amount: "1000000.01", asset: "USD" } }],
+    ["422 rail_unsupported", { price: { amount: "1", asset: "USDG" } }],
+    ["422 rail_unsupported", { rails: [{ chain: "moon", asset: "USDC" }] }],
+    ["422 rail_unsupported", { rails: [{ chain: "base", asset: "EURC" }] }],
+    [
+      "422 amount_too_small",
+      { price: { amount: "0.000049", asset: "USD" }, rails: [{ chain: "local", asset: "USDC" }] },
+    ],
+    ["422 token_domain_unreadable", { rails: [{ chain: "eip155:57073", asset: "USDC" }] }],
+    ["422 url_not_allowed", { url: "http://api.example.com/" }],
+    ["422 url_not_allowed", { url: "https://api.example.com/?a=1" }],
+    ["422 url_not_allowed", { url: "https://10.0.0.1/" }],
+  ])("%s for %j", async (expected, changes) => {
+    const { status, body } = await call(shop, "POST", path, terms(changes));
+    expect(`${status} ${body.code}`).toBe(expected);
+    expect(await db.pool.select().from(resource).where(sql`merchant_id = ${shop.merchantId}`)).toEqual([]);
+  });
+
+  it("400 for JSON that is none or says a thing twice, 415 for another type, 413 above 256 KiB", async () => {
+    const headers = { "content-type": "application/json" };
+    expect((await call(shop, "POST", path, "{", headers)).body.code).toBe("invalid_json");
+    expect(
+      (await call(shop, "POST", path, '{"url":"https://a.example/","url":"https://b.example/"}', headers))
+        .body.code,
+    ).toBe("invalid_json");
+    expect((await call(shop, "POST", path, "a=b", { "content-type": "text/plain" })).status).toBe(415);
+    expect((await call(shop, "POST", path, JSON.stringify({ url: "x".repeat(262_145) }))).status).toBe(413);
+  });
+});
+
+describe("Idempotency-Key on registration", () => {
+  const keyed = (who: Caller, body: unknown, key: string) =>
+    call(who, "POST", path, body, { "idempotency-key": key });
+
+  it("the same key and body: the first answer again, byte for byte, and nothing done twice", async () => {
+    const same = terms();
+    const first = await keyed(shop, same, "k1");
+    const again = await keyed(shop, same, "k1");
+    expect([first.status, first.headers.get("idempotent-replayed")]).toEqual([201, null]);
+    expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([201, "true"]);
+    expect(again.text).toBe(first.text);
+    expect(again.headers.get("location")).toBe(first.headers.get("location"));
+    expect(await db.pool.select().from(outbox).where(sql`subject = ${first.body.id}`)).toHaveLength(1);
+  });
+
+  it("the same request in other words is the same request", async () => {
+    const { url, price } = terms();
+    await keyed(shop, { url, price }, "k2");
+    const again = await keyed(shop, { price, maxTimeoutSeconds: 300, url }, "k2");
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+  });
+
+  it("409 idempotency_key_reused for another body; another merchant's key is another key", async () => {
+    const same = terms();
+    await keyed(shop, same, "k3");
+    const reused = await keyed(shop, { ...same, description: "other" }, "k3");
+    expect([reused.status, reused.body.code]).toEqual([409, "idempotency_key_reused"]);
+    expect((await keyed(await caller(), terms(), "k3")).status).toBe(201);
+  });
+
+  it("many at once: one runs, the others get its answer", async () => {
+    const same = terms();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => keyed(shop, same, "k4")));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers.filter(({ headers }) => headers.get("idempotent-replayed") === null)).toHaveLength(1);
+    expect(await db.pool.select().from(outbox).where(sql`subject = ${answers[0]?.body.id}`)).toHaveLength(1);
+  });
+
+  it("a refused request stores nothing: the key is free", async () => {
+    const other = await caller();
+    const taken = terms();
+    await call(other, "POST", path, taken);
+    expect((await keyed(shop, taken, "k5")).status).toBe(409);
+    expect(
+      await db.pool
+        .select()
+        .from(idempotencyKey)
+        .where(sql`scope LIKE ${`${shop.merchantId}%`}`),
+    ).toEqual([]);
+    expect((await keyed(shop, terms(), "k5")).status).toBe(201);
+  });
+
+  it("400 idempotency_key_invalid for one that is empty, too long or not ASCII", async () => {
+    for (const key of ["", "k".repeat(256), "schlüssel"])
+      expect((await keyed(shop, terms(), key)).body.code).toBe("idempotency_key_invalid");
+  });
+});
+
+describe("GET /v1/x402/resources", () => {
+  it("200: the merchant's live ones in an object, newest first", async () => {
+    const ids: unknown[] = [];
+    for (let i = 0; i < 3; i += 1) ids.push((await call(shop, "POST", path, terms())).body.id);
+    await call(shop, "DELETE", `${path}/${ids[1]}`);
+    await call(await caller(), "POST", path, terms());
+    const { status, body, headers } = await call(shop, "GET", path);
+    expect(status).toBe(200);
+    const mine = await db.pool
+      .select({ id: resource.id })
+      .from(resource)
+      .where(sql`merchant_id = ${shop.merchantId} AND archived_at IS NULL`)
+      .orderBy(asc(resource.id));
+    expect(body.resources.map(({ id }) => id)).toEqual(mine.map(({ id }) => id).reverse());
+    expect(mine).toHaveLength(2);
+    expect(headers.get("link")).toBeNull();
+    expect(body.resources[0]).not.toHaveProperty("findings");
+  });
+
+  it("pages by cursor to the end, each once", async () => {
+    for (let i = 0; i < 5; i += 1) await call(shop, "POST", path, terms());
+    const seen: string[] = [];
+    let next: string | null = `${path}?limit=2`;
+    for (let pages = 0; next !== null && pages < 9; pages += 1) {
+      const { body, headers } = await call(shop, "GET", next);
+      seen.push(...body.resources.map(({ id }) => id));
+      const link: string | undefined = /^<https:\/\/pay\.example(.+)>; rel="next"$/.exec(
+        headers.get("link") ?? "",
+      )?.[1];
+      expect(headers.get("next-cursor") !== null).toBe(link !== undefined);
+      next = link ?? null;
+    }
+    expect(seen).toHaveLength(5);
+    expect(seen).toEqual([...new Set(seen)].sort().reverse());
+  });
+
+  it("400 for a limit out of range and for a cursor of somebody else", async () => {
+    for (const limit of ["0", "201", "x", "-1"])
+      expect((await call(shop, "GET", `${path}?limit=${limit}`)).status).toBe(400);
+    for (let i = 0; i < 2; i += 1) await call(shop, "POST", path, terms());
+    const cursor = (await call(shop, "GET", `${path}?limit=1`)).headers.get("next-cursor");
+    const stolen = await call(await caller(), "GET", `${path}?cursor=${cursor}`);
+    expect([stolen.status, stolen.body.code]).toEqual([400, "invalid_cursor"]);
+    expect((await call(shop, "GET", `${path}?cursor=nonsense`)).body.code).toBe("invalid_cursor");
+  });
+});
+
+describe("one resource", () => {
+  it("200: read, listed and unlisted; done twice nothing more happens", async () => {
+    const { body: made } = await call(shop, "POST", path, terms());
+    const one = `${path}/${made.id}`;
+    const { findings: _none, ...plain } = made;
+    expect((await call(shop, "GET", one)).body).toEqual(plain);
+    for (const step of ["list", "list"] as const)
+      expect((await call(shop, "POST", `${one}/${step}`)).body).toMatchObject({ id: made.id, listed: true });
+    expect((await findPayables(db.pool, [{ by: "id", id: made.id }]))[0]?.listed).toBe(true);
+    for (const step of ["unlist", "unlist"] as const)
+      expect((await call(shop, "POST", `${one}/${step}`)).body).toMatchObject({ listed: false });
+    const facts = await db.pool
+      .select({ type: outbox.type })
+      .from(outbox)
+      .where(sql`subject = ${made.id}`)
+      .orderBy(asc(outbox.id));
+    expect(facts.map(({ type }) => type).sort()).toEqual([
+      "x402.resource.listed",
+      "x402.resource.registered",
+      "x402.resource.unlisted",
+    ]);
+  });
+
+  it("204: archived; then it is gone, its payable closed, its URL free for a new one", async () => {
+    const same = terms({ listed: true });
+    const { body: made } = await call(shop, "POST", path, same);
+    const one = `${path}/${made.id}`;
+    expect((await call(shop, "DELETE", one)).status).toBe(204);
+    for (const [method, at] of [
+      ["GET", one],
+      ["DELETE", one],
+      ["POST", `${one}/list`],
+    ] as const)
+      expect((await call(shop, method, at)).status).toBe(404);
+    const [closed] = await findPayables(db.pool, [{ by: "id", id: made.id }]);
+    expect([closed?.closedAt instanceof Date, closed?.listed]).toEqual([true, false]);
+    const again = await call(shop, "POST", path, same);
+    expect(again.status).toBe(201);
+    expect(again.body.id).not.toBe(made.id);
+  });
+
+  it("404: another merchant's is as if it were not there, and stays as it is", async () => {
+    const { body: made } = await call(shop, "POST", path, terms());
+    const stranger = await caller();
+    const missing = await call(stranger, "GET", `${path}/x402r_01K2C0Z0000000000000000000`);
+    for (const [method, suffix] of [
+      ["GET", ""],
+      ["DELETE", ""],
+      ["POST", "/list"],
+      ["POST", "/unlist"],
+    ] as const) {
+      const { status, body } = await call(stranger, method, `${path}/${made.id}${suffix}`);
+      expect(status).toBe(404);
+      expect({ ...body, instance: 0, requestId: 0 }).toEqual({ ...missing.body, instance: 0, requestId: 0 });
+    }
+    expect((await call(shop, "GET", `${path}/${made.id}`)).body).toMatchObject({ listed: false });
+  });
+
+  it("404: text that is no id, however it is spelt", async () => {
+    for (const id of [
+      "nonsense",
+      "x402r_",
+      "x402r_%27%20OR%201=1",
+      "..%2F..%2Fetc",
+      "%00",
+      "pi_01K2C0Z0000000000000000000",
+    ])
+      expect((await call(shop, "GET", `${path}/${id}`)).status).toBe(404);
+  });
+});
+
+describe("keys and permissions", () => {
+  it("403: reading needs x402:read, changing x402:manage, and a secret key in any case", async () => {
+    const reader = await caller(["x402:read"]);
+    const nobody = await caller(["payments:read"]);
+    const publishable = await caller(undefined, "pk");
+    expect((await call(reader, "GET", path)).status).toBe(200);
+    expect((await call(reader, "POST", path, terms())).body).toMatchObject({
+      status: 403,
+      code: "permission_denied",
+      permission: "x402:manage",
+    });
+    expect((await call(nobody, "GET", path)).body).toMatchObject({ status: 403, permission: "x402:read" });
+    expect((await call(publishable, "GET", path)).body).toMatchObject({
+      status: 403,
+      code: "secret_key_required",
+    });
+  });
+
+  it("403: a secret key in a browser", async () => {
+    expect((await call(shop, "GET", path, undefined, { origin: "https://shop.example" })).body).toMatchObject(
+      { status: 403, code: "secret_key_in_browser" },
+    );
+  });
+});

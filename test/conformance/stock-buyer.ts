@@ -1,0 +1,56 @@
+/** Buyers on unmodified x402 clients, with an ear on the line. */
+import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from "@x402/core/http";
+import { ExactEvmScheme } from "@x402/evm/exact/client";
+import { ExactEvmSchemeV1 } from "@x402/evm/exact/v1/client";
+import { wrapFetchWithPaymentFromConfig } from "@x402/fetch";
+import { privateKeyToAccount } from "viem/accounts";
+import type { Payer } from "../support/house.ts";
+
+type Config = Parameters<typeof wrapFetchWithPaymentFromConfig>[1];
+
+export interface Buyer {
+  /** Fetches, and pays when asked to. */
+  readonly pay: typeof fetch;
+  /** Every payment header that was sent, in order. */
+  readonly payments: string[];
+}
+
+/** A v2 client. Left out, its spending limits are those it was shipped with. */
+export function stockBuyer(
+  payer: Payer,
+  network: `eip155:${number}`,
+  spendControls?: Config["spendControls"],
+): Buyer {
+  const scheme = { network, client: new ExactEvmScheme(privateKeyToAccount(payer.key)) };
+  return listening({ schemes: [scheme], ...(spendControls === undefined ? {} : { spendControls }) });
+}
+
+/** A v1 client with the limits it was shipped with. `network` is v1's name. */
+export function stockV1Buyer(payer: Payer, network: string): Buyer {
+  const client = new ExactEvmSchemeV1(privateKeyToAccount(payer.key));
+  return listening({
+    schemes: [{ network: network as `${string}:${string}`, client, x402Version: 1 }],
+  });
+}
+
+function listening(config: Config): Buyer {
+  const payments: string[] = [];
+  const heard: typeof fetch = (input, init) => {
+    const request = new Request(input, init);
+    const payment = request.headers.get("PAYMENT-SIGNATURE") ?? request.headers.get("X-PAYMENT");
+    if (payment !== null) payments.push(payment);
+    return fetch(request);
+  };
+  return { pay: wrapFetchWithPaymentFromConfig(heard, config), payments };
+}
+
+/** What a merchant's answer says in its headers. */
+export function told(response: Response) {
+  const challenge = response.headers.get("PAYMENT-REQUIRED");
+  const receipt = response.headers.get("PAYMENT-RESPONSE") ?? response.headers.get("X-PAYMENT-RESPONSE");
+  return {
+    status: response.status,
+    challenge: challenge === null ? null : decodePaymentRequiredHeader(challenge),
+    receipt: receipt === null ? null : decodePaymentResponseHeader(receipt),
+  };
+}
