@@ -18,6 +18,10 @@ import { echoVersion, serviceVersion } from "./http/version.ts";
 import { createAuthenticator } from "./merchant/authenticate.ts";
 import { addDocument } from "./openapi.ts";
 import { resourceRoutes } from "./resource/routes.ts";
+import { describeAgentUrl, mountAgentUrl } from "./x402/agent-url.ts";
+import { type AgentDoor, mountAgentDoor } from "./x402/agents.ts";
+import { mountDocuments } from "./x402/documents.ts";
+import { payableIndex } from "./x402/payable-index.ts";
 import { mountPayments } from "./x402/payments.ts";
 import { describePayments, x402Routes } from "./x402/routes.ts";
 
@@ -34,6 +38,7 @@ export {
   type Operator,
   revokeKey,
 } from "./merchant/verbs.ts";
+export { paymentCodec } from "./x402/codec.ts";
 
 export interface ApiConfig {
   /** Public base URL; a slash at its end is cut. */
@@ -59,10 +64,12 @@ export interface ApiDeps {
   readonly newId: NewId;
   readonly log: Log;
   readonly ready: () => Promise<Readiness>;
+  /** The MCP server; without one its path is not found. */
+  readonly agents?: AgentDoor;
 }
 
 /** Everything HTTP, as one app that listens nowhere. Source: interface §4. */
-export function createApi({ db, facilitator, config, clock, newId, log, ready }: ApiDeps): {
+export function createApi({ db, facilitator, config, clock, newId, log, ready, agents }: ApiDeps): {
   readonly app: OpenAPIHono;
 } {
   const { masterSecret, revision, version, allowLocalTargets } = config;
@@ -83,6 +90,7 @@ export function createApi({ db, facilitator, config, clock, newId, log, ready }:
   const app = new OpenAPIHono({ defaultHook: refuseInvalid });
   // Ahead of everything else: these answer without passing through the general middleware.
   mountPayments(app, { edge, facilitator });
+  if (agents) mountAgentDoor(app, edge, agents);
 
   app.use(requestContext(edge), securityHeaders(baseUrl));
   app.onError(onError);
@@ -94,7 +102,11 @@ export function createApi({ db, facilitator, config, clock, newId, log, ready }:
   app.openapiRoutes(errorRoutes);
   app.openapiRoutes(resourceRoutes({ facilitator, allowLocalTargets }));
   app.openapiRoutes(x402Routes({ facilitator, baseUrl }));
+  app.openapiRoutes([payableIndex({ facilitator })] as const);
+  mountAgentUrl(app, { facilitator, baseUrl });
+  mountDocuments(app, { facilitator, baseUrl });
   describePayments(app);
+  describeAgentUrl(app);
   addDocument(app, { baseUrl, version });
   return { app };
 }

@@ -28,15 +28,15 @@ export async function familyCpuSeconds(pid: number): Promise<number> {
   );
 }
 
-/** Waits until the processes together use under a tenth of a core, `withinMs` at most. */
-export async function quiet(pids: readonly number[], withinMs = 6000): Promise<void> {
+/** Waits until the processes together use under a fifth of a core, `withinMs` at most. */
+export async function quiet(pids: readonly number[], withinMs = 4000): Promise<void> {
   const deadline = performance.now() + withinMs;
   const windowMs = 500;
   let before = await total(pids);
   for (;;) {
     await sleep(windowMs);
     const now = await total(pids);
-    if (now - before <= windowMs / 10_000 || performance.now() > deadline) return;
+    if (now - before <= windowMs / 5000 || performance.now() > deadline) return;
     before = now;
   }
 }

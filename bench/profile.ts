@@ -11,10 +11,17 @@ export interface Phase {
   readonly to: number;
 }
 
+interface Frame {
+  readonly functionName: string;
+  readonly url: string;
+  readonly lineNumber: number;
+}
+
 interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;
-    readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
+    readonly callFrame: Frame;
+    readonly children?: readonly number[];
   }[];
   readonly startTime: number;
   readonly samples: readonly number[];
@@ -28,41 +35,74 @@ export function profileClock(): number {
   return Number(process.hrtime.bigint() / 1000n);
 }
 
-/** Markdown: share of the phase's busy time by file or package, and by function. */
+/** Markdown: shares of the phase's busy time, by file or package, by function, and with all that they called by
+ *  functions of ours. */
 export async function profileReport(dir: string, phases: readonly Phase[]): Promise<string> {
   // CPU.date.time.pid.thread.number: the main thread is 0, the loader has one of its own
   const isMain = (name: string) => /[.]\d+[.]0[.]\d+[.]cpuprofile$/.test(name);
   const newest = (await readdir(dir)).filter(isMain).sort().at(-1);
   if (!newest) return `no profile in ${dir}\n`;
   const profile = JSON.parse(await readFile(join(dir, newest), "utf8")) as CpuProfile;
-  return phases.map((phase) => phaseReport(profile, phase)).join("\n");
+  const stacks = stacksOf(profile);
+  return phases.map((phase) => phaseReport(profile, stacks, phase)).join("\n");
 }
 
-function phaseReport(profile: CpuProfile, { what, from, to }: Phase): string {
-  const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]));
+/** Frames of each node, the innermost first. */
+function stacksOf({ nodes }: CpuProfile): ReadonlyMap<number, readonly Frame[]> {
+  const stacks = new Map<number, readonly Frame[]>();
+  const parents = new Map(
+    nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)),
+  );
+  for (const { id, callFrame } of nodes) {
+    const parent = parents.get(id); // parents stand before their children
+    stacks.set(id, [callFrame, ...((parent !== undefined && stacks.get(parent)) || [])]);
+  }
+  return stacks;
+}
+
+function phaseReport(
+  profile: CpuProfile,
+  stacks: ReadonlyMap<number, readonly Frame[]>,
+  { what, from, to }: Phase,
+): string {
   const functions = new Map<string, number>();
   const places = new Map<string, number>();
+  const callers = new Map<string, number>();
   let at = profile.startTime;
   let busy = 0;
   for (const [index, id] of profile.samples.entries()) {
     const delta = profile.timeDeltas[index] ?? 0;
     at += delta;
-    const frame = frames.get(id);
+    const stack = stacks.get(id) ?? [];
+    const [frame] = stack;
     if (at < from || at > to || !frame || frame.functionName === "(idle)") continue;
     busy += delta;
-    const place = placeOf(frame.url);
-    add(
-      functions,
-      `${frame.functionName || "(anonymous)"} ${shorten(frame.url)}:${frame.lineNumber + 1}`,
-      delta,
-    );
-    add(places, place || frame.functionName, delta);
+    add(functions, nameOf(frame), delta);
+    add(places, placeOf(frame.url) || frame.functionName, delta);
+    for (const caller of new Set(stack.filter(isOurs).map(nameOf))) add(callers, caller, delta);
   }
-  const seconds = (to - from) / 1e6;
-  const head = `### ${what}: busy ${(busy / 1e6).toFixed(2)} s of ${seconds.toFixed(2)} s`;
-  return [head, "", ...top(places, busy, shownPlaces), "", ...top(functions, busy, shownFunctions), ""].join(
-    "\n",
-  );
+  const head = `### ${what}: busy ${(busy / 1e6).toFixed(2)} s of ${((to - from) / 1e6).toFixed(2)} s`;
+  return [
+    head,
+    "",
+    "by place:",
+    ...top(places, busy, shownPlaces),
+    "",
+    "by function:",
+    ...top(functions, busy, shownFunctions),
+    "",
+    "ours, with all they called:",
+    ...top(callers, busy, shownFunctions),
+    "",
+  ].join("\n");
+}
+
+function nameOf({ functionName, url, lineNumber }: Frame): string {
+  return `${functionName || "(anonymous)"} ${shorten(url)}:${lineNumber + 1}`;
+}
+
+function isOurs({ url }: Frame): boolean {
+  return url.startsWith("file:") && !url.includes("node_modules");
 }
 
 function top(shares: ReadonlyMap<string, number>, busy: number, count: number): string[] {

@@ -4,18 +4,23 @@ import { coalesce } from "#kernel/coalesce";
 import { toBytesArray } from "#store";
 import type { Facilitator, Quote, RailFacts, Supported } from "./door.ts";
 import { discoverPayables } from "./payable/discover.ts";
+import { estimate } from "./payable/estimate.ts";
 import { findPayables } from "./payable/find.ts";
 import type { Payable } from "./payable/payable.ts";
 import { projectPayable } from "./payable/project.ts";
 import { type OfferedRail, optionsOf } from "./payable/requirements.ts";
+import { asOf } from "./payable/row.ts";
 import { authorizationReader } from "./settlement/chain-read.ts";
 import { claimReader, claimWriter, findClaims } from "./settlement/claim.ts";
 import type { Engine } from "./settlement/engine.ts";
 import { laneOf } from "./settlement/examine.ts";
 import { granter, releaseGrant } from "./settlement/grant.ts";
 import { releaseLanes } from "./settlement/lane.ts";
+import { lookupPayment } from "./settlement/lookup.ts";
 import { type Loop, loop } from "./settlement/loop.ts";
 import { releaseObservers } from "./settlement/observe.ts";
+import { stateOf } from "./settlement/offer.ts";
+import { cancelOutgoing, outgoingStatus, queueOutgoing } from "./settlement/outgoing.ts";
 import { settle } from "./settlement/settle.ts";
 import type { Settling } from "./settlement/settling.ts";
 import { firstSightMemory, verdictCache } from "./settlement/short-memory.ts";
@@ -77,7 +82,9 @@ function settlingOf(engine: Engine, waiting: Settling["waiters"], wake: () => vo
     engine,
     reading: {
       chains,
-      findPayable: coalesce({ maxInFlight: 2, maxItems: 200 }, (targets) => findPayables(db.pool, targets)),
+      findPayable: coalesce({ maxInFlight: 2, maxItems: 200 }, async (targets) =>
+        (await findPayables(db.pool, targets)).map((item) => item && asOf(item, clock.now())),
+      ),
       findClaim: claimReader(db.pool),
     },
     looking: {
@@ -130,10 +137,16 @@ function doorOf(engine: Engine, settling: Settling, verifying: Verifying): Facil
       const payable = await settling.reading.findPayable(target);
       return payable && !payable.closedAt ? quoteOf(payable) : null;
     },
+    async offer(target) {
+      const payable = await settling.reading.findPayable(target);
+      return payable && { ...quoteOf(payable), ...(await stateOf(settling, payable)) };
+    },
+    estimate: (price, coins) => estimate(price, coins, rails),
     verify: (request) => verify(verifying, request),
     settle: (request, caller) => settle(settling, request, caller),
     releaseGrant: (paymentId, requestId) => releaseGrant(engine, paymentId, requestId),
     status: (paymentId) => settlementStatus(engine, paymentId),
+    lookup: (ref) => lookupPayment(engine, ref),
     async supported(payableId) {
       if (payableId === undefined) return supportedOn(engine, await working(), null);
       const payable = await settling.reading.findPayable({ by: "id", id: payableId });
@@ -158,6 +171,11 @@ function doorOf(engine: Engine, settling: Settling, verifying: Verifying): Facil
       return { items: items.map(quoteOf), total };
     },
     project: projectPayable,
+    outgoing: {
+      queue: (tx, order) => queueOutgoing(engine, tx, order),
+      cancel: (tx, id) => cancelOutgoing(engine, tx, id),
+      status: (ids) => outgoingStatus(engine.db.pool, ids),
+    },
   };
 }
 
@@ -171,6 +189,7 @@ function railFacts({ chain, rail }: OfferedRail): RailFacts {
   return {
     chain: chain.slug,
     network: chain.network,
+    v1Name: chain.v1Name,
     asset: rail.token.symbol,
     contract: checksum(rail.token.contract),
     decimals: rail.token.decimals,

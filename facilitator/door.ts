@@ -1,6 +1,11 @@
 /** What the rooms outside may ask of the centre, and the shapes of its answers. */
+import type { Money } from "#kernel/money";
 import type { Tx } from "#store";
+import type { Estimate } from "./payable/estimate.ts";
 import type { Payable, PaymentOption } from "./payable/payable.ts";
+import type { PaymentLookup, PaymentRef } from "./settlement/lookup.ts";
+import type { PayableState } from "./settlement/offer.ts";
+import type { OutgoingOrder, OutgoingStatus } from "./settlement/outgoing.ts";
 import type { PaymentRequest, SettleAnswer, SettlementStatus, VerifyAnswer } from "./settlement/request.ts";
 
 /** A payable with its options priced now. */
@@ -8,10 +13,17 @@ export interface Quote {
   readonly payable: Payable;
   readonly options: readonly PaymentOption[];
 }
+/** A payable as somebody meets it who wants to pay it, closed ones included. */
+export interface Offer extends Quote {
+  readonly state: PayableState;
+  /** Id of the payment that holds it or has paid it, for what can be paid once. */
+  readonly paymentId: string | null;
+}
 /** A rail of this deployment whose contract was checked on the chain. */
 export interface RailFacts {
   readonly chain: string;
   readonly network: `eip155:${number}`;
+  readonly v1Name: string | null;
   readonly asset: string;
   readonly contract: string;
   readonly decimals: number;
@@ -48,6 +60,8 @@ export interface DiscoverQuery {
   readonly scheme?: string;
   /** Key of a payable's extensions, such as `bazaar`. */
   readonly extension?: string;
+  /** What it is priced in: a currency, or a stablecoin. */
+  readonly currency?: string;
   /** Highest price, at the decimals of a USD price; leaves out what is not priced in dollars. */
   readonly maxUsdPrice?: bigint;
   readonly query?: string;
@@ -58,11 +72,17 @@ export interface DiscoverQuery {
 /** Everything the rooms outside may ask of the centre. */
 export interface Facilitator {
   quote(target: PaymentRequest["target"]): Promise<Quote | null>;
+  /** As `quote`, and what may be done with it; null for an id that names nothing. */
+  offer(target: PaymentRequest["target"]): Promise<Offer | null>;
+  /** What a price comes to in each of these coins, without a payable. Indicative. */
+  estimate(price: Money, coins: readonly string[]): readonly Estimate[];
   verify(request: PaymentRequest): Promise<VerifyAnswer>;
   settle(request: PaymentRequest, caller: { readonly closed: AbortSignal }): Promise<SettleAnswer>;
   /** Take back a success that never reached its caller: the response closed before its headers were flushed. */
   releaseGrant(paymentId: string, requestId: string): Promise<void>;
   status(paymentId: string): Promise<SettlementStatus | null>;
+  /** The same for a payer who holds no id, only what was signed or sent. */
+  lookup(ref: PaymentRef): Promise<PaymentLookup>;
   /** Networks that work right now; with an id only those of that payable, null when there is none. */
   supported(payableId?: string): Promise<Supported | null>;
   rails(): readonly RailFacts[];
@@ -70,4 +90,13 @@ export interface Facilitator {
   discover(query: DiscoverQuery): Promise<{ readonly items: readonly Quote[]; readonly total: number }>;
   /** Create or replace what is for sale; joins the merchant feature's transaction. */
   project(tx: Tx, payable: Payable): Promise<void>;
+  /** Money that leaves the treasury for a merchant. */
+  readonly outgoing: {
+    /** Reserves it in the books and queues it, in the feature's transaction. Overdrawing fails that transaction with
+     *  SQLSTATE 23514 on `ledger_balance_bounded`. */
+    queue(tx: Tx, order: OutgoingOrder): Promise<void>;
+    /** False once the treasury has signed it. */
+    cancel(tx: Tx, id: string): Promise<boolean>;
+    status(ids: readonly string[]): Promise<readonly OutgoingStatus[]>;
+  };
 }

@@ -1,10 +1,19 @@
 /** The door of the centre. */
-export { addressOf, localSigner, type OnRpc, openEvmChain } from "./chain/evm/index.ts";
-export type { Chain, Rail, Signer } from "./chain/port.ts";
+export { addressOf, localCustodian, localSigner, type OnRpc, openEvmChain } from "./chain/evm/index.ts";
+export type { Chain, Custodian, Rail, Signer } from "./chain/port.ts";
 export { checkRails } from "./chain/rails.ts";
-export { type ChainConfig, type ChainRow, chainRow } from "./chain/registry.ts";
+export { type ChainConfig, type ChainRow, chainRow, chainRows } from "./chain/registry.ts";
 export { createFacilitator, type Running } from "./create.ts";
-export type { DiscoverQuery, Facilitator, Quote, RailFacts, RefusedRail, Supported } from "./door.ts";
+export type {
+  DiscoverQuery,
+  Facilitator,
+  Offer,
+  Quote,
+  RailFacts,
+  RefusedRail,
+  Supported,
+} from "./door.ts";
+export type { Estimate } from "./payable/estimate.ts";
 export { checkExtensions, type ExtensionFinding } from "./payable/extensions.ts";
 export type { Payable, PayableKind, PayableRail, PaymentOption } from "./payable/payable.ts";
 export { payableUrl } from "./payable/url.ts";
@@ -19,6 +28,9 @@ export {
   type Settings,
 } from "./settlement/engine.ts";
 export { health, type SettlementHealth } from "./settlement/health.ts";
+export type { PaymentLookup, PaymentRef } from "./settlement/lookup.ts";
+export type { PayableState } from "./settlement/offer.ts";
+export type { OutgoingOrder, OutgoingStatus } from "./settlement/outgoing.ts";
 export type {
   OptionSelection,
   PaymentRequest,

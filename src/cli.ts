@@ -1,12 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
+import { ZodError } from "zod";
 import { createKey, createMerchant, type Permission, permissions } from "#api";
 import { idMaker } from "#kernel/id";
 import type { Log } from "#kernel/log";
 import { formatDecimal } from "#kernel/money";
 import { systemClock, systemRandom } from "#kernel/system";
 import { imbalance, trialBalance } from "#ledger";
-import { type Database, migrate, openDatabase } from "#store";
+import { type Database, migrate, openDatabase, outageOf, sqlState } from "#store";
 import { ConfigProblem, readConfig } from "./config.ts";
 import { recordedDatabase } from "./dev/recorded-database.ts";
 import { resetDataFolder } from "./dev/reset.ts";
@@ -56,6 +57,8 @@ keys
   .option("--permissions <list>", `comma-separated; all when left out: ${permissions.join(", ")}`)
   .action(createKeyCommand);
 
+const FOREIGN_KEY_VIOLATION = "23503";
+
 interface KeyOptions {
   readonly merchant?: string;
   readonly newMerchant?: string;
@@ -71,10 +74,11 @@ async function createKeyCommand(options: KeyOptions): Promise<void> {
   const asked = options.permissions?.split(",").map((each) => each.trim());
   const unknown = asked?.find((each) => !permissions.includes(each as Permission));
   if (unknown) throw new ConfigProblem(`${unknown} is not a permission. Known: ${permissions.join(", ")}.`);
-  if (!options.merchant && !options.newMerchant)
+  if (!options.merchant === !options.newMerchant)
     throw new ConfigProblem(
       "Name the merchant with --merchant mer_…, or create one with --new-merchant NAME.",
     );
+  if (options.publishable && asked) throw new ConfigProblem("A publishable key has no permissions.");
   await withDeployment(async ({ db, masterSecret }) => {
     const operator = {
       db,
@@ -89,6 +93,11 @@ async function createKeyCommand(options: KeyOptions): Promise<void> {
       kind: options.publishable ? "pk" : "sk",
       name: options.name,
       ...(asked ? { permissions: asked as Permission[] } : {}),
+    }).catch((error: unknown) => {
+      if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
+      throw new ConfigProblem(
+        `There is no merchant ${merchantId} here. Create one with --new-merchant NAME instead of --merchant.`,
+      );
     });
     say(`merchant ${merchantId}`);
     say(key.plaintext);
@@ -135,9 +144,30 @@ program
   .description("stop the local deployment's parts and delete its data folder")
   .action(() => resetDataFolder({ dataDir: readConfig(process.env).dataDir, say }));
 
+/** One line. A query's error is told by its code: its message holds the statement and its parameters. */
+function sentence(error: unknown): string {
+  if (error instanceof ZodError) {
+    const [issue] = error.issues;
+    const option = optionOf[String(issue?.path[0])] ?? String(issue?.path[0]);
+    return `${option}: ${issue?.message}`;
+  }
+  const code = sqlState(error) ?? (error as { readonly code?: string } | null)?.code;
+  if (outageOf(error))
+    return `The database cannot be reached${code ? ` (${code})` : ""}. Does the deployment run?`;
+  if (sqlState(error)) return `The database refused (${code}).`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+const optionOf: Readonly<Record<string, string>> = {
+  name: "--new-merchant",
+  city: "--city",
+  countryCode: "--country",
+  feeBps: "--fee-bps",
+};
+
 try {
   await program.parseAsync();
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${sentence(error)}\n`);
   process.exitCode = 1;
 }

@@ -1,14 +1,16 @@
-import { createApi, type Readiness } from "#api";
+import { createApi, paymentCodec, type Readiness } from "#api";
 import {
   addressOf,
   type Chain,
   type ChainRow,
   type Checkpoint,
+  type Custodian,
   checkRails,
   createFacilitator,
   defaultSettings,
   type Engine,
   health,
+  localCustodian,
   localSigner,
   type Meter,
   type OpenChain,
@@ -20,8 +22,9 @@ import type { Hex } from "#kernel/bytes";
 import type { Clock, Random } from "#kernel/clock";
 import { idMaker, type NewId } from "#kernel/id";
 import type { Log } from "#kernel/log";
+import { createMcp } from "#mcp";
 import { type Database, openDatabase } from "#store";
-import type { Role } from "./config.ts";
+import { ConfigProblem, type Role } from "./config.ts";
 import type { Sources } from "./metrics.ts";
 import { relay } from "./relay.ts";
 
@@ -30,10 +33,15 @@ export interface Parts {
   readonly databaseUrl: string;
   readonly chains: readonly ChainRow[];
   readonly signerKeys: readonly Hex[];
+  /** Null where nothing is sent: refunds and payouts wait. */
+  readonly treasuryKey: Hex | null;
   readonly masterSecret: string;
   readonly role: Role;
   readonly baseUrl: string;
   readonly rateLimits: "on" | "off";
+  /** Host names by which agents may call the MCP endpoint, and pages from which, beside our own. */
+  readonly mcpHosts?: readonly string[] | undefined;
+  readonly mcpOrigins?: readonly string[] | undefined;
   readonly version: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -53,13 +61,16 @@ export interface House {
   readonly db: Database;
   readonly newId: NewId;
   start(): void;
-  /** Unready from now on; what is under way goes on. */
-  drain(): void;
+  /** Unready from now on. Resolves after the pause in which a load balancer notices; then waiting settles are answered
+   *  pending, and what else is under way goes on. */
+  drain(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Current date revision of `/v1` (interface part 9). */
 const REVISION = "2026-08-11";
+/** None on a sandbox: nobody balances load over a laptop. */
+const DRAIN_PAUSE_MS = 5_000;
 const CONNECTIONS = { requests: 12, loops: 8 };
 
 /** The one place that names every room. The database has been migrated. Rejects when a chain cannot be reached. */
@@ -98,26 +109,36 @@ export async function compose(parts: Parts): Promise<House> {
   const facts = relay(engine, []);
   let draining = false;
   const isSandbox = parts.chains.every(({ isLocal }) => isLocal);
+  const { facilitator } = running;
+  const { baseUrl, version } = parts;
+  const agents = createMcp({
+    facilitator,
+    wire: paymentCodec({ facilitator, baseUrl }),
+    config: { baseUrl, version, allowedHosts: parts.mcpHosts, allowedOrigins: parts.mcpOrigins },
+    clock,
+    log,
+  });
   const { app } = createApi({
     db,
-    facilitator: running.facilitator,
+    facilitator,
+    agents,
     clock,
     newId,
     log,
     ready: () => readiness(engine, () => draining),
     config: {
-      baseUrl: parts.baseUrl,
+      baseUrl,
       masterSecret: parts.masterSecret,
       allowLocalTargets: isSandbox,
       isSandbox,
       rateLimits: parts.rateLimits,
       revision: REVISION,
-      version: parts.version,
+      version,
     },
   });
   return {
     app,
-    facilitator: running.facilitator,
+    facilitator,
     db,
     newId,
     sources: { health: () => health(engine), pools: () => ({ requests: db.usage(), loops: loopDb.usage() }) },
@@ -125,12 +146,13 @@ export async function compose(parts: Parts): Promise<House> {
       running.start({ moneyLoops: role !== "web" });
       if (role !== "web") facts.start();
     },
-    drain() {
+    async drain() {
       draining = true;
+      if (!isSandbox) await clock.sleep(DRAIN_PAUSE_MS);
       running.drain();
     },
     async close() {
-      await Promise.all([running.stop(), facts.stop()]);
+      await Promise.all([running.stop(), facts.stop(), agents.close()]);
       await Promise.all([db.close(), loopDb.close()]);
     },
   };
@@ -145,7 +167,17 @@ async function openChain(parts: Parts, row: ChainRow): Promise<OpenChain> {
   for (const rail of rails)
     if (!rail.ok) log.error({ chain: row.slug, asset: rail.token.symbol }, `rail refused: ${rail.problem}`);
   const signers = parts.role === "web" ? [] : parts.signerKeys.map((key) => localSigner(key, [chain.row]));
-  return { chain, rails, signers, laneAddresses: parts.signerKeys.map(addressOf) };
+  const custodian = parts.role === "web" || !parts.treasuryKey ? null : custodianOf(row, parts.treasuryKey);
+  return { chain, rails, signers, custodian, laneAddresses: parts.signerKeys.map(addressOf) };
+}
+
+/** Rejects a key that is not the treasury's: what it signed would move nothing, and every payout would fail. */
+function custodianOf({ slug, treasury }: ChainRow, key: Hex): Custodian {
+  const custodian = localCustodian(key);
+  if (custodian.address === treasury) return custodian;
+  throw new ConfigProblem(
+    `FAREBOX_TREASURY_KEY is not the key of ${slug}'s treasury ${treasury}. Set the right key, or the right treasury in FAREBOX_CHAINS.`,
+  );
 }
 
 async function readiness(engine: Engine, isDraining: () => boolean): Promise<Readiness> {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { type ChainRow, chainRow } from "#facilitator";
+import { type ChainRow, chainRows } from "#facilitator";
 import type { Hex } from "#kernel/bytes";
 
 /** One line for the operator, then exit 1: what is wrong and what to set. */
@@ -56,7 +56,7 @@ export function readConfig(env: Env): Config {
   );
   if (stranger)
     throw new ConfigProblem(`${stranger} is not a setting of Farebox. Known: ${known.join(", ")}.`);
-  const port = integer(env, "PORT", 4020, 0);
+  const port = integer(env, "PORT", 4020, 1);
   return {
     port,
     metricsPort: integer(env, "METRICS_PORT", 0, 0),
@@ -96,7 +96,7 @@ function baseUrl(text: string): string {
 /** Both or none: a database without chains, or chains without a database, is a mistake. */
 function outsideParts(env: Env): OutsideParts | null {
   const set = (["DATABASE_URL", "FAREBOX_CHAINS"] as const).filter((name) => env[name]);
-  if (set.length === 0) return null;
+  if (set.length === 0) return refuseStray(env);
   if (!env.DATABASE_URL)
     throw new ConfigProblem(
       "FAREBOX_CHAINS is set and DATABASE_URL is not. Set both, or neither for the local deployment.",
@@ -123,6 +123,18 @@ function outsideParts(env: Env): OutsideParts | null {
   };
 }
 
+/** Settings of a deployment on outside parts: somebody who sets one of them does not want the local one. */
+function refuseStray(env: Env): null {
+  const stray = (["FAREBOX_MASTER_SECRET", "FAREBOX_SIGNER_KEYS", "FAREBOX_TREASURY_KEY"] as const).find(
+    (name) => env[name],
+  );
+  if (stray)
+    throw new ConfigProblem(
+      `${stray} is set, but neither DATABASE_URL nor FAREBOX_CHAINS. Set both, or unset ${stray}: the local deployment has secrets of its own.`,
+    );
+  return null;
+}
+
 function signerKeys(env: Env): readonly Hex[] {
   const keys = (env.FAREBOX_SIGNER_KEYS ?? "")
     .split(",")
@@ -132,7 +144,10 @@ function signerKeys(env: Env): readonly Hex[] {
     throw new ConfigProblem(
       "FAREBOX_SIGNER_KEYS must hold the private keys that pay gas, separated by commas.",
     );
-  return keys.map((key) => privateKey("FAREBOX_SIGNER_KEYS", key));
+  const read = keys.map((key) => privateKey("FAREBOX_SIGNER_KEYS", key));
+  if (new Set(read).size < read.length)
+    throw new ConfigProblem("FAREBOX_SIGNER_KEYS holds a key twice. Every lane needs a key of its own.");
+  return read;
 }
 
 function privateKey(name: Name, text: string): Hex {
@@ -164,7 +179,7 @@ function chains(text: string): readonly ChainRow[] {
     );
   }
   try {
-    return parsed.data.map(chainRow);
+    return chainRows(parsed.data);
   } catch (error) {
     throw new ConfigProblem(error instanceof Error ? error.message : String(error));
   }

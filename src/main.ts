@@ -1,10 +1,11 @@
 import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { curveIsNative } from "#facilitator";
+import { Fault } from "#kernel/fault";
 import { errorFields } from "#kernel/log";
 import { systemClock, systemRandom } from "#kernel/system";
 import { migrate } from "#store";
-import { compose, type House } from "./compose.ts";
+import { compose, type House, type Parts } from "./compose.ts";
 import { type Config, ConfigProblem, readConfig } from "./config.ts";
 import { announce, type LocalParts, startLocalParts } from "./dev/local.ts";
 import { pinoLog } from "./log.ts";
@@ -20,11 +21,16 @@ let log = pinoLog("info");
 /** What was started, in the order in which it must be stopped: last started, first stopped. */
 const stops: (() => Promise<void>)[] = [];
 
+const stopping = new AbortController();
+
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   log = pinoLog(config.logLevel);
-  if (config.port !== 0) await portIsFree(config.port);
-  const local = config.outside ? null : await startLocalParts({ dataDir: config.dataDir, say });
+  // Asked before anything is started: a second service must not take over, and then stop, what the first one uses.
+  await portIsFree("PORT", config.port);
+  if (config.metricsPort !== 0) await portIsFree("METRICS_PORT", config.metricsPort);
+  const { signal } = stopping;
+  const local = config.outside ? null : await startLocalParts({ dataDir: config.dataDir, say, signal });
   if (local) stops.push(local.stop);
   const given = config.outside ?? local;
   if (!given)
@@ -36,10 +42,11 @@ async function main(): Promise<void> {
       {},
       "the native secp256k1 part is missing: signatures are checked in slow JavaScript; reinstall with its prebuilt binary",
     );
-
+  signal.throwIfAborted();
   await migrateOrExplain(given.databaseUrl);
+  signal.throwIfAborted();
   const metrics = prometheus();
-  const house = await compose({
+  const house = await composeOrExplain({
     ...given,
     role: config.role,
     baseUrl: config.baseUrl,
@@ -52,14 +59,16 @@ async function main(): Promise<void> {
     onRpc: metrics.onRpc,
   });
   stops.push(() => house.close());
-  const internal = await metrics.listen(config.metricsPort, house.sources);
+  signal.throwIfAborted();
+  const internal = await metrics.listen(config.metricsPort, house.sources).catch(explainPort("METRICS_PORT"));
   stops.push(internal.close);
   house.start();
-  const listening = await serve(house, config.port);
+  const listening = await serve(house, config.port).catch(explainPort("PORT"));
   stops.push(async () => {
-    house.drain();
+    await house.drain();
     await listening.close();
   });
+  signal.throwIfAborted();
   await tell(config, house, local, internal.port);
 }
 
@@ -93,26 +102,49 @@ async function migrateOrExplain(url: string): Promise<void> {
   }
 }
 
-/** Asked before anything is started: a second service must not take over, and then stop, what the first one uses. */
-function portIsFree(port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", () =>
-      reject(
-        new ConfigProblem(`Port ${port} is taken. Stop what listens there, or set PORT to another one.`),
-      ),
+/** Rejects with what to set when a chain cannot be used; the endpoints' hosts are named, their keys are not. */
+async function composeOrExplain(parts: Parts): Promise<House> {
+  try {
+    return await compose(parts);
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== "chain_unavailable") throw error;
+    const why = error.cause instanceof Error ? ` (${error.cause.message})` : "";
+    throw new ConfigProblem(
+      `The chain ${error.context.chain} does not answer${why}. Set its rpcUrls in FAREBOX_CHAINS to endpoints that can be reached.`,
     );
-    probe.listen(port, () => probe.close(() => resolve()));
-  });
+  }
 }
 
-let isStopping = false;
+function portIsFree(name: PortName, port: number): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", reject);
+    probe.listen(port, () => probe.close(() => resolve()));
+  }).catch(explainPort(name));
+}
 
-/** Ends what was started, last first. A second signal changes nothing. */
+type PortName = "PORT" | "METRICS_PORT";
+
+const explainPort =
+  (name: PortName) =>
+  (error: NodeJS.ErrnoException & { readonly port?: number }): never => {
+    if (error.syscall !== "listen") throw error;
+    if (error.code !== "EADDRINUSE")
+      throw new ConfigProblem(
+        `${name} ${error.port} cannot be used (${error.code}). Set ${name} to another port.`,
+      );
+    throw new ConfigProblem(
+      `Port ${error.port} is taken. Stop what listens there, or set ${name} to another one.`,
+    );
+  };
+
+/** Ends what was started, last first; what is being started is waited for, so that it can be ended as well. A second
+ *  signal changes nothing. */
 async function stop(code: number): Promise<void> {
-  if (isStopping) return;
-  isStopping = true;
+  if (stopping.signal.aborted) return;
+  stopping.abort();
   setTimeout(() => process.exit(code || 1), HARD_EXIT_MS).unref();
+  await starting.catch(() => undefined); // told where it is thrown
   for (const each of stops.reverse()) {
     await each().catch((error) => log.error(errorFields(error), "a part did not stop cleanly"));
   }
@@ -128,7 +160,9 @@ process.on("SIGTERM", () => void stop(0));
 process.on("uncaughtException", diesOf("uncaught error"));
 process.on("unhandledRejection", diesOf("unhandled rejection"));
 
-main().catch((error: unknown) => {
+const starting = main();
+starting.catch((error: unknown) => {
+  if (stopping.signal.aborted) return;
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   void stop(1);
 });

@@ -1,10 +1,11 @@
+import { Server } from "node:http";
 import { serve as listen, type ServerType } from "@hono/node-server";
 import type { House } from "./compose.ts";
 
 /** Where people and agents reach the house. */
 export interface Listening {
   readonly port: number;
-  /** No new connections; answers under way are finished. */
+  /** No new connections; answers under way are finished, within five seconds. */
   close(): Promise<void>;
 }
 
@@ -15,6 +16,9 @@ const LIMITS = {
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16_384,
 };
+
+/** Of the ten seconds that a stop may take. */
+const CLOSE_WITHIN_MS = 5_000;
 
 /** Listens for the house's app. Rejects when the port is taken. */
 export function serve({ app }: House, port: number): Promise<Listening> {
@@ -28,9 +32,17 @@ export function serve({ app }: House, port: number): Promise<Listening> {
   });
 }
 
+/** An answer under way keeps its connection alive for the next request: such a connection is ended as soon as it is
+ *  idle, and whatever is still open when the patience ends is cut. */
 function closed(server: ServerType): Promise<void> {
+  if (!(server instanceof Server)) return new Promise((resolve) => server.close(() => resolve()));
+  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  const patience = setTimeout(() => server.closeAllConnections(), CLOSE_WITHIN_MS);
   return new Promise((resolve) => {
-    server.close(() => resolve());
-    if ("closeIdleConnections" in server) server.closeIdleConnections();
+    server.close(() => {
+      clearInterval(sweep);
+      clearTimeout(patience);
+      resolve();
+    });
   });
 }

@@ -113,6 +113,12 @@ export const apiFaults = {
     title: "No longer for sale",
     detail: "This cannot be paid any more.",
   },
+  payment_pending: {
+    kind: "conflict",
+    title: "Payment under way",
+    detail:
+      "A payment of this is under way and it can be paid once. Do not sign another; ask statusUrl how it ends.",
+  },
   url_not_allowed: {
     kind: "unprocessable",
     title: "URL not allowed",

@@ -1,9 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { isStablecoin, priceDecimals } from "#kernel/asset";
 import { formatDecimal, type Money as InnerMoney, parseDecimal } from "#kernel/money";
+import { currencies, findCurrency } from "./currency.ts";
 import { fault } from "./faults.ts";
-
-const signs: Readonly<Record<string, string>> = { USD: "$", EUR: "€" };
 
 /** Money in a request: a decimal string in major units. Numbers are refused, because they lose precision. */
 export const MoneyInput = z
@@ -24,11 +23,46 @@ export const Money = z
   });
 export type Money = z.infer<typeof Money>;
 
-/** A price. Faults: `currency_unsupported` for a unit without rails of its own, `too_many_decimals`. */
+/** An amount in the smallest unit of its currency: cents of USD, whole yen, millionths of USDC. Faults:
+ *  `currency_unsupported`, `too_many_decimals`. Source: merchant-api.md §3.5. */
+export function parseAmount({ amount, asset }: MoneyInput, pointer: string): InnerMoney {
+  const decimals = findCurrency(asset)?.decimals;
+  const supported = () => currencies.map(({ code }) => code);
+  return parse({ amount, asset }, { decimals, supported, pointer });
+}
+
+/** An amount as people and programs read it: exactly the decimals of its currency. The inverse of `parseAmount`. */
+export function presentAmount({ amount, asset }: InnerMoney): Money {
+  const decimals = findCurrency(asset)?.decimals ?? 0;
+  const exact = formatDecimal(amount, decimals);
+  return present(asset, { exact, short: trimTo(exact, Math.min(2, decimals)) });
+}
+
+/** The price of a resource, where fiat may be finer than the coin: `priceDecimals`, not those of the currency. Faults:
+ *  `currency_unsupported` for a unit without rails of its own, `too_many_decimals`. */
 export function parsePrice({ amount, asset }: MoneyInput, pointer: string): InnerMoney {
   const decimals = Object.hasOwn(priceDecimals, asset) ? priceDecimals[asset] : undefined;
+  const supported = () => Object.keys(priceDecimals);
+  return parse({ amount, asset }, { decimals, supported, pointer });
+}
+
+/** A price as people and programs read it. Tokens have all their decimals, a fiat price at least two. The inverse of
+ *  `parsePrice`. */
+export function presentPrice({ amount, asset }: InnerMoney): Money {
+  const exact = formatDecimal(amount, priceDecimals[asset] ?? 0);
+  const short = trimTo(exact, 2);
+  return present(asset, { exact: isStablecoin(asset) ? exact : short, short });
+}
+
+interface Scale {
+  readonly decimals: number | undefined;
+  readonly supported: () => readonly string[];
+  readonly pointer: string;
+}
+
+function parse({ amount, asset }: MoneyInput, { decimals, supported, pointer }: Scale): InnerMoney {
   if (decimals === undefined)
-    throw fault("currency_unsupported", { asset, supported: Object.keys(priceDecimals).join(", "), pointer });
+    throw fault("currency_unsupported", { asset, supported: supported().join(", "), pointer });
   const atomic = parseDecimal(amount, decimals);
   if (atomic === "too_many_decimals")
     throw fault("too_many_decimals", { asset, decimals, pointer: `${pointer}/amount` });
@@ -36,18 +70,13 @@ export function parsePrice({ amount, asset }: MoneyInput, pointer: string): Inne
   return { amount: atomic, asset };
 }
 
-/** A price as people and programs read it. Tokens have all their decimals, a fiat price at least two. */
-export function presentMoney({ amount, asset }: InnerMoney): Money {
-  const exact = formatDecimal(amount, priceDecimals[asset] ?? 0);
-  const short = trimTo(exact, 2);
+function present(
+  asset: string,
+  { exact, short }: { readonly exact: string; readonly short: string },
+): Money {
+  const sign = findCurrency(asset)?.sign ?? null;
   const formatted = `${grouped(short)} ${asset}`;
-  const sign = signs[asset];
-  return {
-    amount: isStablecoin(asset) ? exact : short,
-    asset,
-    formatted,
-    display: sign === undefined ? formatted : `${sign}${grouped(short)}`,
-  };
+  return { amount: exact, asset, formatted, display: sign === null ? formatted : sign + grouped(short) };
 }
 
 /** Without the zeros at the end, but with at least `places` decimals. */

@@ -2,6 +2,8 @@
 export const rates = {
   "secret-key": { perSecond: 100, burst: 200 },
   discovery: { perSecond: 10, burst: 20 },
+  /** Look-ups of MCP tools: one indexed read each. */
+  lookup: { perSecond: 50, burst: 200 },
   verify: { perSecond: 100, burst: 500 },
   settle: { perSecond: 100, burst: 500 },
   payable: { perSecond: 200, burst: 200 },

@@ -2,11 +2,11 @@ import { and, eq, isNull } from "drizzle-orm";
 import { z } from "zod";
 import type { Clock, Random } from "#kernel/clock";
 import type { NewId } from "#kernel/id";
+import { cleanText } from "#kernel/text";
 import type { Database, Executor, Tx } from "#store";
 import { withTx } from "#store";
 import { fault } from "../http/faults.ts";
 import { type Permission, permissions } from "../http/permissions.ts";
-import { cleanText } from "../http/text.ts";
 import { deriveKey, hashingKey, type KeyKind, keyHmac, makeKey, readKey, type Secret } from "./key.ts";
 import { apiKey, merchant } from "./tables.ts";
 
@@ -23,8 +23,16 @@ const MerchantInput = z.strictObject({
     .string()
     .regex(/^mer_[0-9A-HJKMNP-TV-Z]{26}$/)
     .optional(),
-  name: z.string().min(1).max(140).transform(cleanText),
-  city: z.string().min(1).max(140).transform(cleanText),
+  name: z
+    .string()
+    .min(1)
+    .max(140)
+    .transform((text) => cleanText(text)),
+  city: z
+    .string()
+    .min(1)
+    .max(140)
+    .transform((text) => cleanText(text)),
   countryCode: z.string().regex(/^[A-Z]{2}$/),
   feeBps: z.int().min(0).max(10_000).default(0),
 });

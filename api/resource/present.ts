@@ -1,7 +1,7 @@
 import type { Payable, RailFacts } from "#facilitator";
 import { atParity, priceDecimals } from "#kernel/asset";
 import { type Money, mulDivCeil } from "#kernel/money";
-import { presentMoney } from "../http/money.ts";
+import { presentPrice } from "../http/money.ts";
 import type { MerchantRow } from "../merchant/verbs.ts";
 import type { Resource, ResourceRail } from "./schema.ts";
 import type { resource } from "./tables.ts";
@@ -16,7 +16,7 @@ export function presentResource(row: ResourceRow, rails: readonly RailFacts[]): 
     url: row.url,
     description: row.description,
     mimeType: row.mimeType,
-    price: presentMoney(priceOf(row)),
+    price: presentPrice(priceOf(row)),
     maxTimeoutSeconds: row.maxTimeoutSeconds,
     listed: row.listed,
     accepts: offeredRails(priceOf(row), row.rails, rails).map(presentRail),

@@ -1,12 +1,12 @@
 import { and, desc, eq, getTableColumns, isNull, lt, sql } from "drizzle-orm";
 import { checkExtensions, type Facilitator } from "#facilitator";
 import { isId } from "#kernel/id";
+import { cleanText } from "#kernel/text";
 import { type Executor, outbox, type Tx } from "#store";
 import type { Call, MerchantCtx } from "../http/context.ts";
 import { fault } from "../http/faults.ts";
 import { parsePrice } from "../http/money.ts";
 import type { Page } from "../http/page.ts";
-import { cleanText } from "../http/text.ts";
 import { readMerchant } from "../merchant/verbs.ts";
 import { presentResource, type ResourceRow, toPayable } from "./present.ts";
 import { checkPayable, chooseRails } from "./rails.ts";

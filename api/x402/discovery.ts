@@ -54,24 +54,49 @@ export async function discover(
   baseUrl: string,
   query: DiscoveryQuery,
 ): Promise<DiscoveryPage> {
-  const limit = clamped("limit", query.limit, { from: 1, to: MAX_LIMIT, otherwise: LIMIT });
-  const given = clamped("offset", query.offset, { from: 0, to: MAX_OFFSET, otherwise: 0 });
-  const offset = query.cursor === undefined ? given : readCursor(query.cursor);
-  const { items, total } =
+  const place = readPlace(query);
+  const found =
     (query.type ?? "http") === "http"
-      ? await facilitator.discover({ kinds: ["resource"], ...filterOf(query), limit, offset })
+      ? await facilitator.discover({ kinds: ["resource"], ...readFilter(query), ...place })
       : { items: [], total: 0 };
-  const end = offset + items.length;
+  return { items: found.items.map((item) => presentItem(item, baseUrl)), ...pageOf(place, found) };
+}
+
+/** Where a page begins, and how long it may be. */
+export interface Place {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Faults: `validation_failed` for a number that is none, `invalid_cursor`. */
+export function readPlace({
+  limit,
+  offset,
+  cursor,
+}: Pick<DiscoveryQuery, "limit" | "offset" | "cursor">): Place {
+  const given = clamped("offset", offset, { from: 0, to: MAX_OFFSET, otherwise: 0 });
   return {
-    items: items.map((item) => presentItem(item, baseUrl)),
-    limit,
-    offset,
-    total,
-    cursor: items.length > 0 && end < total ? Buffer.from(`at ${end}`).toString("base64url") : null,
+    limit: clamped("limit", limit, { from: 1, to: MAX_LIMIT, otherwise: LIMIT }),
+    offset: cursor === undefined ? given : readCursor(cursor),
   };
 }
 
-function filterOf(query: DiscoveryQuery): Omit<DiscoverQuery, "kinds" | "limit" | "offset"> {
+/** What is said of the page that was found there. */
+export function pageOf(
+  { limit, offset }: Place,
+  { items, total }: { readonly items: readonly unknown[]; readonly total: number },
+): Omit<DiscoveryPage, "items"> {
+  const end = offset + items.length;
+  const isLast = items.length === 0 || end >= total;
+  return {
+    limit,
+    offset,
+    total,
+    cursor: isLast ? null : Buffer.from(`at ${end}`).toString("base64url"),
+  };
+}
+
+export function readFilter(query: DiscoveryQuery): Omit<DiscoverQuery, "kinds" | "limit" | "offset"> {
   const { network, asset, payTo, scheme, extensions: extension } = query;
   const words = query.query?.trim() || undefined;
   const maxUsdPrice = query.maxUsdPrice === undefined ? undefined : dollars(query.maxUsdPrice);

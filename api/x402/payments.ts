@@ -5,7 +5,7 @@ import type { Facilitator, PaymentRequest, Reason, Refusal, SettleAnswer } from 
 import { type Fault, unreachable } from "#kernel/fault";
 import { isId } from "#kernel/id";
 import { errorFields } from "#kernel/log";
-import type { Edge } from "../http/context.ts";
+import { type Edge, headerCount } from "../http/context.ts";
 import { fault } from "../http/faults.ts";
 import { openCorsHeaders, PRIVATE } from "../http/headers.ts";
 import { readIdempotencyKey } from "../http/idempotency.ts";
@@ -14,6 +14,7 @@ import { type ProblemPlace, problemResponse, toFault } from "../http/problem.ts"
 import { isJson, PAYMENT_BODY_LIMIT, parseStrict, readText } from "../http/strict-json.ts";
 import { followDelivery } from "./delivery.ts";
 import { presentReason, presentSettle, presentVerify, type Voice } from "./present.ts";
+import type { SettleResponse } from "./schema.ts";
 import { v1Networks } from "./v1.ts";
 import { readPayment, versionOf, type WirePayment } from "./wire.ts";
 
@@ -32,7 +33,7 @@ interface PaymentCall {
   isAsked: boolean;
 }
 
-const noV1 = v1Networks(null);
+const noV1 = v1Networks([]);
 
 /** `POST …/verify` and `POST …/settle` on both bases. They are mounted ahead of the general middleware and read their
  *  body by hand: these are the calls that come in thousands. Source: x402.md §4, §5. */
@@ -67,12 +68,13 @@ function handler(payments: Payments, verb: Verb): Handler {
 
 async function answer({ edge, facilitator }: Payments, call: PaymentCall): Promise<Response> {
   const { c, verb } = call;
+  if (headerCount(c, "authorization") > 1) throw fault("duplicate_header", { header: "Authorization" });
   await enforce(edge.limits, verb, await whoAsks(c, edge));
   const contentType = c.req.header("content-type");
   if (contentType !== undefined && !isJson(contentType)) throw fault("unsupported_media_type");
   const body = parseStrict(await readText(c.req.raw, PAYMENT_BODY_LIMIT));
   if (versionOf(body) === 1)
-    call.voice = { ...call.voice, version: 1, networks: v1Networks(await facilitator.supported()) };
+    call.voice = { ...call.voice, version: 1, networks: v1Networks(facilitator.rails()) };
   const reading = readPayment(body, call.voice.networks);
   if (!reading.ok) return refused(call, reading.refusal);
   const target = targetOf(call, reading.payment);
@@ -108,6 +110,8 @@ function requestOf(
   target: PaymentRequest["target"],
   payment: WirePayment,
 ): PaymentRequest {
+  // Read on verify too, where it means nothing: what settle would refuse, verify does not let pass.
+  const idempotencyKey = readIdempotencyKey(c);
   return {
     target,
     selection: payment.selection,
@@ -115,7 +119,7 @@ function requestOf(
     payload: payment.payload,
     payloadHash: payment.payloadHash,
     paymentIdentifier: payment.paymentIdentifier,
-    idempotencyKey: verb === "settle" ? readIdempotencyKey(c) : null,
+    idempotencyKey: verb === "settle" ? idempotencyKey : null,
     requestId: place.requestId,
   };
 }
@@ -187,12 +191,7 @@ function settled(call: PaymentCall, answer: SettleAnswer): Response {
         answer.message,
       );
     case "unavailable":
-      return unavailable(
-        call,
-        answer.reason ?? "settlement_pending",
-        answer.message,
-        answer.extra.retryAfterSeconds,
-      );
+      return unavailable(call, answer.reason ?? "settlement_pending", { ...answer.extra, fields: body });
     default:
       return unreachable(outcome);
   }
@@ -237,27 +236,26 @@ function failure({ edge }: Payments, call: PaymentCall, error: unknown): Respons
         "We could not check this payment. Nothing is wrong with it as far as we know; try again.",
       ),
     );
-  return unavailable(call, call.isAsked ? "settlement_pending" : unexpected, null);
+  return unavailable(call, call.isAsked ? "settlement_pending" : unexpected);
 }
 
-/** 503: nothing was claimed (`unexpected_settle_error`), or nobody can say whether it was (`settlement_pending`). */
+/** 503: nothing was claimed (`unexpected_settle_error`), or nobody can say whether it was (`settlement_pending`).
+ *  `fields` are what the engine knows of it. */
 function unavailable(
   call: PaymentCall,
   reason: Reason,
-  message: string | null,
-  retryAfterSeconds = 1,
+  {
+    retryAfterSeconds = 1,
+    fields = {},
+  }: { retryAfterSeconds?: number; fields?: Partial<SettleResponse> } = {},
 ): Response {
-  const said =
-    message ??
-    (reason === "settlement_pending"
+  const message =
+    reason === "settlement_pending"
       ? "We cannot say yet whether this was recorded. Repeat the identical request; do not sign a new payment."
-      : "Nothing was recorded. Repeat the identical request shortly.");
-  return withProblem(
-    call,
-    fault("unavailable", { retryAfterSeconds }),
-    presentReason(reason, call.voice),
-    said,
-  );
+      : "Nothing was recorded. Repeat the identical request shortly.";
+  const members = { ...typedFields(call, presentReason(reason, call.voice), message), ...fields };
+  const seen = fault("unavailable", { retryAfterSeconds });
+  return problemResponse(call.place, seen, { members, headers: headersOf(call) });
 }
 
 function withProblem(call: PaymentCall, seen: Fault, reason: string, message: string | null): Response {

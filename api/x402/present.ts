@@ -10,7 +10,7 @@ import type {
   VerifyAnswer,
 } from "#facilitator";
 import { checksum, parseAddress } from "#kernel/bytes";
-import { presentMoney } from "../http/money.ts";
+import { presentPrice } from "../http/money.ts";
 import type {
   DiscoveryItem,
   PaymentRequired,
@@ -177,7 +177,7 @@ export function presentItem({ payable, options }: Quote, baseUrl: string): Disco
     extensions: { ...payable.extensions },
     id: payable.id,
     merchant: { id: payable.merchantId, name: payable.merchantName },
-    price: presentMoney(payable.price),
+    price: presentPrice(payable.price),
     rails: options.map(presentRail),
     trust: { host: new URL(payable.url).host, hostVerified: false },
     links: {

@@ -6,7 +6,7 @@ import { isId } from "#kernel/id";
 import { fault } from "../http/faults.ts";
 import { PRIVATE } from "../http/headers.ts";
 import { limitByAddress } from "../http/limit.ts";
-import { presentMoney } from "../http/money.ts";
+import { presentPrice } from "../http/money.ts";
 import { body, json, Problem, problems } from "../http/route.ts";
 import { DiscoveryQuery, discover, SearchQuery } from "./discovery.ts";
 import { presentRail, presentRequired, presentStatus, presentSupported } from "./present.ts";
@@ -57,7 +57,7 @@ export function x402Routes({ facilitator, baseUrl }: Deps) {
       c.header("PAYMENT-REQUIRED", toHeader(required));
       c.header("Cache-Control", "max-age=30");
       return c.json(
-        { ...required, price: presentMoney(quote.payable.price), rails: quote.options.map(presentRail) },
+        { ...required, price: presentPrice(quote.payable.price), rails: quote.options.map(presentRail) },
         200,
       );
     },

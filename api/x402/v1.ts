@@ -1,18 +1,15 @@
-import type { Reason, Supported } from "#facilitator";
+import type { RailFacts, Reason } from "#facilitator";
 
-/** v1's names of the networks we serve, both ways. Where there is none the text stays as it is. */
+/** v1's names of the networks we serve, working or not, both ways. Where there is none the text stays as it is. */
 export interface V1Networks {
   toCaip2(name: string): string;
   toName(network: string): string;
 }
 
-export function v1Networks(supported: Supported | null): V1Networks {
-  const named = (supported?.networks ?? []).flatMap(({ network, v1Name }) =>
-    v1Name === null ? [] : [{ network, v1Name }],
-  );
+export function v1Networks(rails: readonly Pick<RailFacts, "network" | "v1Name">[]): V1Networks {
   return {
-    toCaip2: (name) => named.find(({ v1Name }) => v1Name === name)?.network ?? name,
-    toName: (network) => named.find((one) => one.network === network)?.v1Name ?? network,
+    toCaip2: (name) => rails.find(({ v1Name }) => v1Name === name)?.network ?? name,
+    toName: (network) => rails.find((rail) => rail.network === network)?.v1Name ?? network,
   };
 }
 

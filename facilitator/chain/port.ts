@@ -164,6 +164,13 @@ export interface Signer {
   sign(chain: ChainRow, request: TransactionRequest): Promise<SignedTransaction>;
 }
 
+/** Signs authorizations of money that is ours, never transactions: the treasury holds no gas. */
+export interface Custodian {
+  readonly address: Address;
+  /** 65 bytes over an EIP-712 digest of a listed token. */
+  sign(digest: Hash): Promise<Hex>;
+}
+
 /** A token rail whose facts were checked on this chain at boot, or the reason why it is refused. */
 export type Rail =
   | {

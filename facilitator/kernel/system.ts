@@ -19,5 +19,16 @@ export const systemClock: Clock = {
     }),
 };
 
-/** The operating system's randomness. */
-export const systemRandom: Random = { bytes: (length) => randomBytes(length) };
+const POOL_BYTES = 4_096;
+let pool: Buffer = Buffer.alloc(0);
+
+/** The operating system's randomness, asked for in large pieces: an id takes many small ones. No byte is given twice. */
+export const systemRandom: Random = {
+  bytes(length) {
+    if (length > POOL_BYTES / 8) return randomBytes(length);
+    if (pool.length < length) pool = randomBytes(POOL_BYTES);
+    const taken = pool.subarray(0, length);
+    pool = pool.subarray(length);
+    return taken;
+  },
+};

@@ -39,3 +39,6 @@ export const unmatched = (asset: string) =>
 export const fees = (asset: string) => account("income", "income:fees", asset);
 export const gasExpense = (asset: string) => account("expense", `expense:gas:${chainOf(asset)}`, asset);
 export const funding = (asset: string) => account("equity", "equity:funding", asset);
+/** A merchant's money that is locked for a refund or payout under way. */
+export const merchantReserved = (merchantId: string, asset: string) =>
+  account("liability", `liability:merchant:${merchantId}:reserved`, asset, { merchantId, bounded: true });

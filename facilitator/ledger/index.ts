@@ -2,6 +2,6 @@ export * as account from "./account.ts";
 export { type AccountBalance, imbalance, merchantBalances, trialBalance } from "./balance.ts";
 export { type Posted, post } from "./post.ts";
 export { resolvePending } from "./resolve.ts";
-export type { X402Payment } from "./templates.ts";
-export * as templates from "./templates.ts";
+export type { X402Payment } from "./templates/index.ts";
+export * as templates from "./templates/index.ts";
 export type { Entry, Transfer } from "./transfer.ts";

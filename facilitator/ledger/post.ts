@@ -15,13 +15,12 @@ interface Delta {
   creditsPending: bigint;
 }
 
-/** Posts entries, each whole or not at all, in the caller's transaction. An entry posted before answers `exists` and
- *  moves nothing. Reads nothing to decide. Faults: `ledger_conflict` when an id stands for other contents; a bounded
- *  account that would be overdrawn fails the transaction (SQLSTATE 23514). The only writer of these tables. */
+/** Posts entries, each whole or not at all, in the caller's transaction. An entry posted before, or earlier in the
+ *  same call, answers `exists` and moves nothing. Reads nothing to decide. Faults: `ledger_conflict` when an id stands
+ *  for other contents; a bounded account that would be overdrawn fails the transaction (SQLSTATE 23514). The only
+ *  writer of these tables. */
 export async function post(tx: Tx, entries: readonly Entry[]): Promise<readonly Posted[]> {
-  const rows = entries.flatMap((entry) =>
-    entry.transfers.map((transfer, sequence) => ({ entry, transfer, sequence })),
-  );
+  const rows = distinctRows(entries);
   if (rows.length === 0) return entries.map(() => "exists");
   await openAccounts(
     tx,
@@ -32,11 +31,30 @@ export async function post(tx: Tx, entries: readonly Entry[]): Promise<readonly 
     tx,
     rows.filter(({ transfer }) => !created.has(transfer.id)),
   );
+  refuseHalves(entries, created);
   await moveBalances(
     tx,
     rows.filter(({ transfer }) => created.has(transfer.id)).map(({ transfer }) => transfer),
   );
-  return entries.map((entry) => (entry.transfers.some(({ id }) => created.has(id)) ? "created" : "exists"));
+  const untold = new Set(created);
+  return entries.map((entry) =>
+    entry.transfers.filter(({ id }) => untold.delete(id)).length > 0 ? "created" : "exists",
+  );
+}
+
+type Row = { readonly entry: Entry; readonly transfer: Transfer; readonly sequence: number };
+
+/** In id order, so that postings of the same events at the same time wait for each other in one direction. */
+function distinctRows(entries: readonly Entry[]): readonly Row[] {
+  const byId = new Map<Hex, Row>();
+  for (const entry of entries) {
+    entry.transfers.forEach((transfer, sequence) => {
+      const known = byId.get(transfer.id);
+      if (known && contents(known.transfer) !== contents(transfer)) throw conflict(transfer);
+      if (!known) byId.set(transfer.id, { entry, transfer, sequence });
+    });
+  }
+  return [...byId.values()].sort((a, b) => (a.transfer.id < b.transfer.id ? -1 : 1));
 }
 
 async function openAccounts(tx: Tx, transfers: readonly Transfer[]): Promise<void> {
@@ -54,8 +72,6 @@ async function openAccounts(tx: Tx, transfers: readonly Transfer[]): Promise<voi
     .map(({ id, bounded }) => ({ accountId: id, bounded }));
   if (balances.length > 0) await tx.insert(ledgerBalance).values(balances).onConflictDoNothing();
 }
-
-type Row = { readonly entry: Entry; readonly transfer: Transfer; readonly sequence: number };
 
 async function insert(tx: Tx, rows: readonly Row[]): Promise<ReadonlySet<Hex>> {
   const inserted = await tx
@@ -95,17 +111,35 @@ async function refuseConflicts(tx: Tx, repeated: readonly Row[]): Promise<void> 
         repeated.map(({ transfer }) => transfer.id),
       ),
     );
-  const byId = new Map(stored.map((row) => [row.id, row]));
-  for (const { transfer } of repeated) {
-    const row = byId.get(transfer.id);
-    const same =
-      row &&
-      row.amount === transfer.amount &&
-      row.debitAccount === transfer.debit.id &&
-      row.creditAccount === transfer.credit.id &&
-      row.phase === transfer.phase;
-    if (!same) throw fault("ledger_conflict", { transfer: transfer.id });
+  const known = new Map(
+    stored.map(({ debitAccount, creditAccount, ...row }) => [
+      row.id,
+      contents({ ...row, debit: { id: debitAccount }, credit: { id: creditAccount } }),
+    ]),
+  );
+  for (const { transfer } of repeated)
+    if (known.get(transfer.id) !== contents(transfer)) throw conflict(transfer);
+}
+
+/** An event has all its legs from its first posting on; one that grows a leg is another event. */
+function refuseHalves(entries: readonly Entry[], created: ReadonlySet<Hex>): void {
+  for (const { transfers } of entries) {
+    const old = transfers.find(({ id }) => !created.has(id));
+    if (old && transfers.some(({ id }) => created.has(id))) throw conflict(old);
   }
+}
+
+type Contents = Pick<Transfer, "amount" | "phase" | "ref"> & {
+  readonly debit: Pick<Account, "id">;
+  readonly credit: Pick<Account, "id">;
+};
+
+function contents({ amount, phase, ref, debit, credit }: Contents): string {
+  return [amount, phase, ref, debit.id, credit.id].join(" ");
+}
+
+function conflict({ id }: Transfer): Error {
+  return fault("ledger_conflict", { transfer: id });
 }
 
 async function moveBalances(tx: Tx, transfers: readonly Transfer[]): Promise<void> {

@@ -15,6 +15,8 @@ export interface DiscoverFilter {
   readonly payTo?: string | undefined;
   readonly scheme?: string | undefined;
   readonly extension?: string | undefined;
+  /** What it is priced in: a currency, or a stablecoin. */
+  readonly currency?: string | undefined;
   /** Highest price, at the decimals of a USD price. */
   readonly maxUsdPrice?: bigint | undefined;
   readonly query?: string | undefined;
@@ -40,6 +42,10 @@ export async function discoverPayables(
     // The words of the partial index `payable_listed`; a parameter in place of TRUE would not match it.
     sql`${payable.listed}`,
     isNull(payable.closedAt),
+    // What can be paid once and is being paid, or was, is no longer payable.
+    isNull(payable.heldBy),
+    sql`(${payable.expiresAt} IS NULL OR ${payable.expiresAt} > now())`,
+    filter.currency === undefined ? undefined : eq(payable.priceAsset, filter.currency),
     inArray(payable.kind, [...filter.kinds]),
     payableOn,
     ...words.map(holdsWord),

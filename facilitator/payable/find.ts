@@ -1,4 +1,4 @@
-import { and, inArray, isNull, or, type SQL } from "drizzle-orm";
+import { and, inArray, isNull, ne, or, type SQL } from "drizzle-orm";
 import type { Executor } from "#store";
 import { type FoundPayable, fromRow } from "./row.ts";
 import { payable } from "./tables.ts";
@@ -8,8 +8,9 @@ export type PayableTarget =
   | { readonly by: "id"; readonly id: string }
   | { readonly by: "url"; readonly url: string };
 
-/** The payables that many callers asked for, in one query, in the order of `targets`; null for what is not there. By
- *  id a closed one is found too, since its open claims end on their own terms; by URL only the open one. */
+/** The payables that many callers asked for, in one query, in the order of `targets`; null for what is not there. A
+ *  closed one is found too, since its open claims end on their own terms; save a resource by URL, whose URL may have
+ *  another owner by now. */
 export async function findPayables(
   db: Executor,
   targets: readonly PayableTarget[],
@@ -21,14 +22,20 @@ export async function findPayables(
   if (!wanted) return targets.map(() => null);
   const found = (await db.select().from(payable).where(wanted)).map(fromRow);
   const byId = new Map(found.map((item) => [item.id, item]));
-  const byUrl = new Map(found.filter((item) => item.closedAt === null).map((item) => [item.url, item]));
+  const byUrl = new Map(found.filter(ownsItsUrl).map((item) => [item.url, item]));
   return targets.map((target, i) => (target.by === "id" ? byId : byUrl).get(keys[i] ?? "") ?? null);
 }
 
 function wantedRows(ids: string[], urls: string[]): SQL | undefined {
   const byId = ids.length > 0 ? inArray(payable.id, ids) : undefined;
-  const byUrl = urls.length > 0 ? and(inArray(payable.url, urls), isNull(payable.closedAt)) : undefined;
+  const isOwner = or(isNull(payable.closedAt), ne(payable.kind, "resource"));
+  const byUrl = urls.length > 0 ? and(inArray(payable.url, urls), isOwner) : undefined;
   return or(byId, byUrl);
+}
+
+/** An agent URL holds the payable's own id; a resource's URL is its merchant's to register anew. */
+function ownsItsUrl({ kind, closedAt }: FoundPayable): boolean {
+  return closedAt === null || kind !== "resource";
 }
 
 function distinct(keys: readonly (string | null)[]): string[] {

@@ -38,6 +38,15 @@ export interface Payable {
   readonly listed: boolean;
   /** No new claims; open ones end on their own terms. */
   readonly closedAt: Date | null;
+  /** Why it is closed, in one word of its kind: paid, void, disabled, expired. */
+  readonly closedAs?: string | null;
+  /** When it closes without anybody closing it. */
+  readonly expiresAt?: Date | null;
+  /** What the merchant calls it, such as an invoice's number, and when it should be paid by. */
+  readonly number?: string | null;
+  readonly dueAt?: Date | null;
+  /** The page where a person pays it; a resource has none. */
+  readonly pageUrl?: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }

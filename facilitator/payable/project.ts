@@ -1,14 +1,18 @@
 import { fault } from "#kernel/fault";
+import { cleanText, cutText } from "#kernel/text";
 import { isUniqueViolation, type Tx } from "#store";
 import type { Payable } from "./payable.ts";
 import { toRow } from "./row.ts";
 import { payable } from "./tables.ts";
 
-/** Creates or replaces what is for sale, in the merchant feature's transaction. Who holds a once-payable is left as
- *  it is. Fault: `url_registered_elsewhere` when another open payable has the URL; the unique index decides, so two
+/** Longest texts that are kept. Source: agents.md §8. */
+const LONGEST = { title: 80, name: 140, description: 500, number: 64 };
+
+/** Creates or replaces what is for sale, in the merchant feature's transaction. Merchant text is cleaned here, whoever
+ *  brings it, because agents read it. Who holds a once-payable is left as it is. Fault: `url_registered_elsewhere` when another open payable has the URL; the unique index decides, so two
  *  merchants that race for one URL never both win. */
 export async function projectPayable(tx: Tx, item: Payable): Promise<void> {
-  const { id, createdAt, ...changing } = toRow(item);
+  const { id, createdAt, ...changing } = toRow(cleaned(item));
   try {
     await tx
       .insert(payable)
@@ -19,4 +23,16 @@ export async function projectPayable(tx: Tx, item: Payable): Promise<void> {
       throw fault("url_registered_elsewhere", { url: item.url }, error);
     throw error;
   }
+}
+
+function cleaned(item: Payable): Payable {
+  const plain = (text: string, limit: number) => cutText(cleanText(text), limit);
+  const { title, number = null } = item;
+  return {
+    ...item,
+    title: title === null ? null : plain(title, LONGEST.title),
+    merchantName: plain(item.merchantName, LONGEST.name),
+    description: plain(item.description, LONGEST.description),
+    number: number === null ? null : plain(number, LONGEST.number),
+  };
 }

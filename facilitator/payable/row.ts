@@ -8,6 +8,13 @@ export interface FoundPayable extends Payable {
   readonly heldBy: Hash | null;
 }
 
+/** A payable whose time has passed counts as closed, whether or not its feature has closed it yet. */
+export function asOf<P extends Payable>(item: P, now: Date): P {
+  const { expiresAt = null, closedAt } = item;
+  if (closedAt || expiresAt === null || expiresAt > now) return item;
+  return { ...item, closedAt: expiresAt, closedAs: "expired" };
+}
+
 export type PayableRow = typeof payable.$inferSelect;
 
 export function fromRow({ priceAmount, priceAsset, ...row }: PayableRow): FoundPayable {
@@ -38,6 +45,11 @@ export function toRow({ price, ...rest }: Payable): Omit<PayableRow, "heldBy"> {
     once: rest.once,
     listed: rest.listed,
     closedAt: rest.closedAt,
+    closedAs: rest.closedAs ?? null,
+    expiresAt: rest.expiresAt ?? null,
+    number: rest.number ?? null,
+    dueAt: rest.dueAt ?? null,
+    pageUrl: rest.pageUrl ?? null,
     createdAt: rest.createdAt,
     updatedAt: rest.updatedAt,
   };

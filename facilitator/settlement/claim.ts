@@ -1,6 +1,7 @@
 import { and, eq, inArray, type SQL, sql } from "drizzle-orm";
 import type { Address, Hash } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
+import { templates } from "#ledger";
 import { type Executor, outbox, type Tx, toBytesArray } from "#store";
 import { payable } from "../payable/tables.ts";
 import type { Engine } from "./engine.ts";
@@ -78,9 +79,11 @@ export type ClaimOutcome = "claimed" | "exists" | "held-by-another";
  *  places of the answers to come. Faults: `commit_unknown`, `database_unavailable`. */
 export function claimWriter(engine: Engine): (request: ClaimRequest) => Promise<ClaimOutcome> {
   return coalesce({ maxInFlight: 2, maxItems: 100 }, async (requests: readonly ClaimRequest[]) => {
+    const started = engine.clock.monotonicMs();
     await engine.checkpoint("before-claim");
     const outcomes = await engine.db.tx((tx) => insertClaims(engine, tx, requests));
     await engine.checkpoint("claimed");
+    engine.meter.time("claim", (engine.clock.monotonicMs() - started) / 1000);
     return outcomes;
   });
 }
@@ -130,13 +133,21 @@ async function hold(tx: Tx, row: NewClaim): Promise<boolean> {
   return held.length === 1;
 }
 
-async function insertRows(engine: Engine, tx: Tx, rows: readonly NewClaim[]): Promise<Set<Hash>> {
+/** Commits new claims with their timeline and facts. Returns the keys that were not there before. */
+export async function insertRows(engine: Engine, tx: Tx, rows: readonly NewClaim[]): Promise<Set<Hash>> {
   if (rows.length === 0) return new Set();
   const inserted = await tx
     .insert(claim)
     .values([...rows])
     .onConflictDoNothing()
-    .returning({ claimKey: claim.claimKey, id: claim.id, merchantId: claim.merchantId, state: claim.state });
+    .returning({
+      claimKey: claim.claimKey,
+      id: claim.id,
+      kind: claim.kind,
+      merchantId: claim.merchantId,
+      payableId: claim.payableId,
+      state: claim.state,
+    });
   if (inserted.length === 0) return new Set();
   await tx
     .insert(claimEvent)
@@ -160,13 +171,32 @@ export type PaymentFact =
   | "payment.cancelled"
   | "payment.review";
 
+/** A fact of a claim. Those of our own payments are told as `outgoing.…`, under the id of what they carry out. */
 export function fact(
   engine: Engine,
-  row: { id: string; merchantId: string },
+  row: Pick<Claim, "id" | "kind" | "merchantId" | "payableId">,
   type: PaymentFact,
   payload: Record<string, unknown> = {},
 ): outbox.Fact {
-  return { id: engine.newId("evt"), type, subject: row.id, merchantId: row.merchantId, payload };
+  const isPayment = row.kind === "x402";
+  return {
+    id: engine.newId("evt"),
+    type: isPayment ? type : type.replace("payment.", "outgoing."),
+    subject: isPayment ? row.id : row.payableId,
+    merchantId: row.merchantId,
+    payload: { ...payload, paymentId: row.id },
+  };
+}
+
+/** The books' key of what a claim's money did, under its present epoch. */
+export function eventKeyOf({
+  kind,
+  claimKey,
+  creditEpoch,
+}: Pick<Claim, "kind" | "claimKey" | "creditEpoch">): string {
+  return kind === "x402"
+    ? templates.x402EventKey({ claimKey, epoch: creditEpoch })
+    : `${kind}:${claimKey}:${creditEpoch}`;
 }
 
 /** Moves claims to `to`, each only from a state that may lead there, with timeline and facts. Returns those moved;
@@ -219,16 +249,6 @@ export async function moveClaims(
       moved.map((row) => fact(engine, row, type, { reason: row.reason, transaction: row.includedTx })),
     );
   return moved;
-}
-
-/** Frees the once-payables of claims that ended unpaid. */
-export async function releaseHolds(tx: Tx, ended: readonly Claim[]): Promise<void> {
-  const holding = ended.filter(({ holdsPayable }) => holdsPayable);
-  if (holding.length === 0) return;
-  await tx
-    .update(payable)
-    .set({ heldBy: null })
-    .where(sql`${payable.heldBy} = ANY(${toBytesArray(holding.map(({ claimKey }) => claimKey))})`);
 }
 
 export async function findClaims(db: Executor, keys: readonly Hash[]): Promise<readonly Claim[]> {

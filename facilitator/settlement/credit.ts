@@ -1,9 +1,11 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
-import { post, resolvePending, templates } from "#ledger";
+import { unreachable } from "#kernel/fault";
+import { type Entry, post, resolvePending, templates } from "#ledger";
 import { outbox, type Tx, toBytesArray } from "#store";
 import type { Chain } from "../chain/port.ts";
-import { type Claim, fact } from "./claim.ts";
+import type { ChainRow } from "../chain/registry.ts";
+import { type Claim, eventKeyOf, fact } from "./claim.ts";
 import { assetOf } from "./coin.ts";
 import { TIERS } from "./depth.ts";
 import type { Engine } from "./engine.ts";
@@ -55,7 +57,7 @@ async function findMatches(tx: Tx, chain: Chain, at: ObserverRow): Promise<reado
       and(
         eq(chainTransfer.chainId, chainId),
         eq(chainTransfer.canonical, true),
-        sql`${chainTransfer.claimedKind} IS DISTINCT FROM 'x402'`,
+        sql`(${chainTransfer.claimedKind} IS NULL OR ${chainTransfer.claimedKind} = 'unmatched')`,
         eq(claim.creditState, "none"),
         sql`${claim.state} NOT IN ('review','expired','cancelled')`,
         eq(claim.amount, chainTransfer.amount),
@@ -73,7 +75,10 @@ async function findMatches(tx: Tx, chain: Chain, at: ObserverRow): Promise<reado
 async function claimLogs(tx: Tx, matches: readonly Match[]): Promise<void> {
   await tx
     .update(chainTransfer)
-    .set({ claimedBy: sql`${chainTransfer.authorizationKey}`, claimedKind: "x402" })
+    .set({
+      claimedBy: sql`${chainTransfer.authorizationKey}`,
+      claimedKind: sql`(SELECT kind FROM claim WHERE claim_key = ${chainTransfer.authorizationKey})`,
+    })
     .where(
       and(
         sql`${chainTransfer.authorizationKey} = ANY(${toBytesArray(matches.map(({ claim: { claimKey } }) => claimKey))})`,
@@ -91,20 +96,41 @@ async function postCredits(tx: Tx, { row }: Chain, matches: readonly Match[]): P
   );
   await post(
     tx,
-    matches.map(({ claim: paid, log }) => {
+    matches.map((match) => creditEntry(row, match)),
+  );
+}
+
+/** What the books say of a log that carried out a claim. */
+function creditEntry(row: ChainRow, { claim: paid, log }: Match): Entry {
+  const asset = assetOf(row, paid.token);
+  const { claimKey, creditEpoch: epoch, merchantId, amount, fee } = paid;
+  const { blockNumber } = log;
+  switch (paid.kind) {
+    case "x402": {
       const payment = {
-        claimKey: paid.claimKey,
-        epoch: paid.creditEpoch,
+        claimKey,
+        epoch,
         settlementId: paid.id,
-        merchantId: paid.merchantId,
-        asset: assetOf(row, paid.token),
-        gross: paid.amount,
-        fee: paid.fee,
-        blockNumber: log.blockNumber,
+        merchantId,
+        asset,
+        gross: amount,
+        fee,
+        blockNumber,
       };
       return log.bookedFinal ? templates.x402Matched(payment) : templates.x402Credited(payment);
-    }),
-  );
+    }
+    case "payout":
+      return templates.reservedSent({
+        eventKey: eventKeyOf(paid),
+        subject: paid.payableId,
+        merchantId,
+        asset,
+        amount,
+        blockNumber,
+      });
+    default:
+      return unreachable(paid.kind);
+  }
 }
 
 async function markIncluded(engine: Engine, tx: Tx, matches: readonly Match[]): Promise<void> {

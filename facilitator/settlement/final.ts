@@ -2,11 +2,12 @@ import { and, eq, isNotNull, lte, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { resolvePending, templates } from "#ledger";
 import type { BlockRef, Chain } from "../chain/port.ts";
-import { type Claim, findClaims, moveClaims, releaseHolds } from "./claim.ts";
+import { type Claim, eventKeyOf, findClaims, moveClaims } from "./claim.ts";
 import { readOf, resolveUsed } from "./dispatch.ts";
 import type { Engine, OpenChain } from "./engine.ts";
 import { laneOf } from "./examine.ts";
 import { holdView, type ObserverRow } from "./observe.ts";
+import { releaseUnpaid } from "./release.ts";
 import { chainBlock, chainTransfer, claim, observer } from "./tables.ts";
 
 const GROUP = 50;
@@ -66,11 +67,11 @@ async function postFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise
       .limit(GROUP)
       .for("update", { of: claim, skipLocked: true });
     const claims = rows.map((row) => row.claim);
-    await resolvePending(
-      tx,
-      "post",
-      claims.map(({ claimKey, creditEpoch }) => templates.x402EventKey({ claimKey, epoch: creditEpoch })),
-    );
+    await resolvePending(tx, "post", claims.map(eventKeyOf));
+    for (const { includedAt } of claims) {
+      if (includedAt)
+        engine.meter.time("final", Math.max(0, engine.clock.now().getTime() - includedAt.getTime()) / 1000);
+    }
     await moveClaims(engine, tx, {
       keys: claims.map(({ claimKey }) => claimKey),
       to: "final",
@@ -151,7 +152,7 @@ async function endCancelled(engine: Engine, chain: Chain, at: ObserverRow): Prom
       cause: "its nonce was spent, for good",
       fact: "payment.cancelled",
     });
-    await releaseHolds(tx, ended);
+    await releaseUnpaid(tx, chain.row, ended);
     return ended.map(({ claimKey }) => claimKey);
   });
 }
@@ -199,7 +200,7 @@ async function endExpired(
       set: { reason: "invalid_exact_evm_payload_authorization_valid_before", message: EXPIRED },
       fact: "payment.expired",
     });
-    await releaseHolds(tx, ended);
+    await releaseUnpaid(tx, chain.row, ended);
     return ended.map(({ claimKey }) => claimKey);
   });
 }

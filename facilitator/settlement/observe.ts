@@ -206,7 +206,7 @@ export async function markSpent(
     fact: "payment.failed",
   });
   await tx.execute(sql`
-    UPDATE claim SET spent_block = ${block.number}, spent_hash = ${toBytesArray([block.hash])}[1], message = ${SPENT_MESSAGE},
+    UPDATE claim SET spent_block = ${block.number}, spent_hash = (${toBytesArray([block.hash])})[1], message = ${SPENT_MESSAGE},
       reason = 'invalid_exact_evm_nonce_already_used'
     WHERE claim_key = ANY(${toBytesArray(keys)}) AND state IN ('failed-watch','review') AND spent_block IS NULL`);
 }

@@ -2,7 +2,7 @@ import { and, eq, gt, sql } from "drizzle-orm";
 import { resolvePending, templates } from "#ledger";
 import type { Tx } from "#store";
 import type { ChainRow } from "../chain/registry.ts";
-import { type Claim, moveClaims } from "./claim.ts";
+import { type Claim, eventKeyOf, moveClaims } from "./claim.ts";
 import type { Engine } from "./engine.ts";
 import { chainTransfer, claim, slot, slotItem } from "./tables.ts";
 
@@ -38,11 +38,7 @@ async function reverseCredits(engine: Engine, tx: Tx, row: ChainRow, height: num
     .orderBy(claim.claimKey)
     .for("update");
   if (credited.length === 0) return;
-  await resolvePending(
-    tx,
-    "void",
-    credited.map(({ claimKey, creditEpoch }) => templates.x402EventKey({ claimKey, epoch: creditEpoch })),
-  );
+  await resolvePending(tx, "void", credited.map(eventKeyOf));
   const sent = await withOpenSlot(tx, credited);
   const gone = {
     creditState: "none" as const,

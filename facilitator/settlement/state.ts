@@ -1,6 +1,12 @@
 import { unreachable } from "#kernel/fault";
 import type { SettlementStatusName } from "./request.ts";
 
+/** Our own payments ride the same lanes: an authorization whose payer is the treasury. */
+export const outgoingKinds = ["payout"] as const;
+export type OutgoingKind = (typeof outgoingKinds)[number];
+export const claimKinds = ["x402", ...outgoingKinds] as const;
+export type ClaimKind = (typeof claimKinds)[number];
+
 /** Where a claim stands. Terminal: final, expired, cancelled. */
 export const claimStates = [
   "claimed",

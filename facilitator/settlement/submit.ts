@@ -34,6 +34,7 @@ export async function submit(engine: Engine, lane: Lane, submission: Submission)
   await engine.checkpoint("slotted");
   engine.meter.count("batches", { chain: lane.chain.row.slug });
   engine.meter.count("batch_items", { chain: lane.chain.row.slug }, submission.claims.length);
+  engine.meter.time("dispatch", longestWait(engine, submission.claims));
   const result = await lane.chain.send(signed.raw);
   engine.log.info(
     {
@@ -48,6 +49,12 @@ export async function submit(engine: Engine, lane: Lane, submission: Submission)
   );
   await engine.checkpoint("sent");
   return true;
+}
+
+/** Seconds from the oldest claim's commit to now. */
+function longestWait({ clock }: Engine, claims: readonly Claim[]): number {
+  const oldest = Math.min(...claims.map(({ createdAt }) => createdAt.getTime()));
+  return Math.max(0, clock.now().getTime() - oldest) / 1000;
 }
 
 export function slotId(lane: Lane, nonce: number): string {

@@ -14,7 +14,15 @@ import {
 } from "drizzle-orm/pg-core";
 import { addressBytes, atomic, hashBytes, hexBytes, instant } from "#store";
 import type { Reason } from "../scheme/reasons.ts";
-import { type ClaimState, type CreditState, claimStates, creditStates } from "./state.ts";
+import {
+  type ClaimKind,
+  type ClaimState,
+  type CreditState,
+  claimKinds,
+  claimStates,
+  creditStates,
+  type OutgoingKind,
+} from "./state.ts";
 
 const height = (name: string) => bigint(name, { mode: "number" });
 const oneOf = (column: SQL, values: readonly string[]) =>
@@ -26,8 +34,9 @@ export const claim = pgTable(
   {
     claimKey: hashBytes("claim_key").primaryKey(),
     id: text("id").$type<`stl_${string}`>().notNull().unique(),
-    kind: text("kind").$type<"x402">().notNull(),
+    kind: text("kind").$type<ClaimKind>().notNull(),
     merchantId: text("merchant_id").notNull(),
+    /** What it pays: a payable, or the payout it carries out. */
     payableId: text("payable_id").notNull(),
     chainId: height("chain_id").notNull(),
     method: text("method").$type<"eip3009">().notNull(),
@@ -80,6 +89,7 @@ export const claim = pgTable(
       .on(table.chainId, table.validBefore)
       .where(sql`${table.state} IN ('claimed','submitting','failed-watch','review')`),
     check("claim_amount", sql`${table.amount} > 0 AND ${table.fee} >= 0 AND ${table.fee} <= ${table.amount}`),
+    check("claim_kind", oneOf(sql`${table.kind}`, claimKinds)),
     check("claim_state", oneOf(sql`${table.state}`, claimStates)),
     check("claim_credit_state", oneOf(sql`${table.creditState}`, creditStates)),
     check(
@@ -229,7 +239,7 @@ export const chainTransfer = pgTable(
     /** Claim key of the authorization whose use stands right before this transfer in its transaction. */
     authorizationKey: hashBytes("authorization_key"),
     claimedBy: hashBytes("claimed_by"),
-    claimedKind: text("claimed_kind").$type<"x402" | "unmatched">(),
+    claimedKind: text("claimed_kind").$type<ClaimKind | "unmatched">(),
     /** Its unmatched booking was posted for good. */
     bookedFinal: boolean("booked_final").notNull().default(false),
   },
@@ -240,11 +250,13 @@ export const chainTransfer = pgTable(
       .where(sql`${table.canonical}`),
     uniqueIndex("chain_transfer_claimed")
       .on(table.claimedBy)
-      .where(sql`${table.claimedKind} = 'x402' AND ${table.canonical}`),
+      .where(sql`${table.claimedKind} <> 'unmatched' AND ${table.canonical}`),
     index("chain_transfer_authorization").on(table.authorizationKey).where(sql`${table.canonical}`),
     index("chain_transfer_uncredited")
       .on(table.chainId, table.blockNumber)
-      .where(sql`${table.canonical} AND ${table.claimedKind} IS DISTINCT FROM 'x402'`),
+      .where(
+        sql`${table.canonical} AND (${table.claimedKind} IS NULL OR ${table.claimedKind} = 'unmatched')`,
+      ),
   ],
 );
 
@@ -262,5 +274,30 @@ export const settleAnswer = pgTable(
   (table) => [
     primaryKey({ columns: [table.scope, table.id] }),
     index("settle_answer_claim").on(table.claimKey),
+  ],
+);
+
+/** Money that we owe outward: decided and reserved in the books, sent by the lanes. */
+export const outgoing = pgTable(
+  "outgoing",
+  {
+    /** Of the payout it carries out. */
+    id: text("id").primaryKey(),
+    kind: text("kind").$type<OutgoingKind>().notNull(),
+    merchantId: text("merchant_id").notNull(),
+    chainId: height("chain_id").notNull(),
+    token: addressBytes("token").notNull(),
+    recipient: addressBytes("recipient").notNull(),
+    amount: atomic("amount").notNull(),
+    /** Set when the treasury has signed; from then on it cannot be cancelled. */
+    claimKey: hashBytes("claim_key").references(() => claim.claimKey),
+    cancelledAt: instant("cancelled_at"),
+    createdAt: instant("created_at").notNull().defaultNow(),
+  },
+  (table) => [
+    index("outgoing_waiting")
+      .on(table.chainId, table.createdAt)
+      .where(sql`${table.claimKey} IS NULL AND ${table.cancelledAt} IS NULL`),
+    check("outgoing_amount", sql`${table.amount} > 0`),
   ],
 );

@@ -7,6 +7,7 @@ import { type Lane, lease } from "./lane.ts";
 import { type Loop, loop } from "./loop.ts";
 import { tidyMined } from "./mined.ts";
 import { follow, leaseObserver, type ObserverRow } from "./observe.ts";
+import { signOutgoing } from "./outgoing.ts";
 import { observer } from "./tables.ts";
 import { tend } from "./tend.ts";
 import type { Waiters } from "./waiters.ts";
@@ -96,6 +97,7 @@ function sender(engine: Engine, open: OpenChain, shared: Shared): () => Promise<
     }
     const { at } = shared;
     if (!at || at.haltedReason) return;
+    if (held.size > 0) await signOutgoing(engine, open);
     for (const lane of held.values()) {
       if (lane.tendedAt !== at.cursorHash) await lookAfter(engine, lane, at);
       await dispatch(engine, lane, at);

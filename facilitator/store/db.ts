@@ -1,6 +1,6 @@
 import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
 import pg from "pg";
-import { Fault, fault } from "#kernel/fault";
+import { assert, Fault, fault } from "#kernel/fault";
 import type { Log } from "#kernel/log";
 import { errorFields } from "#kernel/log";
 
@@ -27,6 +27,8 @@ export interface Database {
   close(): Promise<void>;
 }
 
+const ANSWER_TIMEOUT_MS = 9_000;
+
 /** Opens a pool. Faults of its calls: `database_unavailable` when no connection can be had, `commit_unknown` when a
  *  COMMIT was sent and its answer never came: re-read before anything else. */
 export function openDatabase({ url, log, maxConnections, name, role }: DbOptions): Database {
@@ -35,6 +37,9 @@ export function openDatabase({ url, log, maxConnections, name, role }: DbOptions
     application_name: `farebox-${name}`,
     max: maxConnections,
     connectionTimeoutMillis: 1_500,
+    // Longer than any statement may take: a host that vanished without a word must not hold its caller for ever.
+    query_timeout: ANSWER_TIMEOUT_MS,
+    keepAlive: true,
     options: `${role ? `-c role=${role} ` : ""}-c statement_timeout=5000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=10000`,
   });
   // An idle connection that dies is replaced by the pool; without a listener it would end the process.
@@ -67,12 +72,18 @@ async function runTx<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T>
     await commit(client);
     return result;
   } catch (error) {
+    if (isUnanswered(error)) broken = error;
     if (!broken) await client.query("ROLLBACK").catch((lost: Error) => (broken = lost));
     throw error;
   } finally {
     client.off("error", onError);
     client.release(broken);
   }
+}
+
+/** Nothing more is asked on a connection that fell silent: ROLLBACK would wait as long again. */
+function isUnanswered(error: unknown): error is Error {
+  return causes(error).some(({ message }) => message === "Query read timeout");
 }
 
 async function checkOut(pool: pg.Pool): Promise<pg.PoolClient> {
@@ -84,8 +95,14 @@ async function checkOut(pool: pg.Pool): Promise<pg.PoolClient> {
 }
 
 async function commit(client: pg.PoolClient): Promise<void> {
+  const { command } = await sendCommit(client);
+  // A statement failed and its error was swallowed: PostgreSQL answers COMMIT with ROLLBACK, and no error.
+  assert(command === "COMMIT", "a transaction went on after a failed statement; nothing was committed");
+}
+
+async function sendCommit(client: pg.PoolClient): Promise<pg.QueryResult> {
   try {
-    await client.query("COMMIT");
+    return await client.query("COMMIT");
   } catch (error) {
     // A server-side refusal (a deferred constraint, say) carries a SQLSTATE of its own class and is a known "no".
     if (error instanceof pg.DatabaseError && !/^(08|57|58)/.test(error.code ?? "08")) throw error;
@@ -100,14 +117,15 @@ const CONNECTION_CODES = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMED
 export function outageOf(error: unknown): Fault | null {
   if (error instanceof Fault)
     return error.kind === "unavailable" || error.kind === "dependency" ? error : null;
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (isLostDatabase(cause)) return fault("database_unavailable", {}, error);
-  }
-  return null;
+  return causes(error).some(isLostDatabase) ? fault("database_unavailable", {}, error) : null;
+}
+
+function causes(error: unknown): readonly Error[] {
+  return error instanceof Error ? [error, ...causes(error.cause)] : [];
 }
 
 const LOST =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after/;
+  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Cannot use a pool after/;
 
 function isLostDatabase(error: Error & { code?: unknown }): boolean {
   const code = typeof error.code === "string" ? error.code : "";

@@ -7,7 +7,7 @@ import { outbox } from "./tables.ts";
 export interface Fact {
   readonly id: Id<"evt">;
   readonly type: string;
-  /** What it is about: a claim's id, a resource's id. Facts of one subject are delivered in the order of their ids. */
+  /** What it is about: a claim's id, a resource's id. */
   readonly subject: string;
   readonly merchantId: string;
   readonly payload: Readonly<Record<string, unknown>>;
@@ -19,7 +19,8 @@ export async function append(tx: Tx, facts: readonly Fact[]): Promise<void> {
 }
 
 /** Hands up to `limit` undelivered facts to `hear`, oldest first, and marks them in the same transaction: delivered
- *  at least once, so hearers are idempotent by fact id. Returns how many. */
+ *  at least once, so hearers are idempotent by fact id. What another deliverer has in hand is left to it, so two of them
+ *  may tell facts of one subject out of order. Returns how many. */
 export async function deliver(
   db: Database,
   limit: number,

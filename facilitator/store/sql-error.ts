@@ -14,7 +14,8 @@ function databaseError(
 ): { readonly code: string; readonly constraint: string | undefined } | null {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     const { code, constraint } = at as Error & { code?: unknown; constraint?: unknown };
-    if (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code))
+    // No class of PostgreSQL begins with E, as the system's EPIPE does.
+    if (typeof code === "string" && /^(?!E)[0-9A-Z]{5}$/.test(code))
       return { code, constraint: typeof constraint === "string" ? constraint : undefined };
   }
   return null;

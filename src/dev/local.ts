@@ -17,6 +17,7 @@ export interface LocalParts {
   readonly rpcUrl: string;
   readonly chains: readonly ChainRow[];
   readonly signerKeys: readonly Hex[];
+  readonly treasuryKey: Hex;
   readonly masterSecret: string;
   readonly contracts: DevContracts;
   stop(): Promise<void>;
@@ -26,35 +27,48 @@ const SLUG = "local";
 const CHAIN_ID = 31337;
 const BLOCK_TIME_SECONDS = 1;
 
-/** Starts or takes over the embedded parts of `dataDir`. Rejects with one sentence when the folder is in use. */
+/** Starts or takes over the embedded parts of `dataDir`. Rejects with one sentence when the folder is in use, and with
+ *  the signal's reason when it ends the start; then nothing of it is left running. */
 export async function startLocalParts({
   dataDir,
   say,
+  signal,
 }: {
   dataDir: string;
   say: (line: string) => void;
+  signal: AbortSignal;
 }): Promise<LocalParts> {
   const claim = await claimFolder(dataDir);
-  await removeDevJson(dataDir);
-  const masterSecret = await readMasterSecret(dataDir);
-  const database = await startPostgres({ dataDir, say });
-  const chain = await startChain({ dataDir, say, chainId: CHAIN_ID, blockTimeSeconds: BLOCK_TIME_SECONDS });
+  const parts: { stop(): Promise<void> }[] = [];
   const stop = async () => {
     await removeDevJson(dataDir);
-    await Promise.all([chain.stop(), database.stop()]);
+    const ends = await Promise.allSettled(parts.map((part) => part.stop()));
     await claim.release();
+    for (const end of ends) if (end.status === "rejected") throw end.reason;
   };
+  async function started<T extends { stop(): Promise<void> }>(starting: Promise<T>): Promise<T> {
+    const part = await starting;
+    parts.push(part);
+    signal.throwIfAborted();
+    return part;
+  }
   try {
+    await removeDevJson(dataDir);
+    const masterSecret = await readMasterSecret(dataDir);
+    const database = await started(startPostgres({ dataDir, say }));
+    const node = { chainId: CHAIN_ID, blockTimeSeconds: BLOCK_TIME_SECONDS };
+    const { rpcUrl } = await started(startChain({ dataDir, say, ...node }));
     const contracts = await deployDevContracts({
-      rpcUrl: chain.rpcUrl,
+      rpcUrl,
       masterSecret,
       blockTimeSeconds: BLOCK_TIME_SECONDS,
     });
     return {
       databaseUrl: database.url,
-      rpcUrl: chain.rpcUrl,
-      chains: [localRow(chain.rpcUrl, contracts)],
+      rpcUrl,
+      chains: [localRow(rpcUrl, contracts)],
       signerKeys: contracts.signers.map(({ privateKey }) => privateKey),
+      treasuryKey: contracts.treasury.privateKey,
       masterSecret,
       contracts,
       stop,

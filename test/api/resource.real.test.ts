@@ -12,7 +12,7 @@ import { projectPayable } from "../../facilitator/payable/project.ts";
 import { payable } from "../../facilitator/payable/tables.ts";
 import { outbox } from "../../facilitator/store/tables.ts";
 import { freshDatabase, type TestDatabase } from "../support/db.ts";
-import { clock, fakeFacilitator, rail, world } from "./world.ts";
+import { clock, fakeFacilitator, rail, shownRail, world } from "./world.ts";
 
 const eurc: RailFacts = { ...rail, asset: "EURC", contract: "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42" };
 const local: RailFacts = { ...rail, chain: "local", network: "eip155:31337", minimum: 50n };
@@ -114,7 +114,7 @@ describe("POST /v1/x402/resources", () => {
     expect(headers.get("location")).toBe(`${path}/${id}`);
     expect(createdAt).toBe("2026-08-11T09:30:00.000Z");
     expect(updatedAt).toBe(createdAt);
-    const { decimals: _d, minimum: _m, network: _n, ...shown } = rail;
+    const shown = shownRail(rail);
     expect(rest).toEqual({
       merchantId: shop.merchantId,
       url,

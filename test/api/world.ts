@@ -30,6 +30,7 @@ export function recordingLog(): Log & { readonly lines: string[] } {
 export const rail: RailFacts = {
   chain: "base",
   network: "eip155:8453",
+  v1Name: "base",
   asset: "USDC",
   contract: checksum(usdc),
   decimals: 6,
@@ -110,6 +111,10 @@ export function fakeFacilitator(changes: Partial<Facilitator> = {}): FakeFacilit
     verdict: async () => ({ outcome: "valid", payer }),
     settlement: async () => settledAnswer,
     quote: async (target) => (target.by === "id" && target.id !== resourceId ? null : quote),
+    offer: async () => null,
+    estimate: () => [],
+    lookup: async () => ({ kind: "not-found" }),
+    outgoing: { queue: async () => {}, cancel: async () => false, status: async () => [] },
     verify: (request) => {
       asked.push(request);
       return fake.verdict();
@@ -231,3 +236,8 @@ export const v1Body = {
     asset: checksum(usdc),
   },
 };
+
+/** A rail as the merchant API and a look-up show it. */
+export function shownRail({ chain, asset, contract, payTo, transferMethod, domain }: RailFacts) {
+  return { chain, asset, contract, payTo, transferMethod, domain };
+}

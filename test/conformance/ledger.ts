@@ -18,11 +18,14 @@ export const creditedOnce = (payable: string, asset: string) => [
   { payable, leg: "fee", amount: "50", asset },
 ];
 
-/** Everything a refused payment must leave as it was. */
+/** Everything a refused payment must leave as it was. Finality and gas of earlier payments are booked in their own time
+ *  and are left out. */
 export async function footprint(database: TestDatabase): Promise<Record<string, string>> {
-  const tables = ["claim", "claim_event", "slot", "slot_item", "attempt", "settle_answer", "ledger_transfer"];
   const [row] = await database.query<Record<string, string>>(
-    `SELECT ${tables.map((table) => `(SELECT count(*) FROM ${table}) AS ${table}`).join(", ")}`,
+    `SELECT (SELECT count(*) FROM claim) AS claims, (SELECT count(*) FROM slot) AS slots,
+            (SELECT count(*) FROM attempt) AS attempts, (SELECT count(*) FROM settle_answer) AS answers,
+            (SELECT count(*) FROM ledger_transfer
+              WHERE phase IN ('single', 'pending') AND code NOT LIKE 'gas-%') AS credits`,
   );
   if (!row) throw new Error("a count came back empty");
   return row;

@@ -25,21 +25,24 @@ export function stockBuyer(
   return listening({ schemes: [scheme], ...(spendControls === undefined ? {} : { spendControls }) });
 }
 
-/** A v1 client with the limits it was shipped with. `network` is v1's name. */
+/** A v1 client with the limits it was shipped with. `network` is v1's name. Clients of v1's time never look at the v2
+ *  header; the package does and prefers it, so it is kept from hearing of it. */
 export function stockV1Buyer(payer: Payer, network: string): Buyer {
   const client = new ExactEvmSchemeV1(privateKeyToAccount(payer.key));
-  return listening({
-    schemes: [{ network: network as `${string}:${string}`, client, x402Version: 1 }],
-  });
+  const schemes = [{ network: network as `${string}:${string}`, client, x402Version: 1 }];
+  return listening({ schemes }, ["PAYMENT-REQUIRED"]);
 }
 
-function listening(config: Config): Buyer {
+function listening(config: Config, unheard: readonly string[] = []): Buyer {
   const payments: string[] = [];
-  const heard: typeof fetch = (input, init) => {
+  const heard: typeof fetch = async (input, init) => {
     const request = new Request(input, init);
     const payment = request.headers.get("PAYMENT-SIGNATURE") ?? request.headers.get("X-PAYMENT");
     if (payment !== null) payments.push(payment);
-    return fetch(request);
+    const response = await fetch(request);
+    const headers = new Headers(response.headers);
+    for (const name of unheard) headers.delete(name);
+    return new Response(response.body, { status: response.status, headers });
   };
   return { pay: wrapFetchWithPaymentFromConfig(heard, config), payments };
 }

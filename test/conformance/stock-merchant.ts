@@ -5,13 +5,15 @@ import { HTTPFacilitatorClient, x402ResourceServer } from "@x402/core/server";
 import { ExactEvmScheme } from "@x402/evm/exact/server";
 import { paymentMiddleware } from "@x402/hono";
 import { Hono } from "hono";
-import type { Resource } from "../support/house.ts";
+import { get, type Resource, until } from "../support/house.ts";
 
 export interface Sold {
   readonly path: string;
   readonly resource: Resource;
   /** Left out: authorization, the default of the middleware. */
   readonly flow?: "upfront";
+  /** In the middleware's own words, such as "$0.01"; left out, 10,000 atomic units of the first rail in USDC. */
+  readonly price?: string;
   /** What the route's own configuration calls its URL; left out, the server reports the address it was called at. */
   readonly url?: string;
 }
@@ -23,7 +25,13 @@ export interface StockMerchant {
   close(): Promise<void>;
 }
 
-/** Sells each path for 10,000 atomic units of the first rail in USDC. */
+/** A merchant server refuses to start where nothing is supported yet: no chain is followed in the first moment. */
+export function untilSupported({ baseUrl }: { readonly baseUrl: string }): Promise<void> {
+  const kinds = async () => (await get(baseUrl, "/x402/supported")).body.kinds as readonly unknown[];
+  return until(async () => (await kinds()).length > 0, "a network is supported");
+}
+
+/** Sells each path, once its facilitator has told the server what it supports. */
 export async function serveStockMerchant(
   network: `eip155:${number}`,
   facilitatorUrl: string,
@@ -34,7 +42,10 @@ export async function serveStockMerchant(
   const runs = new Map<string, number>();
   const app = new Hono();
   app.use(
-    paymentMiddleware(Object.fromEntries(sold.map((one) => [`GET ${one.path}`, routeOf(network, one)])), server),
+    paymentMiddleware(
+      Object.fromEntries(sold.map((one) => [`GET ${one.path}`, routeOf(network, one)])),
+      server,
+    ),
   );
   for (const { path } of sold)
     app.get(path, (c) => {
@@ -53,7 +64,7 @@ export async function serveStockMerchant(
   };
 }
 
-function routeOf(network: `eip155:${number}`, { resource, flow, url }: Sold) {
+function routeOf(network: `eip155:${number}`, { resource, flow, price, url }: Sold) {
   const rail = resource.accepts.find(({ asset }) => asset === "USDC");
   if (!rail) throw new Error("the resource has no rail in USDC");
   const { name, version } = rail.domain as { name: string; version: string };
@@ -63,7 +74,7 @@ function routeOf(network: `eip155:${number}`, { resource, flow, url }: Sold) {
       network,
       payTo: rail.payTo,
       maxTimeoutSeconds: resource.maxTimeoutSeconds,
-      price: {
+      price: price ?? {
         amount: "10000",
         asset: rail.contract,
         extra: { name, version, ...(flow === undefined ? {} : { paymentFlow: flow }) },

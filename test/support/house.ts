@@ -46,6 +46,7 @@ export async function startHouse(
     databaseUrl: database.url,
     chains: [rowOf(dev)],
     signerKeys: dev.contracts.signers.slice(0, lanes).map(({ privateKey }) => privateKey),
+    treasuryKey: dev.contracts.treasury.privateKey,
     masterSecret,
     role: "all",
     baseUrl,

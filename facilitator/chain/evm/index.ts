@@ -1,3 +1,4 @@
 export { openEvmChain } from "./chain.ts";
 export type { OnRpc } from "./client.ts";
+export { localCustodian } from "./custodian.ts";
 export { addressOf, localSigner } from "./signer.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parsePrice, presentMoney } from "../../../api/http/money.ts";
-import { cleanText } from "../../../api/http/text.ts";
+import { cleanText } from "#kernel/text";
+import { parsePrice, presentPrice } from "../../../api/http/money.ts";
 
 describe("money", () => {
   it.each([
@@ -12,7 +12,7 @@ describe("money", () => {
     [1_234_500_000n, "USDC", "1234.500000", "1,234.50 USDC", "1,234.50 USDC"],
     [1_000_000_000_000n, "EURC", "1000000.000000", "1,000,000.00 EURC", "1,000,000.00 EURC"],
   ])("%s of %s", (amount, asset, shown, formatted, display) => {
-    expect(presentMoney({ amount, asset })).toEqual({ amount: shown, asset, formatted, display });
+    expect(presentPrice({ amount, asset })).toEqual({ amount: shown, asset, formatted, display });
   });
 
   it("comes back as it went out", () => {
@@ -21,7 +21,7 @@ describe("money", () => {
         fc.bigInt(0n, 10n ** 20n),
         fc.constantFrom("USD", "EUR", "USDC", "USDG", "EURC"),
         (amount, asset) => {
-          const { amount: text } = presentMoney({ amount, asset });
+          const { amount: text } = presentPrice({ amount, asset });
           expect(parsePrice({ amount: text, asset }, "/price")).toEqual({ amount, asset });
         },
       ),

@@ -276,7 +276,13 @@ describe("POST /x402/resources/{id}/settle", () => {
       );
       expect(response.status).toBe(503);
       expect(response.headers.get("retry-after")).toBe("1");
-      expect(body).toMatchObject({ success: false, errorReason: reason });
+      expect(body).toMatchObject({
+        success: false,
+        errorReason: reason,
+        transaction: txHash,
+        network: "eip155:8453",
+      });
+      expect(body.errorMessage).toMatch(/repeat the identical request/i);
     }
   });
 
@@ -338,11 +344,11 @@ describe("rates", () => {
   it("429 with Retry-After and typed fields that blame nobody", async () => {
     const { app } = world({ rateLimits: "on" });
     const answers = await Promise.all(
-      Array.from({ length: 320 }, () => app.request(`${one}/settle`, post(v2Body))),
+      Array.from({ length: 600 }, () => app.request(`${one}/settle`, post(v2Body))),
     );
     const limited = answers.filter(({ status }) => status === 429);
-    // 50 a second and a burst of 250 belong to one payer.
-    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(250);
+    // One resource takes 200 a second; a slow machine may need some seconds for all of these.
+    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(200);
     expect(limited.length).toBeGreaterThan(0);
     expect(limited[0]?.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
     expect(await limited[0]?.json()).toMatchObject({

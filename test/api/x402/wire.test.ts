@@ -6,12 +6,10 @@ import { v1Networks, v1Reasons } from "../../../api/x402/v1.ts";
 import { readPayment, toHeader } from "../../../api/x402/wire.ts";
 import { requirements, v1Body, v2Body } from "../world.ts";
 
-const networks = v1Networks({
-  networks: [
-    { network: "eip155:8453", v1Name: "base", signers: [] },
-    { network: "eip155:31337", v1Name: null, signers: [] },
-  ],
-});
+const networks = v1Networks([
+  { network: "eip155:8453", v1Name: "base" },
+  { network: "eip155:31337", v1Name: null },
+]);
 const { maxTimeoutSeconds: _t, extra: _e, ...selection } = requirements;
 
 function read(body: unknown) {

@@ -26,3 +26,13 @@ function cleanOnce(text: string): string {
     .trim()
     .normalize("NFC");
 }
+
+/** The first `limit` characters of cleaned text; never half of a pair, nor a space at the end. */
+export function cutText(text: string, limit: number): string {
+  return text.length <= limit
+    ? text
+    : text
+        .slice(0, limit)
+        .replace(/\p{Surrogate}$/u, "")
+        .trim();
+}

@@ -1,0 +1,229 @@
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { Facilitator, Offer, SettleAnswer } from "#facilitator";
+import { unreachable } from "#kernel/fault";
+import { isId } from "#kernel/id";
+import { errorFields } from "#kernel/log";
+import { headerCount } from "../http/context.ts";
+import { fault } from "../http/faults.ts";
+import { PRIVATE } from "../http/headers.ts";
+import { readIdempotencyKey } from "../http/idempotency.ts";
+import { clientAddress, enforce } from "../http/limit.ts";
+import { problem } from "../http/problem.ts";
+import { json, problems } from "../http/route.ts";
+import { challenge } from "./challenge.ts";
+import { followDelivery } from "./delivery.ts";
+import { carriedInHeaders } from "./header.ts";
+import { presentReason, presentSettle, type Voice } from "./present.ts";
+import { presentReceipt } from "./receipt.ts";
+import { readSpend } from "./spend.ts";
+import { v1Networks } from "./v1.ts";
+import { toHeader, type WirePayment } from "./wire.ts";
+
+/** What has an agent URL: everything that is paid here and not at a merchant's own endpoint. */
+const prefixes = ["plink", "inv", "pi"] as const;
+
+interface Counter {
+  readonly facilitator: Facilitator;
+  readonly baseUrl: string;
+}
+/** A request to pay one thing. */
+interface Visit extends Counter {
+  readonly c: Context;
+  readonly offer: Offer;
+  readonly voice: Voice;
+}
+
+/** `GET` and `POST /x402/payables/{id}`: unpaid it answers 402, paid it settles and answers with the receipt. What can
+ *  be paid once never challenges twice. Source: x402.md §5, agents.md §7. */
+export function mountAgentUrl(app: OpenAPIHono, counter: Counter): void {
+  app.on(["GET", "POST"], "/x402/payables/:id", async (c) => {
+    const { limits } = c.var.edge;
+    const carried = carriedInHeaders(
+      (name) => c.req.header(name),
+      (name) => headerCount(c, name),
+    );
+    const isUnpaid = carried.ok && carried.payload === null;
+    await enforce(limits, isUnpaid ? "verify" : "settle", clientAddress(c, c.var.edge));
+    const visit = await arrive(c, counter);
+    if (!carried.ok) return refuse(visit, carried.refusal);
+    if (isUnpaid) return unpaid(visit);
+    const reading = readSpend(carried.payload, { offer: visit.offer, networks: visit.voice.networks });
+    const version = reading.ok ? reading.payment.version : reading.version;
+    const spoken = { ...visit, voice: { ...visit.voice, version } };
+    if (!reading.ok) return refuse(spoken, reading.refusal);
+    await enforce(limits, "payable", visit.offer.payable.id);
+    if (reading.payment.payer !== null)
+      await enforce(limits, "payer", reading.payment.payer.slice(0, 64).toLowerCase());
+    return pay(spoken, reading.payment);
+  });
+}
+
+async function arrive(c: Context, counter: Counter): Promise<Visit> {
+  const id = c.req.param("id") ?? "";
+  const offer = prefixes.some((prefix) => isId(prefix, id))
+    ? await counter.facilitator.offer({ by: "id", id })
+    : null;
+  if (!offer) throw fault("not_found");
+  const networks = v1Networks(counter.facilitator.rails());
+  return { ...counter, c, offer, voice: { version: 2, networks, baseUrl: counter.baseUrl } };
+}
+
+function unpaid(visit: Visit, error?: string): Response {
+  const { offer, voice } = visit;
+  const { state } = offer;
+  switch (state) {
+    case "closed":
+    case "paid":
+      return gone(visit);
+    case "held":
+      return busy(visit);
+    case "open": {
+      const { required, v1 } = challenge(offer, voice.networks, error);
+      return respond(402, v1, { "PAYMENT-REQUIRED": toHeader(required) });
+    }
+    default:
+      return unreachable(state);
+  }
+}
+
+function gone({ c, offer }: Visit): Response {
+  const state = offer.state === "paid" ? "paid" : (offer.payable.closedAs ?? "closed");
+  return problem(c, fault("payable_closed"), { members: { state }, headers: { "Cache-Control": PRIVATE } });
+}
+
+/** Somebody's payment is under way, so nobody is asked to sign another. */
+function busy({ c, offer, baseUrl }: Visit): Response {
+  return problem(c, fault("payment_pending"), {
+    members: { statusUrl: `${baseUrl}/x402/settlements/${offer.paymentId}` },
+    headers: { "Cache-Control": PRIVATE, "Retry-After": "2" },
+  });
+}
+
+async function pay(visit: Visit, payment: WirePayment): Promise<Response> {
+  const { c, facilitator, offer } = visit;
+  const delivery = followDelivery(c);
+  const { requestId, log } = c.var.ctx;
+  const request = {
+    ...payment,
+    target: { by: "id", id: offer.payable.id } as const,
+    idempotencyKey: readIdempotencyKey(c),
+    requestId,
+  };
+  let answer: SettleAnswer;
+  try {
+    answer = await facilitator.settle(request, { closed: delivery.closed });
+  } catch (error) {
+    // From here on nobody can say that nothing was recorded.
+    log.error({ requestId, ...errorFields(error) }, "paying a payable failed");
+    return unavailable(visit, { errorReason: "settlement_pending", transaction: "", network: "" });
+  }
+  const { paymentId } = answer;
+  if (answer.outcome === "settled" && !answer.replayed && paymentId !== null)
+    delivery.orElse(() => {
+      facilitator
+        .releaseGrant(paymentId, requestId)
+        .catch((error) => log.warn({ paymentId, ...errorFields(error) }, "a success was not taken back"));
+    });
+  return told(visit, answer, payment);
+}
+
+async function told(visit: Visit, answer: SettleAnswer, payment: WirePayment): Promise<Response> {
+  const { facilitator, voice, offer, baseUrl, c } = visit;
+  const body = presentSettle(answer, voice);
+  const headers = {
+    [voice.version === 1 ? "X-PAYMENT-RESPONSE" : "PAYMENT-RESPONSE"]: toHeader(body),
+    ...(answer.replayed ? { "Idempotent-Replayed": "true" } : {}),
+  };
+  const { outcome } = answer;
+  switch (outcome) {
+    case "settled": {
+      const about = { payable: offer.payable, asset: payment.selection.asset, baseUrl };
+      return respond(200, presentReceipt(answer, { ...about, rails: facilitator.rails() }), headers);
+    }
+    case "pending":
+      return respond(200, body, {
+        ...headers,
+        "Retry-After": String(answer.extra.retryAfterSeconds ?? 2),
+      });
+    case "failed":
+      return respond(402, body, headers);
+    case "duplicate":
+    case "bound-elsewhere":
+      return respond(409, body, headers);
+    case "refused":
+      return refuse(await arrive(c, visit), { reason: answer.reason ?? "invalid_payload" }, voice);
+    case "idempotency-key-reused":
+      return problem(c, fault("idempotency_key_reused"), { members: body, headers: shared });
+    case "unknown-payable":
+      return problem(c, fault("not_found"), { members: body, headers: shared });
+    case "unavailable":
+      return unavailable(visit, body, answer.extra.retryAfterSeconds);
+    default:
+      return unreachable(outcome);
+  }
+}
+
+/** Refused before anything was signed into a transaction: what the payable is by now decides how. */
+function refuse(
+  visit: Visit,
+  { reason }: { readonly reason: Parameters<typeof presentReason>[0] },
+  voice: Voice = visit.voice,
+): Response {
+  return unpaid({ ...visit, voice }, presentReason(reason, voice));
+}
+
+function unavailable(
+  { c }: Visit,
+  fields: Readonly<Record<string, unknown>>,
+  retryAfterSeconds = 2,
+): Response {
+  const members = { success: false, ...fields };
+  return problem(c, fault("unavailable", { retryAfterSeconds }), { members, headers: shared });
+}
+
+const shared = { "Cache-Control": PRIVATE, Vary: "PAYMENT-SIGNATURE, X-PAYMENT" };
+
+function respond(status: ContentfulStatusCode, body: unknown, headers: Readonly<Record<string, string>>) {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { "Content-Type": "application/json", ...headers, ...shared },
+  });
+}
+
+/** The agent URL in the OpenAPI document, as indexers of x402 read it. */
+export function describeAgentUrl(app: OpenAPIHono): void {
+  for (const method of ["get", "post"] as const)
+    app.openAPIRegistry.registerPath({
+      method,
+      path: "/x402/payables/{id}",
+      tags: ["x402"],
+      summary: "Pay an invoice, a link or an intent",
+      request: { params: z.object({ id: z.string() }) },
+      responses: {
+        200: json(ReceiptBody, "The receipt; or, with success false, that the outcome is still open"),
+        402: { description: "Not paid; the header PAYMENT-REQUIRED says what to sign" },
+        409: { description: "Paid before, bound elsewhere, or a payment is under way" },
+        ...problems("not_found", "payable_closed"),
+      },
+      // The price is the payable's own; the 402 tells it.
+      "x-payment-info": { price: { mode: "dynamic", currency: "USD" }, protocols: [{ x402: {} }] },
+    });
+}
+
+const ReceiptBody = z
+  .object({
+    success: z.boolean(),
+    paymentId: z.string().nullable(),
+    payable: z.object({ id: z.string(), kind: z.string(), url: z.string() }),
+    amount: z
+      .object({ atomic: z.string(), decimal: z.string(), decimals: z.int(), symbol: z.string() })
+      .nullable(),
+    transaction: z.string(),
+    network: z.string(),
+    payer: z.string().nullable(),
+    paidAt: z.string().nullable(),
+    statusUrl: z.string().nullable(),
+  })
+  .openapi("Receipt");

@@ -1,0 +1,47 @@
+import type { Facilitator, Payable, PaymentOption, Quote, SettleAnswer, VerifyAnswer } from "#facilitator";
+import { parseStrict } from "../http/strict-json.ts";
+import { challenge } from "./challenge.ts";
+import { type Carried, carriedInHeaders, carriedPayment } from "./header.ts";
+import { presentReason, presentSettle, presentVerify, type Voice } from "./present.ts";
+import { presentReceipt } from "./receipt.ts";
+import { readSpend } from "./spend.ts";
+import { v1Networks } from "./v1.ts";
+import type { WireVersion } from "./wire.ts";
+
+/** Everything that knows how payments look outside, for a room that must not: it is handed to MCP where the house is
+ *  composed. Source: DESIGN 4.1. */
+export function paymentCodec({
+  facilitator,
+  baseUrl,
+}: {
+  readonly facilitator: Pick<Facilitator, "rails">;
+  readonly baseUrl: string;
+}) {
+  const voice = (version: WireVersion): Voice => ({
+    version,
+    networks: v1Networks(facilitator.rails()),
+    baseUrl,
+  });
+  return {
+    /** JSON as payment routes take it. Fault: `invalid_json`. */
+    parse: parseStrict,
+    /** One payment out of the places where it may be; several must be the same. */
+    carried: (values: readonly unknown[]): Carried => carriedPayment(values),
+    carriedInHeaders: (headers: Headers): Carried => carriedInHeaders((name) => headers.get(name)),
+    /** A payload, and the requirements beside it where they came, for what is on offer. */
+    read: (payload: unknown, offer: Quote, requirements?: unknown) =>
+      readSpend(payload, { offer, networks: voice(2).networks, requirements }),
+    required: (offer: Quote, error?: string) => challenge(offer, voice(2).networks, error).required,
+    verified: (answer: VerifyAnswer, version: WireVersion) => presentVerify(answer, { version }),
+    settled: (answer: SettleAnswer, version: WireVersion) => presentSettle(answer, voice(version)),
+    reason: (reason: Parameters<typeof presentReason>[0], version: WireVersion) =>
+      presentReason(reason, { version }),
+    receipt: (answer: SettleAnswer, payable: Payable, asset: string) =>
+      presentReceipt(answer, { payable, asset, rails: facilitator.rails(), baseUrl }),
+    /** v1's name of an option's network, where it has one. */
+    v1Name: ({ network }: PaymentOption): string | null => {
+      const name = voice(1).networks.toName(network);
+      return name === network ? null : name;
+    },
+  };
+}

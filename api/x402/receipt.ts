@@ -1,0 +1,52 @@
+import type { Payable, RailFacts, SettleAnswer } from "#facilitator";
+import { checksum, parseAddress } from "#kernel/bytes";
+import { formatDecimal } from "#kernel/money";
+
+/** What a payer keeps of a payment of ours, as JSON. Amounts both ways; the time is the block's. */
+export interface Receipt {
+  readonly success: true;
+  readonly paymentId: string | null;
+  readonly payable: { readonly id: string; readonly kind: Payable["kind"]; readonly url: string };
+  readonly amount: {
+    readonly atomic: string;
+    readonly decimal: string;
+    readonly decimals: number;
+    readonly symbol: string;
+  } | null;
+  readonly transaction: string;
+  readonly network: string;
+  readonly payer: string | null;
+  readonly paidAt: string | null;
+  readonly statusUrl: string | null;
+}
+
+/** Of a settled answer. `asset` is the token's contract that the payment selected. */
+export function presentReceipt(
+  answer: SettleAnswer,
+  about: { payable: Payable; asset: string; rails: readonly RailFacts[]; baseUrl: string },
+): Receipt {
+  const { payable, asset, rails, baseUrl } = about;
+  const { paymentId, amount, transaction, network, payer, extra } = answer;
+  const rail = rails.find(
+    (each) => each.network === network && parseAddress(each.contract) === parseAddress(asset),
+  );
+  return {
+    success: true,
+    paymentId,
+    payable: { id: payable.id, kind: payable.kind, url: payable.url },
+    amount:
+      amount === null || !rail
+        ? null
+        : {
+            atomic: amount,
+            decimal: formatDecimal(BigInt(amount), rail.decimals),
+            decimals: rail.decimals,
+            symbol: rail.asset,
+          },
+    transaction,
+    network,
+    payer: payer === null ? null : checksum(payer),
+    paidAt: extra.settledAt ?? null,
+    statusUrl: paymentId === null ? null : `${baseUrl}/x402/settlements/${paymentId}`,
+  };
+}

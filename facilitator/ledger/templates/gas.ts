@@ -1,0 +1,47 @@
+import * as account from "../account.ts";
+import { type Entry, entry, single } from "../transfer.ts";
+
+/** Gas that a slot's transaction burnt, in wei of the chain's coin (`ETH@base`). */
+export function gasSpent(spent: {
+  chain: string;
+  signer: string;
+  nonce: number;
+  asset: string;
+  wei: bigint;
+  blockNumber: number;
+}): Entry {
+  return entry(
+    {
+      code: "gas-spent",
+      eventKey: `gas:${spent.chain}:${spent.signer}:${spent.nonce}`,
+      subject: null,
+      blockNumber: spent.blockNumber,
+    },
+    [
+      single("gas", {
+        debit: account.gasExpense(spent.asset),
+        credit: account.gas(spent.asset),
+        amount: spent.wei,
+      }),
+    ],
+  );
+}
+
+/** What a gas key held when the service first met it. */
+export function gasFunded(funded: { chain: string; signer: string; asset: string; wei: bigint }): Entry {
+  return entry(
+    {
+      code: "gas-funded",
+      eventKey: `gas-funding:${funded.chain}:${funded.signer}`,
+      subject: null,
+      blockNumber: null,
+    },
+    [
+      single("funding", {
+        debit: account.gas(funded.asset),
+        credit: account.funding(funded.asset),
+        amount: funded.wei,
+      }),
+    ],
+  );
+}

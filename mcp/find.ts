@@ -1,0 +1,36 @@
+import type { Facilitator, Offer } from "#facilitator";
+import { isId } from "#kernel/id";
+import { failure, type ToolResult } from "./result.ts";
+
+/** Ids of what is paid at its own agent URL. */
+const prefixes = ["plink", "inv", "pi"] as const;
+const IN_OUR_URL = /\/(?:x402\/payables|checkout|invoices)\/([a-z]+_[0-9A-Z]{26})(?:[/?#]|$)/;
+
+/** A resource by its id or the URL it is called at. Text that cannot be an id is not looked up. */
+export async function findResource(
+  facilitator: Facilitator,
+  { id, url }: { readonly id?: string | undefined; readonly url?: string | undefined },
+): Promise<Offer | null> {
+  if (id !== undefined) return isId("x402r", id) ? facilitator.offer({ by: "id", id }) : null;
+  const found = await facilitator.offer({ by: "url", url: url ?? "" });
+  return found?.payable.kind === "resource" ? found : null;
+}
+
+/** A link, invoice or intent by its id, its agent URL or its page. */
+export async function findPayable(
+  facilitator: Facilitator,
+  { id, url }: { readonly id?: string | undefined; readonly url?: string | undefined },
+): Promise<Offer | null> {
+  const named = id ?? IN_OUR_URL.exec(url ?? "")?.[1] ?? "";
+  const isOne = prefixes.some((prefix) => isId(prefix, named));
+  return isOne ? facilitator.offer({ by: "id", id: named }) : null;
+}
+
+export const noResource: ToolResult = failure(
+  "not_found",
+  "No resource for sale here has this id or URL. Take the id from search_resources.",
+);
+export const noPayable: ToolResult = failure(
+  "not_found",
+  "Nothing payable here has this id or URL. Take the id from search_payables, or from whoever asked you to pay.",
+);

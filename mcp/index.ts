@@ -1,0 +1,133 @@
+/** The door of the MCP room: an adapter over the facilitator's door for programs. It never imports the HTTP room. */
+import { isUtf8 } from "node:buffer";
+import { Fault } from "#kernel/fault";
+import { errorFields } from "#kernel/log";
+import { serverCard } from "./card.ts";
+import type { Caller, McpDeps, Members } from "./deps.ts";
+import { type Eras, openEras } from "./eras.ts";
+import { guardOf, MAX_BATCH, MAX_BODY_BYTES, rpcError } from "./guard.ts";
+import { serverFor } from "./server.ts";
+
+export type { Caller, McpConfig, McpDeps, PaymentWire } from "./deps.ts";
+
+/** A caller of whom nothing is known: nothing is counted, and the connection is taken to hold. */
+const nobody: Caller = {
+  address: "unknown",
+  requestId: "req_unknown",
+  limit: async () => null,
+  delivery: { closed: new AbortController().signal, orElse: () => {} },
+};
+
+/** `handler` answers `POST /x402/mcp` in both protocol eras, without keys and without state; `card` answers for the
+ *  server card. Source: agents.md §1. */
+export function createMcp(deps: McpDeps): {
+  handler(request: Request, caller?: Caller): Promise<Response>;
+  card(request: Request): Response;
+  close(): Promise<void>;
+} {
+  const callers = new WeakMap<Request, Caller>();
+  const eras = openEras(
+    (request) => serverFor(deps, callers.get(request) ?? nobody, request.headers),
+    (error) => deps.log.info(errorFields(error), "an MCP request was refused or failed"),
+  );
+  const guard = guardOf(deps.config);
+  const card = serverCard(deps.config);
+  const listening = new Set<string>();
+  return {
+    async handler(request, caller = nobody) {
+      const refused = guard.refuse(request);
+      if (refused) return refused;
+      const exchange = { deps, eras, callers, listening, caller: manyUndos(caller) };
+      return guard.admit(request, uncached(await answer(exchange, request)));
+    },
+    card,
+    close: eras.close,
+  };
+}
+
+interface Exchange {
+  readonly deps: McpDeps;
+  readonly eras: Eras;
+  readonly callers: WeakMap<Request, Caller>;
+  readonly listening: Set<string>;
+  readonly caller: Caller;
+}
+
+async function answer(exchange: Exchange, request: Request): Promise<Response> {
+  const { deps, eras, callers, caller } = exchange;
+  const text = await readText(request);
+  if (text instanceof Response) return text;
+  let body: unknown;
+  try {
+    body = deps.wire.parse(text);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return rpcError(400, -32700, `Parse error: ${error.detail}`);
+  }
+  if (Array.isArray(body) && body.length > MAX_BATCH)
+    return rpcError(400, -32600, `A batch holds at most ${MAX_BATCH} messages.`);
+  if (isListening(body) && !admitListener(exchange))
+    return rpcError(429, -32603, "One subscription for each address. Nothing here changes at run time.");
+  // Without its body, which is read, and with the end of the connection as its signal.
+  const bare = new Request(request.url, {
+    method: request.method,
+    headers: request.headers,
+    signal: caller.delivery.closed,
+  });
+  callers.set(bare, caller);
+  return eras.serve(bare, body);
+}
+
+async function readText(request: Request): Promise<string | Response> {
+  const tooLarge = () => rpcError(413, -32000, `The body may have at most ${MAX_BODY_BYTES} bytes.`);
+  if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) return tooLarge();
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of request.body ?? []) {
+    length += piece.length;
+    if (length > MAX_BODY_BYTES) return tooLarge();
+    pieces.push(piece);
+  }
+  const bytes = Buffer.concat(pieces);
+  return isUtf8(bytes)
+    ? bytes.toString("utf8")
+    : rpcError(400, -32700, "Parse error: the body is not UTF-8.");
+}
+
+/** A stream that a keyless caller may hold open: one for each address. */
+function admitListener({ listening, caller }: Exchange): boolean {
+  const { address, delivery } = caller;
+  if (listening.has(address)) return false;
+  listening.add(address);
+  delivery.closed.addEventListener("abort", () => listening.delete(address), { once: true });
+  return true;
+}
+
+function isListening(body: unknown): boolean {
+  return (body as Members | null)?.method === "subscriptions/listen";
+}
+
+/** A batch may hold several payments: what must be taken back when the answer is lost is all of them. */
+function manyUndos(caller: Caller): Caller {
+  const undos: (() => void)[] = [];
+  const undoAll = () => {
+    for (const undo of undos.splice(0)) undo();
+  };
+  return {
+    ...caller,
+    delivery: {
+      closed: caller.delivery.closed,
+      orElse(undo) {
+        undos.push(undo);
+        caller.delivery.orElse(undoAll);
+      },
+    },
+  };
+}
+
+/** What one caller was told is never another's, and a lost session id must not come back out of a cache. */
+function uncached(response: Response): Response {
+  if (!response.headers.has("Cache-Control")) response.headers.set("Cache-Control", "no-store, private");
+  response.headers.set("X-Content-Type-Options", "nosniff");
+  return response;
+}

@@ -1,0 +1,76 @@
+import type { SettleAnswer, SettleOutcome } from "#facilitator";
+import { failure, type Next, type ToolResult } from "./result.ts";
+
+/** An outcome as one word of the tools' own. */
+export function statusOf(outcome: SettleOutcome): string {
+  return outcome === "bound-elsewhere" ? "refused" : outcome;
+}
+
+/** Answers that are none about the payment; null where there is one. */
+export function unanswered({ outcome, reason }: SettleAnswer): ToolResult | null {
+  switch (outcome) {
+    case "unknown-payable":
+      return failure("not_found", "Nothing payable here has this id. Nothing was charged.");
+    case "idempotency-key-reused":
+      return failure(
+        "idempotency_key_reused",
+        "This key or payment identifier was first used with another payload. Use a new one for a new payment.",
+      );
+    case "unavailable":
+      return reason === "settlement_pending"
+        ? failure(
+            "unavailable",
+            "We cannot say whether this was recorded. Do not sign again; repeat the identical call.",
+          )
+        : failure("unavailable", "Nothing was recorded. Repeat the identical call shortly.");
+    default:
+      return null;
+  }
+}
+
+const status = "get_payment_status";
+
+/** What to do after a settle: to fix and retry, to leave alone because it is paid, and to wait are three things. */
+export function outcomeNext(outcome: SettleOutcome, chargeable?: boolean): Next {
+  switch (outcome) {
+    case "settled":
+      return {
+        action: "done",
+        text: "Paid. Ask get_payment_status with paymentId to see it become final.",
+        tool: status,
+      };
+    case "pending":
+      return {
+        action: "wait",
+        text: "The outcome is open. Never sign again: ask get_payment_status with paymentId, or repeat the identical call.",
+        tool: status,
+      };
+    case "duplicate":
+      return {
+        action: "do-not-retry",
+        text: "This authorization was settled before, in the transaction named. It is not charged again.",
+        tool: status,
+      };
+    case "bound-elsewhere":
+      return {
+        action: "fix-and-retry",
+        text: "This authorization already pays for something else. Sign a fresh one for this.",
+      };
+    case "failed":
+      return chargeable === false
+        ? {
+            action: "fix-and-retry",
+            text: "Not settled, and this authorization can never be charged. Sign a fresh one.",
+          }
+        : {
+            action: "wait",
+            text: "Not settled so far, but the signature can still be charged until validBefore. Repeat the identical call, or wait until get_payment_status says chargeable false, before you sign another.",
+            tool: status,
+          };
+    default:
+      return {
+        action: "fix-and-retry",
+        text: "Nothing was charged. Correct what errorMessage names and try again.",
+      };
+  }
+}

@@ -1,0 +1,52 @@
+import type { Offer, PaymentRequest, SettleAnswer, VerifyAnswer } from "#facilitator";
+import { errorFields } from "#kernel/log";
+import type { Call, ReadPayment } from "./deps.ts";
+import { rateLimited, type ToolResult } from "./result.ts";
+
+/** What a payment is checked or spent for. */
+interface Spending {
+  readonly offer: Offer;
+  readonly payment: ReadPayment;
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** The budgets of what is paid and of who pays it, beside the caller's own; null when all hold. */
+export async function overBudget(call: Call, { offer, payment }: Spending): Promise<ToolResult | null> {
+  const { limit } = call.caller;
+  const seconds =
+    (await limit("payable", offer.payable.id)) ??
+    (payment.payer === null ? null : await limit("payer", payment.payer.slice(0, 64).toLowerCase()));
+  return seconds === null ? null : rateLimited(seconds);
+}
+
+export function verify(call: Call, spending: Spending): Promise<VerifyAnswer> {
+  return call.facilitator.verify(requestOf(call, spending));
+}
+
+/** Settles, waiting as long as the engine does. A success that the caller's connection did not take is given back. */
+export async function settle(call: Call, spending: Spending): Promise<SettleAnswer> {
+  const { facilitator, caller, log } = call;
+  const answer = await facilitator.settle(requestOf(call, spending), { closed: caller.delivery.closed });
+  const { paymentId } = answer;
+  if (answer.outcome === "settled" && !answer.replayed && paymentId !== null)
+    caller.delivery.orElse(() => {
+      facilitator
+        .releaseGrant(paymentId, caller.requestId)
+        .catch((error) => log.warn({ paymentId, ...errorFields(error) }, "a success was not taken back"));
+    });
+  return answer;
+}
+
+function requestOf({ caller }: Call, { offer, payment, idempotencyKey }: Spending): PaymentRequest {
+  const { selection, accepted, payload, payloadHash, paymentIdentifier } = payment;
+  return {
+    target: { by: "id", id: offer.payable.id },
+    selection,
+    accepted,
+    payload,
+    payloadHash,
+    paymentIdentifier,
+    idempotencyKey: idempotencyKey ?? null,
+    requestId: caller.requestId,
+  };
+}

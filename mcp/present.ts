@@ -1,0 +1,178 @@
+import type { Offer, Payable, PaymentOption, Quote } from "#facilitator";
+import { priceDecimals } from "#kernel/asset";
+import { checksum } from "#kernel/bytes";
+import { formatDecimal } from "#kernel/money";
+import { cleanText, cutText } from "#kernel/text";
+import { isDefaultAsset } from "./default-assets.ts";
+import type { Members, PaymentRequired, PaymentWire } from "./deps.ts";
+
+/** An amount both ways: atomic units, and decimals for reading. */
+export function amountOf(atomic: bigint, decimals: number, symbol: string) {
+  return { atomic: atomic.toString(), decimal: shortDecimal(atomic, decimals), decimals, symbol };
+}
+
+/** A price in its own unit. */
+export function priceOf({ price }: Payable) {
+  return amountOf(price.amount, priceDecimals[price.asset] ?? 0, price.asset);
+}
+
+/** Without the zeros at the end, but with two decimals at least. */
+function shortDecimal(atomic: bigint, decimals: number): string {
+  const [whole = "0", fraction = ""] = formatDecimal(atomic, decimals).split(".");
+  const kept = fraction.replace(/0+$/, "").padEnd(2, "0");
+  return `${whole}.${kept}`;
+}
+
+export function networksOf({ options }: Quote): string[] {
+  return [...new Set(options.map(({ network }) => network))];
+}
+
+/** The ways to pay, in short; what is signed stands in `paymentRequired.accepts`. */
+export function railsOf({ options }: Quote) {
+  return options.map(({ chain, network, symbol, asset, amount }) => ({
+    chain,
+    network,
+    asset: symbol,
+    contract: checksum(asset),
+    amount: amount.toString(),
+  }));
+}
+
+/** What the seller wrote, and nothing else has it. Cleaned when it was stored and again here; treated as hostile all
+ *  the same. Source: agents.md §8. */
+export function merchantText(payable: Payable, limit = 300) {
+  const plain = (text: string) => cutText(cleanText(text), limit);
+  const { title, description, serviceName, tags, number = null } = payable;
+  return {
+    trust: "merchant-supplied" as const,
+    merchant: plain(payable.merchantName),
+    ...(title ? { title: plain(title) } : {}),
+    ...(number ? { number: plain(number) } : {}),
+    ...(description ? { description: plain(description) } : {}),
+    ...(serviceName ? { serviceName: plain(serviceName) } : {}),
+    ...(tags.length > 0 ? { tags: tags.slice(0, 5).map(plain) } : {}),
+  };
+}
+
+/** Facts that a seller cannot write. */
+export function trustOf({ url, merchantId }: Payable) {
+  return { host: new URL(url).host, hostVerified: false, merchantId };
+}
+
+/** The challenge without the seller's words: an option, its address and ours is all that is signed. */
+export function requiredOf(wire: PaymentWire, offer: Quote, error?: string): PaymentRequired {
+  const { resource, extensions, ...rest } = wire.required(offer, error);
+  const { "payment-identifier": identifier } = extensions;
+  return {
+    ...rest,
+    resource: { url: resource.url, mimeType: resource.mimeType },
+    extensions: identifier === undefined ? {} : { "payment-identifier": identifier },
+  };
+}
+
+const DOLLAR = 1_000_000n;
+const V1_CAP = 100_000n;
+
+/** What stands between the first option and a client with default settings. */
+export function clientNotes(wire: PaymentWire, { options }: Quote): string[] {
+  const [first] = options;
+  if (!first) return ["No network here can be paid on at the moment. Ask again later."];
+  const { network, asset, amount } = first;
+  const isDefault = isDefaultAsset(network, asset);
+  return [
+    ...(isDefault ? [] : [optInNote(first)]),
+    ...(isDefault && amount > DOLLAR
+      ? [
+          `Above the $1 that x402 clients pay by default: set spendControls {maxAmountPerPayment: "$${shortDecimal(amount, 6)}"}.`,
+        ]
+      : []),
+    ...v1Note(wire, first),
+  ];
+}
+
+function optInNote({ network, asset, amount }: PaymentOption): string {
+  const entry = JSON.stringify({ network, asset: checksum(asset), maxAmountPerPayment: amount.toString() });
+  return `x402 clients refuse this asset by default: set spendControls {allowedAssets: [${entry}]}.`;
+}
+
+function v1Note(wire: PaymentWire, option: PaymentOption): string[] {
+  if (wire.v1Name(option) === null)
+    return [`Version 1 of x402 has no name for ${option.network}: use version 2.`];
+  return option.amount > V1_CAP ? ["Above the $0.10 that version 1 clients pay by default."] : [];
+}
+
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+const MAX_EXAMPLE = 1_500;
+
+/** How to call a resource so that the paid call is not malformed: the example that the seller registered. */
+export function callExample({ url, extensions }: Payable) {
+  const input = membersAt(membersAt(membersAt(extensions, "bazaar"), "info"), "input");
+  const method = methodOf(extensions);
+  if (method === null)
+    return {
+      available: false,
+      text: "The seller registered no input description. Ask the URL itself what it takes before you pay.",
+    };
+  const { queryParams, pathParams, bodyType, body, headers } = input;
+  const given = plainJson({ query: queryParams, path: pathParams, bodyType, body, headers });
+  const fits = JSON.stringify(given).length <= MAX_EXAMPLE;
+  return { available: true, trust: "merchant-supplied", method, url, ...(fits ? membersOf(given) : {}) };
+}
+
+export function methodOf(extensions: Members): string | null {
+  const { method } = membersAt(membersAt(membersAt(extensions, "bazaar"), "info"), "input");
+  return typeof method === "string" && METHODS.includes(method) ? method : null;
+}
+
+/** The seller's input schema, for readers who ask for everything; it belongs under the seller's text. */
+export function inputSchema({ extensions }: Payable): unknown {
+  const schema = membersAt(extensions, "bazaar").schema;
+  return schema === undefined ? undefined : plainJson(schema);
+}
+
+/** Somebody else's JSON with every text and key in it cleaned. */
+function plainJson(value: unknown): unknown {
+  if (typeof value === "string") return cutText(cleanText(value), 300);
+  if (Array.isArray(value)) return value.map(plainJson);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(entries.map(([key, member]) => [cutText(cleanText(key), 60), plainJson(member)]));
+}
+
+function membersOf(value: unknown): Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : {};
+}
+
+function membersAt(holder: unknown, key: string): Members {
+  return membersOf(membersOf(holder)[key]);
+}
+
+/** What everybody may know of a payable that has an agent URL. */
+export function presentPayable(offer: Quote, textLimit?: number) {
+  const { payable } = offer;
+  const { id, kind, url, pageUrl, expiresAt, dueAt } = payable;
+  return {
+    id,
+    kind,
+    amount: priceOf(payable),
+    resource: url,
+    ...(pageUrl ? { url: pageUrl } : {}),
+    ...(expiresAt ? { expiresAt: expiresAt.toISOString() } : {}),
+    ...(dueAt ? { dueAt: dueAt.toISOString() } : {}),
+    merchantText: merchantText(payable, textLimit),
+  };
+}
+
+/** Why a payable is not on offer; null when it is. */
+export function obstacle({ state, payable }: Offer): string | null {
+  switch (state) {
+    case "open":
+      return null;
+    case "held":
+      return "held";
+    case "paid":
+      return "paid";
+    case "closed":
+      return payable.closedAs ?? "closed";
+  }
+}

@@ -1,0 +1,77 @@
+import { z } from "zod";
+import type { Offer } from "#facilitator";
+import type { Call } from "../deps.ts";
+import { findPayable, noPayable } from "../find.ts";
+import { clientNotes, obstacle, presentPayable, railsOf, requiredOf, trustOf } from "../present.ts";
+import { type Next as NextStep, success } from "../result.ts";
+import { Amount, MerchantText, Next, Notes, PaymentRequired, ShortText, Url } from "../schema.ts";
+import { defineTool } from "../tool.ts";
+
+export const getPayable = defineTool({
+  name: "get_payable",
+  title: "One invoice, link or intent",
+  description:
+    "What an invoice, payment link or payment intent costs, whether it can still be paid, and what to sign for it. " +
+    "Use it with an id from search_payables, an agent URL or the URL of a payment page; for resources use " +
+    "get_payment_required. state is open, or why it cannot be paid: held (a payment is under way), paid, void, " +
+    'disabled, expired. Example: {"id":"inv_…"}. Then sign one option and call pay_payable.',
+  input: z
+    .strictObject({ id: ShortText.optional(), url: Url.optional() })
+    .refine(({ id, url }) => (id === undefined) !== (url === undefined), "give exactly one of id and url"),
+  output: z.looseObject({
+    id: z.string(),
+    kind: z.string(),
+    state: z.string(),
+    amount: Amount,
+    resource: z.string(),
+    rails: z.array(z.looseObject({})),
+    paymentRequired: PaymentRequired.optional(),
+    clientNotes: Notes,
+    merchantText: MerchantText,
+    next: Next,
+  }),
+  effect: "reads",
+  rate: "lookup",
+  async run(call, input) {
+    const offer = await findPayable(call.facilitator, input);
+    if (!offer) return noPayable;
+    const why = obstacle(offer);
+    const isOpen = why === null;
+    return success({
+      ...presentPayable(offer),
+      state: why ?? "open",
+      trust: trustOf(offer.payable),
+      rails: isOpen ? railsOf(offer) : [],
+      paymentRequired: isOpen ? requiredOf(call.wire, offer) : undefined,
+      clientNotes: isOpen ? clientNotes(call.wire, offer) : [],
+      paymentId: offer.state === "held" ? (offer.paymentId ?? undefined) : undefined,
+      next: nextOf(call, offer),
+    });
+  },
+});
+
+function nextOf({ config }: Call, { state, payable }: Offer): NextStep {
+  switch (state) {
+    case "open":
+      return {
+        action: "sign",
+        text:
+          "Sign one option of paymentRequired.accepts with your own wallet, then call pay_payable with payableId and " +
+          `the payload as payment. Or send it to ${config.baseUrl}/x402/payables/${payable.id} in PAYMENT-SIGNATURE.`,
+        tool: "pay_payable",
+      };
+    case "held":
+      return {
+        action: "wait",
+        text: "A payment of this is under way. Do not sign; ask get_payment_status with paymentId how it ends.",
+        tool: "get_payment_status",
+      };
+    case "paid":
+      return { action: "do-not-retry", text: "It is paid. Do not sign." };
+    case "closed":
+      return {
+        action: "do-not-retry",
+        text: "It cannot be paid any more. Ask whoever sent it for a new one.",
+      };
+  }
+}

@@ -1,0 +1,131 @@
+import { z } from "zod";
+import type { Offer, SettleAnswer } from "#facilitator";
+import type { Call, Members, ReadPayment } from "../deps.ts";
+import { findPayable, noPayable } from "../find.ts";
+import { outcomeNext, unanswered } from "../outcome.ts";
+import { overBudget, settle } from "../pay.ts";
+import { obstacle, requiredOf } from "../present.ts";
+import { failure, success, type ToolResult } from "../result.ts";
+import { IdempotencyKey, ShortText } from "../schema.ts";
+import { defineTool } from "../tool.ts";
+
+/** The extension in which x402 is negotiated, and the keys that its base binding uses. Source: agents.md §4. */
+export const X402_EXTENSION = "org.x402/payment";
+const PAYMENT = "x402/payment";
+const DOTTED_PAYMENT = "x402.payment";
+const RESPONSE = "x402/payment-response";
+const CHALLENGE = "x402/error";
+
+export const payPayable = defineTool({
+  name: "pay_payable",
+  title: "Pay an invoice, link or intent",
+  description:
+    "Pays an invoice, payment link or intent. Without a payment it answers with an x402 PaymentRequired, as an error " +
+    "result that paying clients understand: sign one option with your own wallet and call again with the payload in " +
+    '_meta["x402/payment"] or as payment. It settles and answers with the receipt. Each payable that can be paid once is ' +
+    'never charged twice. Pending is not a failure: wait. Example: {"payableId":"inv_…"}. Then ask get_payment_status.',
+  input: z.strictObject({
+    payableId: ShortText,
+    payment: z
+      .union([z.looseObject({}), z.string().max(12_000)])
+      .optional()
+      .describe("x402 PaymentPayload as an object, or base64 of it"),
+    idempotencyKey: IdempotencyKey.optional(),
+  }),
+  effect: "pays",
+  rate: "settle",
+  async run(call, { payableId, payment, idempotencyKey }) {
+    const offer = await findPayable(call.facilitator, { id: payableId });
+    if (!offer) return noPayable;
+    const carried = carriedPayment(call, payment);
+    if (!carried.ok) return unpaid(call, offer, carried.refusal.reason);
+    if (carried.payload === null) return unpaid(call, offer);
+    const reading = call.wire.read(carried.payload, offer);
+    if (!reading.ok) return unpaid(call, offer, call.wire.reason(reading.refusal.reason, reading.version));
+    const spending = { offer, payment: reading.payment, idempotencyKey };
+    const refused = await overBudget(call, spending);
+    if (refused) return refused;
+    return told(call, { offer, payment: reading.payment, answer: await settle(call, spending) });
+  },
+});
+
+/** Every place where a client in the field puts its payment; two different ones are refused. */
+function carriedPayment({ wire, meta, headers }: Call, argument: unknown) {
+  const named = wire.carried([meta[PAYMENT], meta[DOTTED_PAYMENT], argument]);
+  const inHeaders = wire.carriedInHeaders(headers);
+  if (!named.ok) return named;
+  if (!inHeaders.ok) return inHeaders;
+  return wire.carried([named.payload, inHeaders.payload]);
+}
+
+/** The price, to a caller who may pay it; to anybody else why not, without anything that a wallet would sign. */
+function unpaid(call: Call, offer: Offer, error?: string, meta?: Members): ToolResult {
+  switch (obstacle(offer)) {
+    case null:
+      return challenge(call, requiredOf(call.wire, offer, error ?? "Payment required"), meta);
+    case "held":
+      return failure(
+        "payment_pending",
+        `A payment of this is under way and it can be paid once. Do not sign; wait, then ask get_payment_status with paymentId ${offer.paymentId}.`,
+        meta,
+      );
+    case "paid":
+      return failure("payable_closed", "It is paid. Do not sign and do not retry.", meta);
+    default:
+      return failure("payable_closed", "It cannot be paid any more. Do not sign and do not retry.", meta);
+  }
+}
+
+function challenge({ clientExtensions }: Call, required: object, meta: Members = {}): ToolResult {
+  const isNegotiated = Object.hasOwn(clientExtensions, X402_EXTENSION);
+  if (isNegotiated)
+    return { content: [], resultType: "payment_required", paymentRequired: required, _meta: { ...meta } };
+  return {
+    content: [{ type: "text", text: JSON.stringify(required) }],
+    structuredContent: { ...required },
+    isError: true,
+    _meta: { ...meta, [CHALLENGE]: required },
+  };
+}
+
+interface Told {
+  readonly offer: Offer;
+  readonly payment: ReadPayment;
+  readonly answer: SettleAnswer;
+}
+
+async function told(call: Call, { offer, payment, answer }: Told): Promise<ToolResult> {
+  const { wire, facilitator } = call;
+  const settled = wire.settled(answer, payment.version);
+  const meta = { [RESPONSE]: settled };
+  const next = outcomeNext(answer.outcome, answer.extra.chargeable);
+  switch (answer.outcome) {
+    case "settled":
+      return success(
+        { ...wire.receipt(answer, offer.payable, payment.selection.asset), status: "settled", next },
+        meta,
+      );
+    case "pending":
+      return success({ ...open(settled), status: "pending", next }, meta);
+    case "refused": {
+      const now = (await findPayable(facilitator, { id: offer.payable.id })) ?? offer;
+      return unpaid(call, now, settled.errorReason, meta);
+    }
+    case "duplicate":
+    case "bound-elsewhere":
+    case "failed":
+      return failure(
+        settled.errorReason ?? answer.outcome,
+        `${settled.errorMessage ?? "The payment did not settle."} ${next.text}`,
+        meta,
+      );
+    default:
+      return (
+        unanswered(answer) ?? failure("internal_error", "The payment has no outcome. Ask get_payment_status.")
+      );
+  }
+}
+
+function open({ extra = {}, ...settled }: object & { readonly extra?: object | undefined }): Members {
+  return { ...settled, ...extra };
+}

@@ -1,0 +1,127 @@
+import { z } from "zod";
+import type { Quote } from "#facilitator";
+import { priceDecimals } from "#kernel/asset";
+import { parseDecimal } from "#kernel/money";
+import { badCursor, cursorAt, readCursor } from "../cursor.ts";
+import type { Members, PaymentWire } from "../deps.ts";
+import { inputSchema, merchantText, methodOf, networksOf, priceOf, requiredOf, trustOf } from "../present.ts";
+import { failure, type Next as NextStep, success } from "../result.ts";
+import { Amount, Cursor, Limit, MerchantText, Next, ShortText, Words } from "../schema.ts";
+import { defineTool } from "../tool.ts";
+
+/** Sellers' words in a list are cut shorter than where one item is shown. */
+const TEXT_IN_LISTS = 160;
+
+const Input = z.strictObject({
+  query: Words.optional().describe("Words, all of which must occur"),
+  type: z.enum(["http", "mcp"]).optional(),
+  network: ShortText.optional().describe("CAIP-2, such as eip155:8453"),
+  asset: ShortText.optional().describe("Symbol or token contract"),
+  maxUsdPrice: z.string().max(40).optional().describe("Decimal dollars, such as 0.05"),
+  payTo: ShortText.optional(),
+  limit: Limit,
+  cursor: Cursor.optional(),
+  detail: z.enum(["concise", "full"]).default("concise"),
+});
+
+export const searchResources = defineTool({
+  name: "search_resources",
+  title: "Search paid resources",
+  description:
+    "Find HTTP resources that agents can pay for with x402, by words and price. Use it before you know what to call; " +
+    "for invoices and payment links use search_payables. Prices are indicative; the 402 binds. Ten items a page, " +
+    'detail "full" adds what to sign and the input schema. Example: {"query":"weather","maxUsdPrice":"0.05"}. Then ' +
+    "call get_payment_required with an item's id.",
+  input: Input,
+  output: z.looseObject({
+    items: z.array(
+      z.looseObject({
+        id: z.string(),
+        url: z.string(),
+        price: Amount,
+        networks: z.array(z.string()),
+        trust: z.looseObject({}),
+        merchantText: MerchantText,
+      }),
+    ),
+    total: z.int(),
+    nextCursor: z.string().optional(),
+    next: Next,
+  }),
+  effect: "reads",
+  rate: "discovery",
+  async run({ facilitator, wire }, { limit, cursor, detail, type, ...filter }) {
+    const about = { ...filter, type };
+    const offset = readCursor(cursor, about);
+    if (offset === null) return badCursor;
+    const maxUsdPrice = dollars(filter.maxUsdPrice);
+    if (maxUsdPrice === null)
+      return failure(
+        "invalid_arguments",
+        "maxUsdPrice is not a decimal such as 0.05. Correct it and call again.",
+      );
+    const query = { ...present(filter), ...(maxUsdPrice === undefined ? {} : { maxUsdPrice }) };
+    const { items, total } =
+      type === "mcp"
+        ? { items: [], total: 0 }
+        : await facilitator.discover({ kinds: ["resource"], ...query, limit, offset });
+    const end = offset + items.length;
+    return success({
+      items: items.map((item) => (detail === "full" ? fullItem(wire, item) : conciseItem(item))),
+      total,
+      nextCursor: items.length > 0 && end < total ? cursorAt(end, about) : undefined,
+      next: items.length > 0 ? pick : nothing,
+    });
+  },
+});
+
+const pick: NextStep = {
+  action: "sign",
+  text: "Choose an item and get what to sign from get_payment_required with its id.",
+  tool: "get_payment_required",
+};
+const nothing: NextStep = {
+  action: "fix-and-retry",
+  text: "Nothing matches. Use fewer words, or drop a filter.",
+  tool: "search_resources",
+};
+
+function dollars(text: string | undefined): bigint | null | undefined {
+  if (text === undefined) return undefined;
+  const amount = parseDecimal(text, priceDecimals.USD ?? 0);
+  return typeof amount === "bigint" ? amount : null;
+}
+
+function present({
+  query,
+  network,
+  asset,
+  payTo,
+}: Pick<z.infer<typeof Input>, "query" | "network" | "asset" | "payTo">) {
+  const words = query?.trim() || undefined;
+  const given = Object.entries({ query: words, network, asset, payTo });
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}
+
+function conciseItem(item: Quote): Members {
+  const { payable } = item;
+  const method = methodOf(payable.extensions);
+  return {
+    id: payable.id,
+    url: payable.url,
+    ...(method === null ? {} : { method }),
+    price: priceOf(payable),
+    networks: networksOf(item),
+    trust: trustOf(payable),
+    merchantText: merchantText(payable, TEXT_IN_LISTS),
+  };
+}
+
+function fullItem(wire: PaymentWire, item: Quote): Members {
+  return {
+    ...conciseItem(item),
+    accepts: requiredOf(wire, item).accepts,
+    lastUpdated: item.payable.updatedAt.toISOString(),
+    merchantText: { ...merchantText(item.payable), inputSchema: inputSchema(item.payable) },
+  };
+}

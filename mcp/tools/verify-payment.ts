@@ -1,0 +1,96 @@
+import { z } from "zod";
+import type { Offer } from "#facilitator";
+import type { Verified } from "../deps.ts";
+import { findPayable, findResource, noPayable, noResource } from "../find.ts";
+import { overBudget, verify } from "../pay.ts";
+import { type Next as NextStep, success } from "../result.ts";
+import { Next, PaymentPayload, ShortText } from "../schema.ts";
+import { defineTool } from "../tool.ts";
+
+export const verifyPayment = defineTool({
+  name: "verify_payment",
+  title: "Check a signed payment",
+  description:
+    "Whether a signed payment would settle: signature, amount, funds, time and nonce are checked against the chain; " +
+    "nothing is sent and nothing is charged. Use it before you spend a signature. isValid false is an answer, not an " +
+    'error: invalidReason says why, such as insufficient_funds. Example: {"resourceId":"x402r_…","paymentPayload":{…}}. ' +
+    "Then send a resource's payment to the resource itself, and a payable's to pay_payable.",
+  input: z
+    .strictObject({
+      resourceId: ShortText.optional(),
+      payableId: ShortText.optional(),
+      paymentPayload: PaymentPayload,
+      paymentRequirements: z.looseObject({}).optional().describe("Needed for a version 1 payload only"),
+    })
+    .refine(
+      ({ resourceId, payableId }) => (resourceId === undefined) !== (payableId === undefined),
+      "give exactly one of resourceId and payableId",
+    ),
+  output: z.looseObject({
+    isValid: z.boolean(),
+    invalidReason: z.string().optional(),
+    invalidMessage: z.string().optional(),
+    payer: z.string().optional(),
+    next: Next,
+  }),
+  effect: "reads",
+  rate: "verify",
+  async run(call, { resourceId, payableId, paymentPayload, paymentRequirements }) {
+    const isResource = resourceId !== undefined;
+    const find = isResource ? findResource : findPayable;
+    const offer = await find(call.facilitator, { id: resourceId ?? payableId ?? "" });
+    if (!offer) return isResource ? noResource : noPayable;
+    const reading = call.wire.read(paymentPayload, offer, paymentRequirements);
+    if (!reading.ok) {
+      const { reason, message } = reading.refusal;
+      const invalidReason = call.wire.reason(reason, reading.version);
+      return answer(offer, { isValid: false, invalidReason, invalidMessage: message });
+    }
+    const { payment } = reading;
+    const refused = await overBudget(call, { offer, payment });
+    if (refused) return refused;
+    return answer(offer, call.wire.verified(await verify(call, { offer, payment }), payment.version));
+  },
+});
+
+function answer(offer: Offer, verified: Verified) {
+  return success({ ...verified, next: nextOf(offer, verified) });
+}
+
+function nextOf({ payable }: Offer, { isValid, invalidReason }: Verified): NextStep {
+  if (isValid && payable.kind === "resource")
+    return {
+      action: "send-to-resource",
+      text:
+        "Send this payload, base64 of its JSON, to the resource's own URL in the header PAYMENT-SIGNATURE. Do not call " +
+        "settle_payment: the seller's server settles and delivers. Then ask get_payment_status with network, asset, " +
+        "payer and nonce.",
+      tool: "get_payment_status",
+    };
+  if (isValid)
+    return {
+      action: "settle",
+      text: "Call pay_payable with payableId and this payload as payment.",
+      tool: "pay_payable",
+    };
+  switch (invalidReason) {
+    case "duplicate_settlement":
+      return {
+        action: "do-not-retry",
+        text: "This authorization is paid already. Ask get_payment_status how it stands.",
+        tool: "get_payment_status",
+      };
+    case "unexpected_verify_error":
+      return {
+        action: "wait",
+        text: "We could not check. Repeat this call shortly.",
+        tool: "verify_payment",
+      };
+    default:
+      return {
+        action: "fix-and-retry",
+        text: "Nothing was charged. Correct what invalidMessage names, then verify again.",
+        tool: "verify_payment",
+      };
+  }
+}

@@ -1,0 +1,275 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "drizzle-orm";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { Fault } from "#kernel/fault";
+import { type Database, type DbOptions, openDatabase, outageOf, sqlState, type Tx, withTx } from "#store";
+import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { silentLog } from "../../support/dev-chain.ts";
+import { until } from "../../support/house.ts";
+import { startProxy } from "./proxy.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await freshDatabase();
+  await database.query("CREATE TABLE note (text text PRIMARY KEY)");
+  await database.query("GRANT ALL ON note TO farebox_app");
+});
+beforeEach(async () => {
+  await database.query("DELETE FROM note");
+});
+afterAll(() => database.drop());
+
+/** A pool of the test's own, closed when it is over. */
+function open(over: Partial<DbOptions> = {}): Database {
+  const { url } = database;
+  const db = openDatabase({
+    url,
+    log: silentLog,
+    name: "store",
+    maxConnections: 2,
+    role: "farebox_app",
+    ...over,
+  });
+  onTestFinished(() => db.close());
+  return db;
+}
+const write = (tx: Tx, text: string) => tx.execute(sql`INSERT INTO note VALUES (${text})`);
+const notes = async () =>
+  (await database.query<{ text: string }>("SELECT text FROM note ORDER BY text")).map(({ text }) => text);
+const pidOf = async (tx: Tx) =>
+  (await tx.execute<{ pid: number }>(sql`SELECT pg_backend_pid() AS pid`)).rows[0]?.pid;
+const kill = (pid: number | undefined) => database.query("SELECT pg_terminate_backend($1)", [pid]);
+const outcome = (work: Promise<unknown>) =>
+  work.then(
+    () => "committed",
+    (error: unknown) => (error instanceof Fault ? error.code : (outageOf(error)?.code ?? error)),
+  );
+
+describe("tx", () => {
+  it("commits what its work did, and hands on what it returned", async () => {
+    const result = await open().tx(async (tx) => {
+      await write(tx, "kept");
+      return 42;
+    });
+    expect([result, await notes()]).toEqual([42, ["kept"]]);
+  });
+
+  it("rolls back when its work throws, and throws the same error", async () => {
+    const reason = new Error("changed my mind");
+    const db = open();
+    const work = db.tx(async (tx) => {
+      await write(tx, "gone");
+      throw reason;
+    });
+    await expect(work).rejects.toBe(reason);
+    expect(await notes()).toEqual([]);
+    expect(db.usage()).toEqual({ total: 1, idle: 1, waiting: 0 });
+  });
+
+  it("does not pass for committed when a failed statement was swallowed in it", async () => {
+    const work = open().tx(async (tx) => {
+      await write(tx, "twice");
+      await write(tx, "twice").catch(() => undefined);
+      return "done";
+    });
+    await expect(work).rejects.toThrow("nothing was committed");
+    expect(await notes()).toEqual([]);
+  });
+
+  it("hides nothing of a refusal: the constraint's SQLSTATE comes through, and it is no outage", async () => {
+    const error: unknown = await open()
+      .tx(async (tx) => {
+        await write(tx, "twice");
+        await write(tx, "twice");
+      })
+      .catch((thrown) => thrown);
+    expect([sqlState(error), outageOf(error)]).toEqual(["23505", null]);
+  });
+});
+
+describe("withTx", () => {
+  it("joins a transaction that is under way: both parts go together", async () => {
+    const work = open().tx(async (outer) => {
+      await write(outer, "outer");
+      await withTx(outer, (inner) => write(inner, "inner"));
+      throw new Error("the outer one fails");
+    });
+    await expect(work).rejects.toThrow("the outer one fails");
+    expect(await notes()).toEqual([]);
+  });
+
+  it("opens one on a database, committed when it returns", async () => {
+    await withTx(open(), (tx) => write(tx, "alone"));
+    expect(await notes()).toEqual(["alone"]);
+  });
+});
+
+describe("a connection of the service", () => {
+  it("acts as farebox_app, with limits on statements, locks and idling", async () => {
+    const { rows } = await open({ name: "limits" }).pool.execute(sql`
+      SELECT current_user, current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock,
+        current_setting('idle_in_transaction_session_timeout') AS idle, current_setting('application_name') AS name`);
+    expect(rows).toEqual([
+      { current_user: "farebox_app", statement: "5s", lock: "2s", idle: "10s", name: "farebox-limits" },
+    ]);
+  });
+});
+
+describe("a backend that dies", () => {
+  it("inside a transaction rejects it as an outage, leaves nothing behind, and the pool goes on", async () => {
+    const db = open({ maxConnections: 1 });
+    const work = db.tx(async (tx) => {
+      await write(tx, "lost");
+      await kill(await pidOf(tx));
+      await write(tx, "after");
+    });
+    expect(await outcome(work)).toBe("database_unavailable");
+    await db.tx((tx) => write(tx, "next"));
+    expect(await notes()).toEqual(["next"]);
+  });
+
+  it("while the transaction waits for something else rejects it at its next statement", async () => {
+    const db = open({ maxConnections: 1 });
+    const work = db.tx(async (tx) => {
+      await kill(await pidOf(tx));
+      await until(async () => !(await isRunning("store")), "the backend is gone");
+      await sleep(20); // the pool's turn to hear of it
+      await write(tx, "after");
+    });
+    expect(await outcome(work)).toBe("database_unavailable");
+    expect(await outcome(db.tx((tx) => write(tx, "next")))).toBe("committed");
+  });
+
+  it("in the middle of a statement rejects it, and many at once leave a pool that works", async () => {
+    const db = open({ maxConnections: 5, name: "many" });
+    const work = Array.from({ length: 5 }, () => outcome(db.tx((tx) => tx.execute(sql`SELECT pg_sleep(4)`))));
+    await until(async () => (await backends("many", "pg_sleep")) === 5, "five statements run");
+    await database.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'farebox-many'",
+    );
+    expect(await Promise.all(work)).toEqual(Array(5).fill("database_unavailable"));
+    const again = Array.from({ length: 5 }, (_, n) => outcome(db.tx((tx) => write(tx, `again-${n}`))));
+    expect(await Promise.all(again)).toEqual(Array(5).fill("committed"));
+  });
+
+  it("while idle in the pool is replaced without anybody noticing", async () => {
+    const db = open({ name: "idle" });
+    await db.tx((tx) => write(tx, "first"));
+    await database.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'farebox-idle'",
+    );
+    await until(async () => db.usage().total === 0, "the pool lets go of the dead connection");
+    expect(await outcome(db.tx((tx) => write(tx, "second")))).toBe("committed");
+  });
+});
+
+const backends = async (name: string, query: string) =>
+  (
+    await database.query<{ count: number }>(
+      "SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = $1 AND query LIKE $2 AND state = 'active'",
+      [`farebox-${name}`, `%${query}%`],
+    )
+  )[0]?.count;
+const isRunning = async (name: string) =>
+  (await database.query("SELECT 1 FROM pg_stat_activity WHERE application_name = $1", [`farebox-${name}`]))
+    .length > 0;
+
+describe("a COMMIT whose answer never came", () => {
+  it.each([
+    ["unheard", []],
+    ["unanswered", ["perhaps"]],
+  ] as const)(
+    "is commit_unknown when the wire is cut and it was %s: what holds is in the rows",
+    async (when, left) => {
+      const proxy = await startProxy(database.url);
+      onTestFinished(() => proxy.stop());
+      const db = open({ url: proxy.url, maxConnections: 1 });
+      proxy.cutAt("COMMIT", when);
+      expect(await outcome(db.tx((tx) => write(tx, "perhaps")))).toBe("commit_unknown");
+      await until(async () => (await notes()).length === left.length, "the server has decided");
+      expect(await notes()).toEqual(left);
+      expect(await outcome(db.tx((tx) => write(tx, "next")))).toBe("committed");
+    },
+  );
+
+  it("is commit_unknown when the backend is killed in it", async () => {
+    await database.query(`
+      CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(4); RETURN NULL; END $$`);
+    await database.query(
+      "CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON note DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION dawdle()",
+    );
+    onTestFinished(async () => void (await database.query("DROP FUNCTION dawdle CASCADE")));
+    const db = open({ name: "slow" });
+    const work = outcome(db.tx((tx) => write(tx, "slow")));
+    await until(async () => (await backends("slow", "COMMIT")) === 1, "the commit is under way");
+    await database.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'farebox-slow'",
+    );
+    expect(await work).toBe("commit_unknown");
+    expect(await notes()).toEqual([]);
+  });
+
+  it("is a plain no when the server refuses: a deferred constraint", async () => {
+    await database.query("ALTER TABLE note ADD CONSTRAINT once UNIQUE (text) DEFERRABLE INITIALLY DEFERRED");
+    await database.query("ALTER TABLE note DROP CONSTRAINT note_pkey");
+    onTestFinished(async () => {
+      await database.query("ALTER TABLE note ADD PRIMARY KEY (text)");
+      await database.query("ALTER TABLE note DROP CONSTRAINT once");
+    });
+    const error: unknown = await open()
+      .tx(async (tx) => {
+        await write(tx, "twice");
+        await write(tx, "twice");
+      })
+      .catch((thrown) => thrown);
+    expect([sqlState(error), outageOf(error)]).toEqual(["23505", null]);
+    expect(await notes()).toEqual([]);
+  });
+});
+
+describe("a pool with nothing left to give", () => {
+  it("says database_unavailable within two seconds, and serves again when something comes back", async () => {
+    const db = open({ maxConnections: 2 });
+    let finish = () => {};
+    const held = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const holders = [1, 2].map(() => db.tx(() => held));
+    await until(async () => db.usage().total === 2, "both connections are held");
+    const began = performance.now();
+    const asked = [db.tx(async () => 1), db.pool.execute(sql`SELECT 1`)].map(outcome);
+    expect(await Promise.all(asked)).toEqual(["database_unavailable", "database_unavailable"]);
+    expect(performance.now() - began).toBeLessThan(2_000);
+    finish();
+    await Promise.all(holders);
+    expect(await db.tx(async () => "served")).toBe("served");
+    expect(db.usage()).toEqual({ total: 2, idle: 2, waiting: 0 });
+  });
+
+  it("says the same at once when no server is there", async () => {
+    const nobody = new URL(database.url);
+    nobody.port = "1";
+    const db = open({ url: nobody.href });
+    const began = performance.now();
+    expect(await outcome(db.tx(async () => 1))).toBe("database_unavailable");
+    expect(await outcome(db.pool.execute(sql`SELECT 1`))).toBe("database_unavailable");
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
+});
+
+describe("a server that falls silent", () => {
+  it("is given up within ten seconds, in a statement and in COMMIT, and the pool goes on", async () => {
+    const [one, two] = [await startProxy(database.url), await startProxy(database.url)];
+    onTestFinished(async () => void (await Promise.all([one.stop(), two.stop()])));
+    const inStatement = open({ url: one.url, maxConnections: 1 });
+    const inCommit = open({ url: two.url, maxConnections: 1 });
+    one.silenceAt("first");
+    two.silenceAt("COMMIT");
+    const began = performance.now();
+    const work = [inStatement.tx((tx) => write(tx, "first")), inCommit.tx((tx) => write(tx, "second"))];
+    expect(await Promise.all(work.map(outcome))).toEqual(["database_unavailable", "commit_unknown"]);
+    expect(performance.now() - began).toBeLessThan(10_000);
+    for (const db of [inStatement, inCommit])
+      expect(await outcome(db.tx((tx) => tx.execute(sql`SELECT 1`)))).toBe("committed");
+  });
+});

@@ -1,0 +1,94 @@
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { describe, expect, inject, it, onTestFinished } from "vitest";
+import { migrate } from "#store";
+import { databaseAt } from "../../support/database-server.ts";
+
+const folder = fileURLToPath(new URL("../../../migrations", import.meta.url));
+
+async function query<T extends pg.QueryResultRow>(url: string, text: string): Promise<T[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<T>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function emptyDatabase(): Promise<string> {
+  const server = inject("databaseUrl");
+  const name = `empty_${randomBytes(6).toString("hex")}`;
+  await query(server, `CREATE DATABASE ${name}`);
+  onTestFinished(async () => void (await query(server, `DROP DATABASE ${name} WITH (FORCE)`)));
+  return databaseAt(server, name);
+}
+
+const applied = async (url: string) =>
+  (await query<{ hash: string }>(url, "SELECT hash FROM drizzle.__drizzle_migrations ORDER BY id")).map(
+    ({ hash }) => hash,
+  );
+const journal = async () =>
+  (JSON.parse(await readFile(`${folder}/meta/_journal.json`, "utf8")) as { entries: unknown[] }).entries
+    .length;
+const tables = async (url: string) =>
+  (
+    await query<{ name: string }>(
+      url,
+      "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1",
+    )
+  ).map(({ name }) => name);
+
+describe("migrate", () => {
+  it("makes the schema out of nothing, and a second time changes nothing", async () => {
+    const url = await emptyDatabase();
+    await migrate({ url, folder });
+    const first = { applied: await applied(url), tables: await tables(url) };
+    expect(first.applied).toHaveLength(await journal());
+    expect(first.tables).toEqual(expect.arrayContaining(["claim", "ledger_transfer", "outbox"]));
+    await migrate({ url, folder });
+    expect({ applied: await applied(url), tables: await tables(url) }).toEqual(first);
+  });
+
+  it("is done once when several processes start at once, and all of them go on", async () => {
+    const url = await emptyDatabase();
+    await Promise.all(Array.from({ length: 4 }, () => migrate({ url, folder })));
+    expect(await applied(url)).toHaveLength(await journal());
+  });
+
+  it("of several databases of one server at once works, though they share their roles", async () => {
+    const urls = await Promise.all(Array.from({ length: 4 }, emptyDatabase));
+    await Promise.all(urls.map((url) => migrate({ url, folder })));
+    for (const url of urls) expect(await applied(url)).toHaveLength(await journal());
+  });
+
+  it("leaves the service's role able to work, and unable to rewrite the books", async () => {
+    const url = await emptyDatabase();
+    await migrate({ url, folder });
+    const rights = await query<{ table: string; rights: string }>(
+      url,
+      `SELECT t AS table, concat_ws(' ', ${["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE"]
+        .map((right) => `CASE WHEN has_table_privilege('farebox_app', t, '${right}') THEN '${right}' END`)
+        .join(", ")}) AS rights
+       FROM unnest(ARRAY['claim_event','ledger_account','ledger_balance','ledger_transfer','outbox']) AS t`,
+    );
+    expect(rights).toEqual([
+      { table: "claim_event", rights: "SELECT INSERT" },
+      { table: "ledger_account", rights: "SELECT INSERT UPDATE" },
+      { table: "ledger_balance", rights: "SELECT INSERT UPDATE" },
+      { table: "ledger_transfer", rights: "SELECT INSERT" },
+      { table: "outbox", rights: "SELECT INSERT UPDATE DELETE" },
+    ]);
+  });
+
+  it("rejects with what the connection says when the database cannot be had", async () => {
+    const nobody = new URL(inject("databaseUrl"));
+    nobody.port = "1";
+    await expect(migrate({ url: nobody.href, folder })).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    const stranger = new URL(inject("databaseUrl"));
+    stranger.password = "guess";
+    await expect(migrate({ url: stranger.href, folder })).rejects.toMatchObject({ code: "28P01" });
+  });
+});

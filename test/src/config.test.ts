@@ -1,0 +1,268 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { ConfigProblem, readConfig } from "../../src/config.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "farebox-config-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const KEY = `0x${"1a".repeat(32)}`;
+const OTHER_KEY = `0x${"2B".repeat(32)}`;
+const TREASURY = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
+const TOKEN = "0x036CbD53842c5426634e7929541eC2318f3dCF7e";
+const chain = {
+  slug: "local",
+  chainId: 31337,
+  rpcUrls: ["http://127.0.0.1:8545"],
+  treasury: TREASURY,
+  assets: [{ symbol: "USDC", contract: TOKEN }],
+};
+const outside = {
+  DATABASE_URL: "postgres://farebox:pass@db.example:5432/farebox",
+  FAREBOX_CHAINS: JSON.stringify([chain]),
+  FAREBOX_SIGNER_KEYS: KEY,
+  FAREBOX_MASTER_SECRET: "a master secret that is long enough",
+};
+
+/** The one line that the operator reads. */
+function problem(env: Record<string, string | undefined>): string {
+  try {
+    readConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigProblem) return error.message;
+    throw error;
+  }
+  return "no problem";
+}
+
+describe("readConfig without any setting", () => {
+  it("is the local deployment on port 4020", () => {
+    expect(readConfig({ HOME: "/home/somebody", PATH: "/bin" })).toEqual({
+      port: 4020,
+      metricsPort: 0,
+      dataDir: ".farebox",
+      baseUrl: "http://127.0.0.1:4020",
+      role: "all",
+      rateLimits: "on",
+      logLevel: "info",
+      outside: null,
+    });
+  });
+
+  it("takes an empty value for none: shells and containers set those", () => {
+    const names = ["PORT", "DATABASE_URL", "FAREBOX_CHAINS", "FAREBOX_DATA", "ROLE", "FAREBOX_SIGNER_KEYS"];
+    expect(readConfig(Object.fromEntries(names.map((name) => [name, ""])))).toEqual(readConfig({}));
+  });
+});
+
+describe("readConfig with everything set", () => {
+  it("reads each setting", () => {
+    const config = readConfig({
+      ...outside,
+      PORT: "8080",
+      METRICS_PORT: "9090",
+      FAREBOX_DATA: "/srv/farebox",
+      FAREBOX_BASE_URL: "https://pay.example/",
+      ROLE: "worker",
+      FAREBOX_RATE_LIMITS: "off",
+      LOG_LEVEL: "warn",
+      FAREBOX_SIGNER_KEYS: ` ${KEY} , ${OTHER_KEY},`,
+      FAREBOX_TREASURY_KEY: OTHER_KEY,
+    });
+    expect(config).toMatchObject({
+      port: 8080,
+      metricsPort: 9090,
+      dataDir: "/srv/farebox",
+      baseUrl: "https://pay.example",
+      role: "worker",
+      rateLimits: "off",
+      logLevel: "warn",
+      outside: {
+        databaseUrl: outside.DATABASE_URL,
+        signerKeys: [KEY, OTHER_KEY.toLowerCase()],
+        treasuryKey: OTHER_KEY.toLowerCase(),
+        masterSecret: outside.FAREBOX_MASTER_SECRET,
+      },
+    });
+    expect(config.outside?.chains).toMatchObject([
+      { slug: "local", chainId: 31337, isLocal: true, treasury: TREASURY.toLowerCase() },
+    ]);
+  });
+
+  it("names itself after its port unless told otherwise, and has no treasury key unless given one", () => {
+    const config = readConfig({ ...outside, PORT: "8080" });
+    expect([config.baseUrl, config.outside?.treasuryKey]).toEqual(["http://127.0.0.1:8080", null]);
+  });
+
+  it("reads the chains from a file as well", () => {
+    const path = join(folder, "chains.json");
+    writeFileSync(path, outside.FAREBOX_CHAINS);
+    expect(readConfig({ ...outside, FAREBOX_CHAINS: path })).toEqual(readConfig(outside));
+  });
+
+  it("takes a URL of either name of the protocol", () => {
+    const DATABASE_URL = "postgresql://db.example/farebox";
+    expect(readConfig({ ...outside, DATABASE_URL }).outside?.databaseUrl).toBe(DATABASE_URL);
+  });
+});
+
+const chains = (change: object) => JSON.stringify([{ ...chain, ...change }]);
+
+/** What is set on top of a good configuration of outside parts, and what the line has to say. */
+const refused: readonly (readonly [what: string, set: Record<string, string | undefined>, says: RegExp])[] = [
+  [
+    "an unknown setting",
+    { FAREBOX_PORT: "1" },
+    /^FAREBOX_PORT is not a setting of Farebox\. Known: PORT, .*FAREBOX_CHAINS/,
+  ],
+  ["a misspelt setting", { FAREBOX_SIGNER_KEY: KEY }, /^FAREBOX_SIGNER_KEY is not a setting/],
+  ["an unknown setting that is empty", { FAREBOX_X: "" }, /^FAREBOX_X is not a setting/],
+  ["a port that is no number", { PORT: "http" }, /^PORT must be a port from 1 to 65535, got "http"/],
+  ["a port of nobody's choice", { PORT: "0" }, /^PORT must be a port from 1 to 65535, got "0"/],
+  ["a negative port", { PORT: "-1" }, /^PORT must be a port/],
+  ["a port beyond the last", { PORT: "65536" }, /^PORT must be a port from 1 to 65535/],
+  ["a port with a fraction", { PORT: "80.5" }, /^PORT must be a port/],
+  [
+    "a metrics port that is no number",
+    { METRICS_PORT: "on" },
+    /^METRICS_PORT must be a port from 0 to 65535, got "on"/,
+  ],
+  ["an unknown role", { ROLE: "api" }, /^ROLE must be one of all, web, worker, got "api"/],
+  [
+    "an unknown word about limits",
+    { FAREBOX_RATE_LIMITS: "no" },
+    /^FAREBOX_RATE_LIMITS must be one of on, off/,
+  ],
+  ["an unknown log level", { LOG_LEVEL: "debug" }, /^LOG_LEVEL must be one of info, warn, error/],
+  [
+    "a base URL that is none",
+    { FAREBOX_BASE_URL: "pay.example" },
+    /^FAREBOX_BASE_URL must be an http\(s\) URL/,
+  ],
+  ["a base URL of another protocol", { FAREBOX_BASE_URL: "ftp://pay.example" }, /^FAREBOX_BASE_URL must be/],
+  [
+    "chains without a database",
+    { DATABASE_URL: undefined },
+    /^FAREBOX_CHAINS is set and DATABASE_URL is not\. Set both/,
+  ],
+  [
+    "a database without chains",
+    { FAREBOX_CHAINS: undefined },
+    /^DATABASE_URL is set and FAREBOX_CHAINS is not\. Set both/,
+  ],
+  [
+    "a signer key without either",
+    { DATABASE_URL: undefined, FAREBOX_CHAINS: undefined, FAREBOX_MASTER_SECRET: undefined },
+    /^FAREBOX_SIGNER_KEYS is set, but neither DATABASE_URL nor FAREBOX_CHAINS\. Set both, or unset/,
+  ],
+  [
+    "a master secret without either",
+    { DATABASE_URL: undefined, FAREBOX_CHAINS: undefined, FAREBOX_SIGNER_KEYS: undefined },
+    /^FAREBOX_MASTER_SECRET is set, but neither/,
+  ],
+  [
+    "a database of another make",
+    { DATABASE_URL: "mysql://db/farebox" },
+    /^DATABASE_URL must look like postgres:\/\//,
+  ],
+  [
+    "no master secret",
+    { FAREBOX_MASTER_SECRET: undefined },
+    /^FAREBOX_MASTER_SECRET must be set to at least 32 char/,
+  ],
+  ["a short master secret", { FAREBOX_MASTER_SECRET: "x".repeat(31) }, /^FAREBOX_MASTER_SECRET must be set/],
+  [
+    "no signer key",
+    { FAREBOX_SIGNER_KEYS: undefined },
+    /^FAREBOX_SIGNER_KEYS must hold the private keys that pay gas/,
+  ],
+  ["only separators for signer keys", { FAREBOX_SIGNER_KEYS: " , " }, /^FAREBOX_SIGNER_KEYS must hold/],
+  [
+    "a signer key without 0x",
+    { FAREBOX_SIGNER_KEYS: KEY.slice(2) },
+    /^FAREBOX_SIGNER_KEYS must be 0x and 64 hex digits/,
+  ],
+  [
+    "a second signer key that is short",
+    { FAREBOX_SIGNER_KEYS: `${KEY},0x12` },
+    /^FAREBOX_SIGNER_KEYS must be 0x/,
+  ],
+  [
+    "a signer key twice, in another case",
+    { FAREBOX_SIGNER_KEYS: `${OTHER_KEY},${OTHER_KEY.toLowerCase()}` },
+    /^FAREBOX_SIGNER_KEYS holds a key twice/,
+  ],
+  [
+    "a treasury key that is none",
+    { FAREBOX_TREASURY_KEY: "secret" },
+    /^FAREBOX_TREASURY_KEY must be 0x and 64 hex/,
+  ],
+  [
+    "chains that are no JSON",
+    { FAREBOX_CHAINS: "[{" },
+    /^FAREBOX_CHAINS is neither a JSON array nor the path/,
+  ],
+  ["a file of chains that is missing", { FAREBOX_CHAINS: "/no/such/file" }, /^FAREBOX_CHAINS is neither/],
+  ["one chain without its array", { FAREBOX_CHAINS: JSON.stringify(chain) }, /^FAREBOX_CHAINS is neither/],
+  ["no chains", { FAREBOX_CHAINS: "[]" }, /^FAREBOX_CHAINS: the value: /],
+  [
+    "a chain without an id",
+    { FAREBOX_CHAINS: chains({ chainId: undefined }) },
+    /^FAREBOX_CHAINS: 0\.chainId: /,
+  ],
+  ["a chain without endpoints", { FAREBOX_CHAINS: chains({ rpcUrls: [] }) }, /^FAREBOX_CHAINS: 0\.rpcUrls: /],
+  [
+    "a chain with a field that nobody knows",
+    { FAREBOX_CHAINS: chains({ rpcUrl: "x" }) },
+    /^FAREBOX_CHAINS: .*rpcUrl/,
+  ],
+  [
+    "no confirmations at all",
+    { FAREBOX_CHAINS: chains({ confirmations: 0 }) },
+    /^FAREBOX_CHAINS: 0\.confirmations: /,
+  ],
+  [
+    "a treasury that is no address",
+    { FAREBOX_CHAINS: chains({ treasury: "0x12" }) },
+    /^FAREBOX_CHAINS, local: treasury must/,
+  ],
+  [
+    "an asset that nobody knows",
+    { FAREBOX_CHAINS: chains({ assets: [{ symbol: "DOGE", contract: TOKEN }] }) },
+    /^FAREBOX_CHAINS, local: the asset DOGE is not supported; known are /,
+  ],
+  [
+    "two chains of one name",
+    { FAREBOX_CHAINS: JSON.stringify([chain, { ...chain, chainId: 31338 }]) },
+    /^FAREBOX_CHAINS: two entries have the slug local/,
+  ],
+  [
+    "one chain twice",
+    { FAREBOX_CHAINS: JSON.stringify([chain, { ...chain, slug: "again" }]) },
+    /^FAREBOX_CHAINS: two entries have the chainId 31337/,
+  ],
+];
+
+describe("readConfig refuses", () => {
+  it.each(refused)("%s", (_, set, says) => {
+    const said = problem({ ...outside, ...set });
+    expect(said).toMatch(says);
+    expect(said).toMatch(/^[^\n]+$/);
+  });
+
+  it("without telling a secret of what it was given", () => {
+    const secrets = {
+      DATABASE_URL: "mysql://farebox:hunter2@db/farebox",
+      FAREBOX_MASTER_SECRET: "hunter2",
+      FAREBOX_SIGNER_KEYS: "0xhunter2",
+      FAREBOX_TREASURY_KEY: "0xhunter2",
+      FAREBOX_CHAINS: chains({ rpcUrls: ["wss://rpc.example/hunter2"] }),
+    };
+    for (const [name, value] of Object.entries(secrets)) {
+      const said = problem({ ...outside, [name]: value });
+      expect(said).toContain(name);
+      expect(said).not.toContain("hunter2");
+    }
+  });
+});
