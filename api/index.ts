@@ -4,19 +4,30 @@ import type { Facilitator } from "#facilitator";
 import type { Clock } from "#kernel/clock";
 import type { NewId } from "#kernel/id";
 import type { Log } from "#kernel/log";
+import { systemRandom } from "#kernel/system";
 import type { Database } from "#store";
+import { mountDocs } from "./docs.ts";
 import { healthRoutes, type Readiness } from "./health.ts";
 import type { Edge } from "./http/context.ts";
+import { keyCors } from "./http/cors.ts";
 import { errorRoutes } from "./http/errors.ts";
 import { openCors, privateAnswers, securityHeaders } from "./http/headers.ts";
-import { memoryLimits, noLimits } from "./http/limit.ts";
+import { limitsOf, memoryCount, noCount, rateHeaders } from "./http/limit.ts";
 import { answerNotFound } from "./http/not-found.ts";
 import { onError } from "./http/problem.ts";
 import { requestContext } from "./http/request-id.ts";
 import { refuseInvalid } from "./http/route.ts";
-import { echoVersion, serviceVersion } from "./http/version.ts";
+import { currentOf, echoVersion, type Revision, revisions, serviceVersion } from "./http/version.ts";
+import { createWrites } from "./http/writes.ts";
 import { createAuthenticator } from "./merchant/authenticate.ts";
+import { createOriginBook } from "./merchant/known-origin.ts";
+import { merchantRoutes } from "./merchant/routes.ts";
 import { addDocument } from "./openapi.ts";
+import { payoutRoutes } from "./payout/routes.ts";
+import { quoteRoutes } from "./quote/routes.ts";
+import type { Rates } from "./rate/rates.ts";
+import { rateRoutes } from "./rate/routes.ts";
+import type { Pricing } from "./rate/verbs.ts";
 import { resourceRoutes } from "./resource/routes.ts";
 import { describeAgentUrl, mountAgentUrl } from "./x402/agent-url.ts";
 import { type AgentDoor, mountAgentDoor } from "./x402/agents.ts";
@@ -27,17 +38,21 @@ import { describePayments, x402Routes } from "./x402/routes.ts";
 
 export type { Readiness } from "./health.ts";
 export { type Permission, permissions } from "./http/permissions.ts";
+export { errorReference } from "./http/errors.ts";
+export { createSafeFetch } from "./http/safe-fetch.ts";
 export { deriveKey, type KeyKind, type Secret } from "./merchant/key.ts";
+export type { MerchantInput } from "./merchant/schema.ts";
+export type { KeyInput } from "./merchant/verbs/key-row.ts";
+export type { MerchantRow } from "./merchant/verbs/merchant.ts";
 export {
   type CreatedKey,
   createKey,
   createMerchant,
-  type KeyInput,
-  type MerchantInput,
-  type MerchantRow,
   type Operator,
+  replaceKey,
   revokeKey,
-} from "./merchant/verbs.ts";
+} from "./merchant/verbs/operator.ts";
+export { fixedRates, liveRates, type Rates } from "./rate/rates.ts";
 export { paymentCodec } from "./x402/codec.ts";
 
 export interface ApiConfig {
@@ -47,10 +62,10 @@ export interface ApiConfig {
   /** http, and hosts of a private network, may be registered: only where the sole chain is a local one. */
   readonly allowLocalTargets: boolean;
   readonly rateLimits: "on" | "off";
-  /** Current date revision of `/v1`. */
-  readonly revision: string;
   /** Of the software. */
   readonly version: string;
+  /** Dated revisions of `/v1` after the first, newest first; those of the house when left out. */
+  readonly revisions?: readonly Revision[];
   /** A deployment for trying things out: secret keys work from a browser. Off when left out. */
   readonly isSandbox?: boolean;
   /** Proxies in front whose word on the caller's address is taken. None when left out. */
@@ -64,49 +79,64 @@ export interface ApiDeps {
   readonly newId: NewId;
   readonly log: Log;
   readonly ready: () => Promise<Readiness>;
+  readonly rates: Rates;
   /** The MCP server; without one its path is not found. */
   readonly agents?: AgentDoor;
 }
 
+/** A new payout address must wait a day. */
+const COOLING_MS = 24 * 3_600_000;
+
 /** Everything HTTP, as one app that listens nowhere. Source: interface §4. */
-export function createApi({ db, facilitator, config, clock, newId, log, ready, agents }: ApiDeps): {
+export function createApi({ db, facilitator, config, clock, newId, log, ready, rates, agents }: ApiDeps): {
   readonly app: OpenAPIHono;
 } {
-  const { masterSecret, revision, version, allowLocalTargets } = config;
+  const { masterSecret, version, allowLocalTargets } = config;
   const baseUrl = config.baseUrl.replace(/\/+$/, "");
+  const later = config.revisions ?? revisions;
+  const isSandbox = config.isSandbox ?? false;
+  const count = config.rateLimits === "on" ? memoryCount() : noCount;
   const edge: Edge = {
     db,
     clock,
     newId,
     log,
     baseUrl,
-    revision,
-    isSandbox: config.isSandbox ?? false,
+    isSandbox,
     authenticate: createAuthenticator({ db, clock, log, masterSecret }),
-    limits: config.rateLimits === "on" ? memoryLimits() : noLimits,
+    isKnownOrigin: createOriginBook({ db, clock, isSandbox }),
+    count,
+    limits: limitsOf(count),
+    writes: createWrites(clock),
     cursorKey: new Uint8Array(hkdfSync("sha256", masterSecret, "", "farebox cursors v1", 32)),
     trustedProxyHops: config.trustedProxyHops ?? 0,
   };
+  const pricing: Pricing = { rates, facilitator, executionPaths: ["x402"] };
   const app = new OpenAPIHono({ defaultHook: refuseInvalid });
   // Ahead of everything else: these answer without passing through the general middleware.
   mountPayments(app, { edge, facilitator });
   if (agents) mountAgentDoor(app, edge, agents);
 
-  app.use(requestContext(edge), securityHeaders(baseUrl));
+  app.use(requestContext(edge), securityHeaders(baseUrl), rateHeaders);
   app.onError(onError);
   app.notFound(answerNotFound(app));
   for (const path of ["/x402/*", "/openapi.json", "/errors/*"]) app.use(path, openCors);
-  app.use("/v1/*", echoVersion, privateAnswers, serviceVersion);
+  app.use("/v1/*", keyCors, echoVersion, privateAnswers, serviceVersion(later));
 
-  app.openapiRoutes(healthRoutes({ version, revision, ready }));
+  app.openapiRoutes(healthRoutes({ version, revision: currentOf(later), ready }));
   app.openapiRoutes(errorRoutes);
+  app.openapiRoutes(merchantRoutes({ random: systemRandom, masterSecret }));
+  app.openapiRoutes(rateRoutes(pricing));
+  app.openapiRoutes(quoteRoutes(pricing));
   app.openapiRoutes(resourceRoutes({ facilitator, allowLocalTargets }));
+  app.openapiRoutes(payoutRoutes({ facilitator, coolingMs: edge.isSandbox ? 0 : COOLING_MS }));
   app.openapiRoutes(x402Routes({ facilitator, baseUrl }));
   app.openapiRoutes([payableIndex({ facilitator })] as const);
   mountAgentUrl(app, { facilitator, baseUrl });
   mountDocuments(app, { facilitator, baseUrl });
   describePayments(app);
   describeAgentUrl(app);
+  mountDocs(app);
   addDocument(app, { baseUrl, version });
   return { app };
 }

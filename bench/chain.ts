@@ -36,7 +36,10 @@ export async function startBenchChain(dataDir: string, blockTimeSeconds: number)
   if (pid === undefined) throw new Error(`${file} does not start`);
   const deadline = performance.now() + readyWithinMs;
   while (!(await blockAt(rpcUrl, "latest").catch(() => undefined))) {
-    if (!(await isAlive(pid)) || performance.now() > deadline) throw new Error("the chain does not start");
+    if (!(await isAlive(pid)) || performance.now() > deadline) {
+      await end(pid, 2000);
+      throw new Error("the chain does not start");
+    }
     await sleep(50);
   }
   return { rpcUrl, chainId, pid, stop: () => end(pid, 2000) };

@@ -7,9 +7,11 @@ import { discoverPayables } from "./payable/discover.ts";
 import { estimate } from "./payable/estimate.ts";
 import { findPayables } from "./payable/find.ts";
 import type { Payable } from "./payable/payable.ts";
+import { forgetOldPayers } from "./payable/popularity.ts";
 import { projectPayable } from "./payable/project.ts";
 import { type OfferedRail, optionsOf } from "./payable/requirements.ts";
 import { asOf } from "./payable/row.ts";
+import { assess, nothingKnown, readTrust } from "./payable/trust.ts";
 import { authorizationReader } from "./settlement/chain-read.ts";
 import { claimReader, claimWriter, findClaims } from "./settlement/claim.ts";
 import type { Engine } from "./settlement/engine.ts";
@@ -112,7 +114,7 @@ function settlingOf(engine: Engine, waiting: Settling["waiters"], wake: () => vo
 async function recordedUse({ db }: Engine, chainId: number, claimKey: Parameters<Settling["loadClaim"]>[0]) {
   const [[log], [at]] = await Promise.all([
     db.pool
-      .select({ found: sql`1` })
+      .select({ amount: chainTransfer.amount, payTo: chainTransfer.recipient })
       .from(chainTransfer)
       .where(
         and(
@@ -123,7 +125,7 @@ async function recordedUse({ db }: Engine, chainId: number, claimKey: Parameters
     db.pool.select().from(observer).where(eq(observer.chainId, chainId)),
   ]);
   return {
-    paid: log !== undefined,
+    paid: log ?? null,
     fromBlock: Math.max((at?.finalizedNumber ?? 0) - 1, at?.startBlock ?? 0),
   };
 }
@@ -168,9 +170,15 @@ function doorOf(engine: Engine, settling: Settling, verifying: Verifying): Facil
       ),
     async discover(query) {
       const { items, total } = await discoverPayables(engine.db, rails, query);
-      return { items: items.map(quoteOf), total };
+      return { items: items.map(({ item, trust }) => ({ ...quoteOf(item), trust })), total };
+    },
+    async trust(payableId) {
+      const [known = nothingKnown] = await readTrust(engine.db.pool, [payableId]);
+      return known;
     },
     project: projectPayable,
+    assess,
+    tidy: () => forgetOldPayers(engine.loopDb),
     outgoing: {
       queue: (tx, order) => queueOutgoing(engine, tx, order),
       cancel: (tx, id) => cancelOutgoing(engine, tx, id),
@@ -194,6 +202,8 @@ function railFacts({ chain, rail }: OfferedRail): RailFacts {
     contract: checksum(rail.token.contract),
     decimals: rail.token.decimals,
     minimum: chain.dustFloor,
+    depth: chain.depth,
+    blockTimeSeconds: chain.blockTimeSeconds,
     payTo: checksum(chain.treasury),
     transferMethod: "eip3009",
     domain: { ...rail.domain, verifyingContract: checksum(rail.domain.verifyingContract) },

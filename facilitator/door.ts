@@ -3,6 +3,7 @@ import type { Money } from "#kernel/money";
 import type { Tx } from "#store";
 import type { Estimate } from "./payable/estimate.ts";
 import type { Payable, PaymentOption } from "./payable/payable.ts";
+import type { Assessment, Trust } from "./payable/trust.ts";
 import type { PaymentLookup, PaymentRef } from "./settlement/lookup.ts";
 import type { PayableState } from "./settlement/offer.ts";
 import type { OutgoingOrder, OutgoingStatus } from "./settlement/outgoing.ts";
@@ -12,6 +13,10 @@ import type { PaymentRequest, SettleAnswer, SettlementStatus, VerifyAnswer } fro
 export interface Quote {
   readonly payable: Payable;
   readonly options: readonly PaymentOption[];
+}
+/** An entry of the discovery indexes. */
+export interface Discovered extends Quote {
+  readonly trust: Trust;
 }
 /** A payable as somebody meets it who wants to pay it, closed ones included. */
 export interface Offer extends Quote {
@@ -29,6 +34,9 @@ export interface RailFacts {
   readonly decimals: number;
   /** Least amount taken there, in atomic units: the chain's dust floor. */
   readonly minimum: bigint;
+  /** Confirmations that a value tier waits for before it is credited. */
+  readonly depth: { readonly x402: number; readonly standard: number; readonly high: number };
+  readonly blockTimeSeconds: number;
   readonly payTo: string;
   readonly transferMethod: "eip3009";
   readonly domain: {
@@ -64,9 +72,13 @@ export interface DiscoverQuery {
   readonly currency?: string;
   /** Highest price, at the decimals of a USD price; leaves out what is not priced in dollars. */
   readonly maxUsdPrice?: bigint;
+  /** Only what answered its last probe well. */
+  readonly live?: boolean;
   readonly query?: string;
   readonly limit: number;
   readonly offset: number;
+  /** `page`: `total` says no more than whether another page follows; counting a large index takes its time. */
+  readonly count?: "all" | "page";
 }
 
 /** Everything the rooms outside may ask of the centre. */
@@ -87,9 +99,15 @@ export interface Facilitator {
   supported(payableId?: string): Promise<Supported | null>;
   rails(): readonly RailFacts[];
   refusedRails(): readonly RefusedRail[];
-  discover(query: DiscoverQuery): Promise<{ readonly items: readonly Quote[]; readonly total: number }>;
+  discover(query: DiscoverQuery): Promise<{ readonly items: readonly Discovered[]; readonly total: number }>;
+  /** Facts about a payable that its merchant cannot write. */
+  trust(payableId: string): Promise<Trust>;
   /** Create or replace what is for sale; joins the merchant feature's transaction. */
   project(tx: Tx, payable: Payable): Promise<void>;
+  /** Write down what a probe found out about a payable. In one transaction with `project` it comes first. */
+  assess(tx: Tx, payableId: string, found: Assessment): Promise<void>;
+  /** Forget wallets that have not paid for long; to be called now and then. */
+  tidy(): Promise<void>;
   /** Money that leaves the treasury for a merchant. */
   readonly outgoing: {
     /** Reserves it in the books and queues it, in the feature's transaction. Overdrawing fails that transaction with

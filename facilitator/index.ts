@@ -5,6 +5,7 @@ export { checkRails } from "./chain/rails.ts";
 export { type ChainConfig, type ChainRow, chainRow, chainRows } from "./chain/registry.ts";
 export { createFacilitator, type Running } from "./create.ts";
 export type {
+  Discovered,
   DiscoverQuery,
   Facilitator,
   Offer,
@@ -14,8 +15,12 @@ export type {
   Supported,
 } from "./door.ts";
 export type { Estimate } from "./payable/estimate.ts";
+export { type Challenge, readChallenge } from "./payable/challenge.ts";
+export { registrableDomain } from "./payable/domain.ts";
 export { checkExtensions, type ExtensionFinding } from "./payable/extensions.ts";
 export type { Payable, PayableKind, PayableRail, PaymentOption } from "./payable/payable.ts";
+export type { ListingWarning } from "./payable/tables.ts";
+export type { Assessment, Probe, Trust } from "./payable/trust.ts";
 export { payableUrl } from "./payable/url.ts";
 export { curveIsNative } from "./scheme/index.ts";
 export { type Reason, type Refusal, reasons } from "./scheme/reasons.ts";
@@ -31,6 +36,7 @@ export { health, type SettlementHealth } from "./settlement/health.ts";
 export type { PaymentLookup, PaymentRef } from "./settlement/lookup.ts";
 export type { PayableState } from "./settlement/offer.ts";
 export type { OutgoingOrder, OutgoingStatus } from "./settlement/outgoing.ts";
+export { type Reconciled, reconcileAll } from "./settlement/reconcile.ts";
 export type {
   OptionSelection,
   PaymentRequest,

@@ -38,7 +38,7 @@ export interface PaymentWire {
   carried(values: readonly unknown[]): Carried;
   carriedInHeaders(headers: Headers): Carried;
   read(payload: unknown, offer: Quote, requirements?: unknown): Reading;
-  required(offer: Quote, error?: string): PaymentRequired;
+  required(offer: Quote): PaymentRequired;
   verified(answer: VerifyAnswer, version: WireVersion): Verified;
   settled(answer: SettleAnswer, version: WireVersion): Settled;
   reason(reason: Reason, version: WireVersion): string;

@@ -29,13 +29,7 @@ export function networksOf({ options }: Quote): string[] {
 
 /** The ways to pay, in short; what is signed stands in `paymentRequired.accepts`. */
 export function railsOf({ options }: Quote) {
-  return options.map(({ chain, network, symbol, asset, amount }) => ({
-    chain,
-    network,
-    asset: symbol,
-    contract: checksum(asset),
-    amount: amount.toString(),
-  }));
+  return options.map(({ chain, network, symbol }) => ({ chain, network, asset: symbol }));
 }
 
 /** What the seller wrote, and nothing else has it. Cleaned when it was stored and again here; treated as hostile all
@@ -59,15 +53,17 @@ export function trustOf({ url, merchantId }: Payable) {
   return { host: new URL(url).host, hostVerified: false, merchantId };
 }
 
-/** The challenge without the seller's words: an option, its address and ours is all that is signed. */
-export function requiredOf(wire: PaymentWire, offer: Quote, error?: string): PaymentRequired {
-  const { resource, extensions, ...rest } = wire.required(offer, error);
-  const { "payment-identifier": identifier } = extensions;
-  return {
-    ...rest,
-    resource: { url: resource.url, mimeType: resource.mimeType },
-    extensions: identifier === undefined ? {} : { "payment-identifier": identifier },
-  };
+/** What to sign, without the seller's words: an option, its address and ours is all that is signed. */
+export function requiredOf(wire: PaymentWire, offer: Quote): PaymentRequired {
+  const { resource, ...rest } = wire.required(offer);
+  return { ...rest, resource: { url: resource.url, mimeType: resource.mimeType }, extensions: {} };
+}
+
+/** The same as a challenge to a client: with why, and with the extension by which it may repeat itself. */
+export function challengeOf(wire: PaymentWire, offer: Quote, error: string): PaymentRequired {
+  const { "payment-identifier": identifier } = wire.required(offer).extensions;
+  const extensions = identifier === undefined ? {} : { "payment-identifier": identifier };
+  return { ...requiredOf(wire, offer), error, extensions };
 }
 
 const DOLLAR = 1_000_000n;

@@ -2,17 +2,9 @@ import { Fault, type FaultKind } from "#kernel/fault";
 import type { Members } from "./deps.ts";
 
 /** What a caller should do now, in words that a program can branch on. */
-export const actions = [
-  "sign",
-  "send-to-resource",
-  "settle",
-  "wait",
-  "fix-and-retry",
-  "do-not-retry",
-  "done",
-] as const;
+type Action = "sign" | "send-to-resource" | "settle" | "wait" | "fix-and-retry" | "do-not-retry" | "done";
 export interface Next {
-  readonly action: (typeof actions)[number];
+  readonly action: Action;
   readonly text: string;
   readonly tool?: string;
 }

@@ -20,7 +20,7 @@ const LISTED = { ttlMs: 3_600_000, cacheScope: "public" } as const;
 /** A server for one request: sharing one leaks between callers. What is dear, the schemas, is made once. */
 export function serverFor(deps: McpDeps, caller: Caller, headers: Headers): McpServer {
   const server = new McpServer(
-    { name: "farebox", title: "Farebox", version: deps.config.version, websiteUrl: deps.config.baseUrl },
+    { name: "farebox", title: "Farebox", version: deps.config.version },
     {
       instructions,
       capabilities: {
@@ -121,7 +121,21 @@ export const toolList = published.map(({ tool, config }) => ({
 
 function jsonSchema(schema: z.ZodType, io: "input" | "output"): Record<string, unknown> {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: "draft-2020-12", io });
-  return rest;
+  return brief(rest) as Record<string, unknown>;
+}
+
+/** Without the words that say nothing: every client reads the list, and pays for each of them. */
+function brief(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(brief);
+  if (typeof node !== "object" || node === null) return node;
+  const isSaying = ([key, value]: [string, unknown]) =>
+    !(Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER && /^(?:min|max)imum$/.test(key)) &&
+    !(["additionalProperties", "properties"].includes(key) && JSON.stringify(value) === "{}");
+  return Object.fromEntries(
+    Object.entries(node)
+      .filter(isSaying)
+      .map(([key, value]) => [key, brief(value)]),
+  );
 }
 
 /** The JSON form of a schema, made once and without the check: arguments are checked by `guarded`, in our own words,

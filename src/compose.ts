@@ -1,4 +1,12 @@
-import { createApi, paymentCodec, type Readiness } from "#api";
+import {
+  createApi,
+  createSafeFetch,
+  fixedRates,
+  liveRates,
+  paymentCodec,
+  type Rates,
+  type Readiness,
+} from "#api";
 import {
   addressOf,
   type Chain,
@@ -15,13 +23,16 @@ import {
   type Meter,
   type OpenChain,
   openEvmChain,
+  type Reconciled,
   type Running,
+  reconcileAll,
   type Settings,
 } from "#facilitator";
 import type { Hex } from "#kernel/bytes";
 import type { Clock, Random } from "#kernel/clock";
 import { idMaker, type NewId } from "#kernel/id";
 import type { Log } from "#kernel/log";
+import { imbalance } from "#ledger";
 import { createMcp } from "#mcp";
 import { type Database, openDatabase } from "#store";
 import { ConfigProblem, type Role } from "./config.ts";
@@ -52,6 +63,8 @@ export interface Parts {
   readonly checkpoint?: (step: Checkpoint) => Promise<void>;
   /** Stands between the engine and a chain: faults in tests. */
   readonly wrapChain?: (chain: Chain) => Chain;
+  /** Other prices than those of the deployment's kind: made-up ones on a sandbox, those of the market elsewhere. */
+  readonly rates?: Rates;
 }
 
 export interface House {
@@ -60,15 +73,16 @@ export interface House {
   readonly sources: Sources;
   readonly db: Database;
   readonly newId: NewId;
-  start(): void;
+  /** Books against chain, now, on every chain. */
+  reconcile(): Promise<readonly Reconciled[]>;
+  /** Resolves when every chain can be settled on, or after a few seconds without. */
+  start(): Promise<void>;
   /** Unready from now on. Resolves after the pause in which a load balancer notices; then waiting settles are answered
    *  pending, and what else is under way goes on. */
   drain(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Current date revision of `/v1` (interface part 9). */
-const REVISION = "2026-08-11";
 /** None on a sandbox: nobody balances load over a laptop. */
 const DRAIN_PAUSE_MS = 5_000;
 const CONNECTIONS = { requests: 12, loops: 8 };
@@ -107,6 +121,7 @@ export async function compose(parts: Parts): Promise<House> {
   };
   const running = createFacilitator(engine);
   const facts = relay(engine, []);
+  let isStarted = false;
   let draining = false;
   const isSandbox = parts.chains.every(({ isLocal }) => isLocal);
   const { facilitator } = running;
@@ -122,17 +137,17 @@ export async function compose(parts: Parts): Promise<House> {
     db,
     facilitator,
     agents,
+    rates: parts.rates ?? ratesOf(parts, { isSandbox }),
     clock,
     newId,
     log,
-    ready: () => readiness(engine, () => draining),
+    ready: () => readiness(engine, { isStarted, draining }),
     config: {
       baseUrl,
       masterSecret: parts.masterSecret,
       allowLocalTargets: isSandbox,
       isSandbox,
       rateLimits: parts.rateLimits,
-      revision: REVISION,
       version,
     },
   });
@@ -141,10 +156,17 @@ export async function compose(parts: Parts): Promise<House> {
     facilitator,
     db,
     newId,
-    sources: { health: () => health(engine), pools: () => ({ requests: db.usage(), loops: loopDb.usage() }) },
-    start() {
+    sources: {
+      health: () => health(engine),
+      imbalance: booksCheck(engine),
+      pools: () => ({ requests: db.usage(), loops: loopDb.usage() }),
+    },
+    reconcile: () => reconcileAll(engine),
+    async start() {
       running.start({ moneyLoops: role !== "web" });
       if (role !== "web") facts.start();
+      await untilWorking(engine, facilitator);
+      isStarted = true;
     },
     async drain() {
       draining = true;
@@ -156,6 +178,45 @@ export async function compose(parts: Parts): Promise<House> {
       await Promise.all([db.close(), loopDb.close()]);
     },
   };
+}
+
+const BOOKS_EVERY_MS = 60_000;
+
+/** The books' imbalance, at most a minute old: to find it every transfer there is is read. */
+function booksCheck({ clock, loopDb }: Engine): Sources["imbalance"] {
+  let last: { readonly atMs: number; readonly found: ReturnType<Sources["imbalance"]> } | null = null;
+  return () => {
+    const atMs = clock.monotonicMs();
+    if (!last || atMs - last.atMs > BOOKS_EVERY_MS) last = { atMs, found: imbalance(loopDb.pool) };
+    return last.found;
+  };
+}
+
+const FIRST_LOOK_MS = 5_000;
+
+/** A stock merchant server that asks for `supported` before a chain was followed refuses to work: we say that we are
+ *  ready only after. A chain that stays dark is no reason to stay down. */
+async function untilWorking({ chains, clock }: Engine, facilitator: Running["facilitator"]): Promise<void> {
+  const wanted = [...chains.values()].filter(({ rails }) => rails.some(({ ok }) => ok)).length;
+  const deadline = clock.monotonicMs() + FIRST_LOOK_MS;
+  while (clock.monotonicMs() < deadline) {
+    const supported = await facilitator.supported();
+    if ((supported?.networks.length ?? 0) >= wanted) return;
+    await clock.sleep(50);
+  }
+}
+
+/** What a rate source may take of our time, and how much of its answer is read. */
+const SOURCE_LIMITS = { connectMs: 1_500, totalMs: 4_000, maxBytes: 262_144 };
+
+function ratesOf({ clock, log, version }: Parts, { isSandbox }: { readonly isSandbox: boolean }): Rates {
+  if (isSandbox) return fixedRates({ clock, log });
+  const fetch = createSafeFetch({
+    allowLocal: false,
+    userAgent: `farebox/${version}`,
+    limits: SOURCE_LIMITS,
+  });
+  return liveRates({ fetch, clock, log });
 }
 
 async function openChain(parts: Parts, row: ChainRow): Promise<OpenChain> {
@@ -180,7 +241,10 @@ function custodianOf({ slug, treasury }: ChainRow, key: Hex): Custodian {
   );
 }
 
-async function readiness(engine: Engine, isDraining: () => boolean): Promise<Readiness> {
+async function readiness(
+  engine: Engine,
+  { isStarted, draining }: { readonly isStarted: boolean; readonly draining: boolean },
+): Promise<Readiness> {
   const refused = [...engine.chains.values()].flatMap(({ chain, rails }) =>
     rails.flatMap((rail) =>
       rail.ok ? [] : [{ chain: chain.row.slug, asset: rail.token.symbol, problem: rail.problem }],
@@ -189,9 +253,9 @@ async function readiness(engine: Engine, isDraining: () => boolean): Promise<Rea
   try {
     const { chains, openClaims, undeliveredFacts } = await health(engine);
     return {
-      isReady: !isDraining(),
+      isReady: isStarted && !draining,
       checks: {
-        draining: isDraining(),
+        draining,
         database: "ok",
         chains,
         refusedRails: refused,
@@ -202,7 +266,7 @@ async function readiness(engine: Engine, isDraining: () => boolean): Promise<Rea
   } catch {
     return {
       isReady: false,
-      checks: { draining: isDraining(), database: "unreachable", refusedRails: refused },
+      checks: { draining, database: "unreachable", refusedRails: refused },
     };
   }
 }

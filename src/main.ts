@@ -62,7 +62,7 @@ async function main(): Promise<void> {
   signal.throwIfAborted();
   const internal = await metrics.listen(config.metricsPort, house.sources).catch(explainPort("METRICS_PORT"));
   stops.push(internal.close);
-  house.start();
+  await house.start();
   const listening = await serve(house, config.port).catch(explainPort("PORT"));
   stops.push(async () => {
     await house.drain();

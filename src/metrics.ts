@@ -5,6 +5,7 @@ import { curveIsNative, type Meter, type SettlementHealth } from "#facilitator";
 /** What the metrics are read from at each scrape. */
 export interface Sources {
   readonly health: () => Promise<SettlementHealth>;
+  readonly imbalance: () => Promise<readonly { readonly asset: string; readonly difference: bigint }[]>;
   readonly pools: () => Readonly<
     Record<string, { readonly total: number; readonly idle: number; readonly waiting: number }>
   >;
@@ -83,13 +84,13 @@ function gaugesOf(registry: Registry) {
 }
 type Gauges = ReturnType<typeof gaugesOf>;
 
-async function readGauges(gauges: Gauges, { health, pools }: Sources): Promise<void> {
+async function readGauges(gauges: Gauges, { health, imbalance, pools }: Sources): Promise<void> {
   for (const gauge of Object.values(gauges)) gauge.reset();
   gauges.curve.set(curveIsNative() ? 1 : 0);
   for (const [pool, usage] of Object.entries(pools())) {
     for (const [kind, count] of Object.entries(usage)) gauges.pool.set({ pool, kind }, count);
   }
-  const { chains, openClaims, undeliveredFacts, imbalance } = await health();
+  const { chains, openClaims, undeliveredFacts } = await health();
   for (const { state, count, oldestSeconds } of openClaims) {
     gauges.openClaims.set({ state }, count);
     gauges.openClaimAge.set({ state }, oldestSeconds);
@@ -106,7 +107,8 @@ async function readGauges(gauges: Gauges, { health, pools }: Sources): Promise<v
   }
   gauges.outbox.set(undeliveredFacts);
   // A gauge is a float; that it differs from zero is all it tells, the amount itself is in the trial balance.
-  for (const { asset, difference } of imbalance) gauges.imbalance.set({ asset }, difference === 0n ? 0 : 1);
+  for (const { asset, difference } of await imbalance())
+    gauges.imbalance.set({ asset }, difference === 0n ? 0 : 1);
 }
 
 async function serve(registry: Registry, gauges: Gauges, port: number, sources: Sources) {

@@ -1,37 +1,80 @@
 import type { Context, MiddlewareHandler } from "hono";
+import ipaddr from "ipaddr.js";
 import { headerCount, type MerchantCtx, type MerchantScope } from "./context.ts";
 import { fault } from "./faults.ts";
-import { limitMerchant, secretKeyPolicy } from "./limit.ts";
+import { callerAddress, clientAddress, spend } from "./limit.ts";
+import { isAllowedOrigin } from "./origin.ts";
 import type { Permission } from "./permissions.ts";
 
-/** A secret key with this permission, from a server. Faults: `unauthenticated`, `secret_key_required`,
- *  `secret_key_in_browser`, `permission_denied`. */
+/** A secret key with this permission, from a server. Faults: `unauthenticated`, `rate_limited`, `address_not_allowed`,
+ *  `secret_key_required`, `secret_key_in_browser`, `permission_denied`. */
 export function requireSecretKey(permission: Permission): MiddlewareHandler {
   return async (c, next) => {
     const scope = await authenticate(c);
     if (scope.kind !== "sk") throw fault("secret_key_required");
     if (c.req.header("origin") !== undefined && !c.var.edge.isSandbox) throw fault("secret_key_in_browser");
-    await limitMerchant(c, scope);
+    await countRequest(c, scope);
     const ctx = merchantContext(c, scope);
     ctx.demand(permission);
     c.set("merchant", ctx);
     await next();
-    c.res.headers.set("RateLimit-Policy", secretKeyPolicy);
   };
 }
 
-/** Who the request's one bearer key belongs to. */
+/** A publishable key, from a page that it allows or from anywhere else than a page; or a secret key. Faults:
+ *  `unauthenticated`, `rate_limited`, `address_not_allowed`, `origin_not_allowed`. Source: interface §5. */
+export const requireAnyKey: MiddlewareHandler = async (c, next) => {
+  const scope = await authenticate(c);
+  const origin = c.req.header("origin");
+  const { isSandbox } = c.var.edge;
+  if (scope.kind === "pk" && origin !== undefined && !isAllowedOrigin(origin, { ...scope, isSandbox }))
+    throw fault("origin_not_allowed");
+  await countRequest(c, scope);
+  c.set("merchant", merchantContext(c, scope));
+  await next();
+};
+
+/** Who the request's one bearer key belongs to. An address that has brought many bad keys is told to wait, unless the
+ *  next one is good: others may share the address. */
 async function authenticate(c: Context): Promise<MerchantScope> {
+  const { edge } = c.var;
   if (headerCount(c, "authorization") > 1) throw fault("duplicate_header", { header: "Authorization" });
-  const scope = await bearerScope(c);
-  if (!scope) throw fault("unauthenticated");
+  const key = bearerKey(c);
+  if (key === null) throw fault("unauthenticated");
+  const address = clientAddress(c, edge);
+  const before = await edge.count("failed-authentication", address, 0);
+  const isKnownOnly = before !== null && before.retryAfterSeconds !== null;
+  const scope = await edge.authenticate(key, { isKnownOnly });
+  if (!scope) {
+    await spend(c, "failed-authentication", address);
+    throw fault("unauthenticated");
+  }
+  if (scope.allowedIps && !isWithin(callerAddress(c, edge), scope.allowedIps))
+    throw fault("address_not_allowed");
   return scope;
 }
 
-/** The scope of a bearer key, or null when there is none or it is not good; for routes where a key is optional. */
-export async function bearerScope(c: Context): Promise<MerchantScope | null> {
-  const [, key] = /^Bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "") ?? [];
-  return key === undefined ? null : c.var.edge.authenticate(key);
+function bearerKey(c: Context): string | null {
+  return /^Bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? null;
+}
+
+/** `networks` are addresses or CIDR ranges. */
+function isWithin(address: string, networks: readonly string[]): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const caller = ipaddr.process(address);
+  return networks.some((network) => {
+    const [range, bits] = network.includes("/") ? ipaddr.parseCIDR(network) : [ipaddr.parse(network), null];
+    if (range.kind() !== caller.kind()) return false;
+    return caller.match(range, bits ?? (range.kind() === "ipv4" ? 32 : 128));
+  });
+}
+
+/** A merchant's secret keys share one allowance, wherever they are used from; a publishable key has its own, and so has
+ *  each of the addresses that use one. */
+async function countRequest(c: Context, { kind, merchantId, keyId }: MerchantScope): Promise<void> {
+  if (kind === "sk") return spend(c, "secret-key", merchantId);
+  await spend(c, "publishable-key-address", clientAddress(c, c.var.edge));
+  await spend(c, "publishable-key", keyId);
 }
 
 function merchantContext(c: Context, scope: MerchantScope): MerchantCtx {

@@ -4,7 +4,9 @@ import type { NewId } from "#kernel/id";
 import type { Log } from "#kernel/log";
 import type { Database, Tx } from "#store";
 import type { Permission } from "./permissions.ts";
-import type { Limits } from "./rates.ts";
+import type { Allowance, Count, Limits, RateName } from "./rates.ts";
+import type { Served } from "./version.ts";
+import type { Writes } from "./writes.ts";
 
 declare const authenticated: unique symbol;
 
@@ -17,6 +19,10 @@ export interface MerchantScope {
   readonly keyId: string;
   readonly kind: "sk" | "pk";
   readonly permissions: ReadonlySet<Permission>;
+  /** Origins of pages that may use a publishable key: its own, or else its merchant's. */
+  readonly allowedOrigins: readonly string[];
+  /** Addresses and networks that the key works from; null is everywhere. */
+  readonly allowedIps: readonly string[] | null;
 }
 
 /** What the plumbing needs of the house; one per process. */
@@ -27,13 +33,20 @@ export interface Edge {
   readonly log: Log;
   /** Public base URL, without a slash at the end. */
   readonly baseUrl: string;
-  /** Current date revision of `/v1`. */
-  readonly revision: string;
   /** Only a local chain: a secret key may be used from a browser. */
   readonly isSandbox: boolean;
-  /** Null for a key that is unknown, revoked or expired. */
-  readonly authenticate: (key: string) => Promise<MerchantScope | null>;
+  /** Null for a key that is unknown, revoked or expired. `isKnownOnly`: without asking the database about a key that
+   *  was never good here. */
+  readonly authenticate: (
+    key: string,
+    how?: { readonly isKnownOnly: boolean },
+  ) => Promise<MerchantScope | null>;
+  /** Whether a page of this origin may use some publishable key. */
+  readonly isKnownOrigin: (origin: string) => Promise<boolean>;
+  readonly count: Count;
   readonly limits: Limits;
+  /** Keyed writes that are running in this process. */
+  readonly writes: Writes;
   /** Signs paging cursors. */
   readonly cursorKey: Uint8Array;
   /** Reverse proxies in front whose `X-Forwarded-For` entries are believed. */
@@ -71,6 +84,10 @@ declare module "hono" {
     ctx: Ctx;
     /** Set behind `secretKey()` and `publishableKey()` only. */
     merchant: MerchantCtx;
+    /** The date revision that this `/v1` request is answered in. */
+    served: Served;
+    /** What the request was last counted by. */
+    rate?: { readonly name: RateName; readonly allowance: Allowance };
   }
 }
 

@@ -1,5 +1,3 @@
-import { isStablecoin } from "#kernel/asset";
-
 /** A unit in which prices are written. */
 export interface Currency {
   readonly code: string;
@@ -11,7 +9,7 @@ export interface Currency {
   readonly sign: string | null;
 }
 
-type Fiat = readonly [code: string, name: string, sign?: string, decimals?: number];
+type Fiat = readonly [code: string, name: string, sign?: string | null, decimals?: number];
 /** What the ECB publishes daily, and two currencies pegged to the dollar. Source: merchant-api.md §3.6. */
 const fiat: readonly Fiat[] = [
   ["USD", "US dollar", "$"],
@@ -31,7 +29,7 @@ const fiat: readonly Fiat[] = [
   ["CZK", "Czech koruna"],
   ["HUF", "Hungarian forint"],
   ["RON", "Romanian leu"],
-  ["ISK", "Icelandic krona", undefined, 0],
+  ["ISK", "Icelandic krona", null, 0],
   ["MXN", "Mexican peso", "MX$"],
   ["BRL", "Brazilian real", "R$"],
   ["INR", "Indian rupee", "₹"],
@@ -76,8 +74,4 @@ const byCode: ReadonlyMap<string, Currency> = new Map(currencies.map((each) => [
 /** The unit with this code, in capitals as written; null for anything else. */
 export function findCurrency(code: string): Currency | null {
   return byCode.get(code) ?? null;
-}
-
-export function isFiat(code: string): boolean {
-  return byCode.has(code) && !isStablecoin(code);
 }

@@ -1,5 +1,10 @@
 import { type Fault, type FaultSpec, faultsOf, kernelFaults } from "#kernel/fault";
 
+/** A fault of this layer; `status` only where HTTP has one of its own for it. */
+interface ApiFaultSpec extends FaultSpec {
+  readonly status?: 405 | 406;
+}
+
 /** Faults of the HTTP and merchant layer. Each code has a page at `/errors/{code}`. */
 export const apiFaults = {
   invalid_json: {
@@ -56,6 +61,17 @@ export const apiFaults = {
     detail:
       "Send a valid key as Authorization: Bearer <API_KEY>. This one is missing, unknown, revoked or expired.",
   },
+  address_not_allowed: {
+    kind: "forbidden",
+    title: "Address not allowed",
+    detail: "This key works from its allowedIps only, and this request came from elsewhere.",
+  },
+  origin_not_allowed: {
+    kind: "forbidden",
+    title: "Origin not allowed",
+    detail:
+      "No page of this origin may use the key. Add the origin to allowedOrigins of the key or of the merchant.",
+  },
   secret_key_required: {
     kind: "forbidden",
     title: "Secret key required",
@@ -87,6 +103,13 @@ export const apiFaults = {
     kind: "invalid",
     title: "Method not allowed",
     detail: "This path answers the methods named in the Allow header.",
+    status: 405,
+  },
+  not_acceptable: {
+    kind: "invalid",
+    title: "Not acceptable",
+    detail: "This path answers with {types}, which the Accept header leaves out.",
+    status: 406,
   },
   body_too_large: {
     kind: "too-large",
@@ -107,6 +130,11 @@ export const apiFaults = {
     kind: "conflict",
     title: "First request still running",
     detail: "A request with this key is still running. Repeat it unchanged in a moment.",
+  },
+  key_revoked: {
+    kind: "conflict",
+    title: "Key revoked",
+    detail: "This key is revoked, or was replaced already and is about to end. Create or rotate another one.",
   },
   payable_closed: {
     kind: "gone",
@@ -139,6 +167,28 @@ export const apiFaults = {
     title: "Amount too large",
     detail: "The price may be at most {maximum} {asset}.",
   },
+  insufficient_balance: {
+    kind: "unprocessable",
+    title: "Insufficient balance",
+    detail:
+      "Less than {amount} {asset} is available on {chain}. GET /v1/balances tells what is; money that is not final yet cannot be spent.",
+  },
+  payout_address_unknown: {
+    kind: "unprocessable",
+    title: "Payout address unknown",
+    detail:
+      "{destination} is not in the address book of {chain}. Add it with POST /v1/payout-addresses first.",
+  },
+  payout_address_cooling: {
+    kind: "conflict",
+    title: "Payout address too new",
+    detail: "{destination} can be paid from {usableFrom} on.",
+  },
+  payout_not_cancellable: {
+    kind: "conflict",
+    title: "Payout not cancellable",
+    detail: "The payout is {state}: it has been signed or has ended. Read it again to see where it stands.",
+  },
   rail_unsupported: {
     kind: "unprocessable",
     title: "Rail unsupported",
@@ -149,6 +199,12 @@ export const apiFaults = {
     title: "Token domain unreadable",
     detail:
       "The contract of {asset} on {chain} does not prove its EIP-712 domain, so nobody could sign for it.",
+  },
+  rate_unavailable: {
+    kind: "dependency",
+    title: "Rate unavailable",
+    detail:
+      "Nobody we ask gives a price of {from} in {to} that we trust right now. Repeat the request shortly.",
   },
   rate_limited: {
     kind: "rate-limited",
@@ -165,15 +221,17 @@ export const apiFaults = {
     title: "Internal error",
     detail: "Something went wrong on our side. Repeat the request; if it persists, tell us the requestId.",
   },
-} as const satisfies Record<string, FaultSpec>;
+} as const satisfies Record<string, ApiFaultSpec>;
 
 export type ApiFaultCode = keyof typeof apiFaults;
 export const fault = faultsOf(apiFaults);
 
 const { database_unavailable: _asUnavailable, ledger_conflict: _bug, ...publicKernelFaults } = kernelFaults;
 
+export type PublicFaultCode = ApiFaultCode | keyof typeof publicKernelFaults;
+
 /** Every code that can appear on the wire, for the pages at `/errors/{code}` and the reference. */
-export const publicFaults: Readonly<Record<string, FaultSpec>> = { ...publicKernelFaults, ...apiFaults };
+export const publicFaults: Readonly<Record<string, ApiFaultSpec>> = { ...publicKernelFaults, ...apiFaults };
 
 /** What a caller is told of a fault: those of the inside become the general one of their kind. */
 export function asPublic(seen: Fault): Fault {

@@ -1,28 +1,28 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, inArray, lt, sql } from "drizzle-orm";
 import type { Context, TypedResponse } from "hono";
-import { routePath } from "hono/route";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { fromBytes, type Hash, toBytes } from "#kernel/bytes";
 import { stableHash } from "#kernel/codec";
-import { type Executor, sqlState, type Tx } from "#store";
+import { assert } from "#kernel/fault";
+import { type Database, type Executor, sqlState, type Tx } from "#store";
 import { headerCount, type MerchantCtx } from "./context.ts";
 import { fault } from "./faults.ts";
 import { idempotencyKey } from "./tables.ts";
+import { routeOf } from "./version.ts";
 
-/** What a write answers with. */
-export interface Answer {
-  readonly status: ContentfulStatusCode;
-  readonly body: unknown;
+/** What a write answers with; without a body it is a 204. */
+export type Answer = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Id of what was made. */
   readonly resourceId?: string;
-}
+} & ({ readonly status: ContentfulStatusCode; readonly body: unknown } | { readonly status: 204 });
 type Stored = typeof idempotencyKey.$inferSelect;
 /** Fits wherever a route's declared answers are asked for: a replayed answer is bytes, which no schema types. */
 type Replayable = Response & TypedResponse<never, never, never>;
 type Work = (ctx: MerchantCtx) => Promise<Answer>;
 
 const KEEP_MS = 30 * 24 * 3_600_000;
+const WAIT_MS = 5_000;
 
 /** Runs a write once per `Idempotency-Key`: the record, the effect and the stored answer commit together, so there is
  *  no window in which one exists without the others. `input` is the validated body. Without a key the write just
@@ -34,22 +34,15 @@ export async function keyed(
   work: Work,
 ): Promise<Replayable> {
   const ctx = c.var.merchant;
-  const key = readIdempotencyKey(c);
-  if (key === null) {
-    if (isRequired) throw fault("idempotency_key_required");
-    return respond(await work(ctx)) as Replayable;
-  }
-  const template = routePath(c);
-  const scope = `${ctx.merchantId} ${c.req.method} ${template}`;
-  const fingerprint = stableHash([c.req.method, template, c.req.param(), input]);
-  const earlier = await find(ctx.db.pool, scope, key);
-  const answer = earlier
-    ? replay(earlier, fingerprint)
-    : await ctx.db.tx((tx) => first(tx, { ctx, scope, key, fingerprint }, work));
-  return answer as Replayable;
+  const key = isRequired ? demandIdempotencyKey(c) : readIdempotencyKey(c);
+  if (key === null) return respond(await work(ctx)) as Replayable;
+  const route = routeOf(c);
+  const scope = `${ctx.merchantId} ${route}`;
+  const fingerprint = stableHash([route, c.req.param(), input]);
+  return (await once(c, { scope, key, fingerprint, route }, work)) as Replayable;
 }
 
-/** The key as sent, or null when none came. Quotes of the IETF form are part of it. */
+/** The key as sent, or null when none came. Quotes of the IETF form are part of it. Fault: `idempotency_key_invalid`. */
 export function readIdempotencyKey(c: Context): string | null {
   const key = c.req.header("idempotency-key");
   if (key === undefined) return null;
@@ -58,38 +51,103 @@ export function readIdempotencyKey(c: Context): string | null {
   return key;
 }
 
+/** The key of a route that asks for one, also where nothing is written. Faults: `idempotency_key_required`,
+ *  `idempotency_key_invalid`. */
+export function demandIdempotencyKey(c: Context): string {
+  const key = readIdempotencyKey(c);
+  if (key === null) throw fault("idempotency_key_required");
+  return key;
+}
+
+/** Deletes up to `limit` records whose time is over; the number deleted. For a job, which repeats it while the number
+ *  is `limit`. */
+export async function pruneIdempotencyKeys(
+  { pool }: Pick<Database, "pool">,
+  { now, limit }: { readonly now: Date; readonly limit: number },
+): Promise<number> {
+  const { scope, key, expiresAt } = idempotencyKey;
+  const over = pool
+    .select({ row: sql`(${scope}, ${key})` })
+    .from(idempotencyKey)
+    .where(lt(expiresAt, now))
+    .orderBy(expiresAt)
+    .limit(limit);
+  const gone = await pool
+    .delete(idempotencyKey)
+    .where(inArray(sql`(${scope}, ${key})`, over))
+    .returning({ key });
+  return gone.length;
+}
+
 interface Attempt {
-  readonly ctx: MerchantCtx;
   readonly scope: string;
   readonly key: string;
   readonly fingerprint: Hash;
+  readonly route: string;
 }
 
-async function first(tx: Tx, attempt: Attempt, work: Work): Promise<Response> {
-  const { ctx, scope, key, fingerprint } = attempt;
-  if (!(await reserve(tx, attempt))) {
-    const twin = await find(tx, scope, key);
-    if (!twin) throw fault("idempotency_in_progress");
-    return replay(twin, fingerprint);
+/** The stored answer, or the write; while a twin of this process runs, its end is awaited first. */
+async function once(c: Context, attempt: Attempt, work: Work): Promise<Response> {
+  const { db, clock, writes } = c.var.edge;
+  const { scope, key, fingerprint } = attempt;
+  const name = `${scope} ${key}`;
+  const until = clock.monotonicMs() + WAIT_MS;
+  for (;;) {
+    const earlier = await find(db.pool, attempt);
+    if (earlier) return replay(earlier, fingerprint);
+    const waitMs = until - clock.monotonicMs();
+    const leave = writes.enter(name);
+    if (leave) {
+      return db.tx((tx) => first(tx, c, { ...attempt, waitMs }, work)).finally(leave);
+    }
+    if (!(await writes.left(name, waitMs))) throw fault("idempotency_in_progress");
   }
-  const answer = await work({ ...ctx, tx: (inner) => inner(tx) });
+}
+
+async function first(
+  tx: Tx,
+  c: Context,
+  attempt: Attempt & { readonly waitMs: number },
+  work: Work,
+): Promise<Response> {
+  const ctx = c.var.merchant;
+  if (!(await reserve(tx, attempt, ctx.now()))) {
+    const twin = await find(tx, attempt);
+    if (!twin) throw fault("idempotency_in_progress");
+    return replay(twin, attempt.fingerprint);
+  }
+  const answer = inRevision(c, attempt.route, await work({ ...ctx, tx: (inner) => inner(tx) }));
+  assert(answer.status < 400, "a keyed write refuses by throwing, or its record would be kept");
   await tx
     .update(idempotencyKey)
     .set({
       resourceId: answer.resourceId ?? null,
       status: answer.status,
       headers: answer.headers ?? {},
-      body: fromBytes(Buffer.from(JSON.stringify(answer.body))),
+      body: "body" in answer ? fromBytes(Buffer.from(JSON.stringify(answer.body))) : null,
     })
-    .where(and(eq(idempotencyKey.scope, scope), eq(idempotencyKey.key, key)));
+    .where(and(eq(idempotencyKey.scope, attempt.scope), eq(idempotencyKey.key, attempt.key)));
   return respond(answer);
 }
 
-/** Takes the key, or waits for the twin that holds it: false when the twin committed, true when it rolled back. */
-async function reserve(tx: Tx, { ctx, scope, key, fingerprint }: Attempt): Promise<boolean> {
-  const createdAt = ctx.now();
+/** The answer in the shape and with the name of the caller's revision: a replay keeps both. */
+function inRevision(c: Context, route: string, answer: Answer): Answer {
+  const { date, shape } = c.var.served;
+  const headers = { ...answer.headers, "Service-Version": date };
+  if (!("body" in answer)) return { ...answer, headers };
+  return { ...answer, headers, body: shape({ route, status: answer.status, body: answer.body }) };
+}
+
+/** Takes the key, or waits for the twin of another process that holds it: false when that one committed, true when it
+ *  rolled back. Fault: `idempotency_in_progress` when it did neither in time. */
+async function reserve(
+  tx: Tx,
+  { scope, key, fingerprint, waitMs }: Attempt & { readonly waitMs: number },
+  createdAt: Date,
+): Promise<boolean> {
+  const wait = `${Math.max(1, Math.round(waitMs))}ms`;
   await tx.execute(
-    sql`SELECT set_config('lock_timeout', '5s', true), set_config('statement_timeout', '8s', true)`,
+    sql`SELECT set_config('lock_timeout', ${wait}, true), set_config('statement_timeout', '8s', true)`,
   );
   try {
     const rows = await tx
@@ -107,7 +165,7 @@ async function reserve(tx: Tx, { ctx, scope, key, fingerprint }: Attempt): Promi
   }
 }
 
-async function find(db: Executor, scope: string, key: string): Promise<Stored | undefined> {
+async function find(db: Executor, { scope, key }: Attempt): Promise<Stored | undefined> {
   const [row] = await db
     .select()
     .from(idempotencyKey)
@@ -117,16 +175,20 @@ async function find(db: Executor, scope: string, key: string): Promise<Stored | 
 
 function replay({ fingerprint, status, headers, body }: Stored, asked: Hash): Response {
   if (fingerprint !== asked) throw fault("idempotency_key_reused");
-  if (status === null || body === null) throw fault("idempotency_in_progress");
-  return new Response(toBytes(body), {
+  if (status === null) throw fault("idempotency_in_progress");
+  return new Response(body === null ? null : toBytes(body), {
     status,
-    headers: { "Content-Type": "application/json", ...headers, "Idempotent-Replayed": "true" },
+    headers: { ...(body === null ? {} : json), ...headers, "Idempotent-Replayed": "true" },
   });
 }
 
-function respond({ status, body, headers }: Answer): Response {
-  return new Response(JSON.stringify(body), {
-    status,
-    headers: { "Content-Type": "application/json", ...headers },
+const json = { "Content-Type": "application/json" };
+
+function respond(answer: Answer): Response {
+  if (!("body" in answer))
+    return new Response(null, { status: 204, ...(answer.headers && { headers: answer.headers }) });
+  return new Response(JSON.stringify(answer.body), {
+    status: answer.status,
+    headers: { ...json, ...answer.headers },
   });
 }

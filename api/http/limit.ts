@@ -1,65 +1,98 @@
 import { isIPv6 } from "node:net";
 import type { Context, MiddlewareHandler } from "hono";
-import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
-import { type Edge, type MerchantScope, nodeRequest } from "./context.ts";
+import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import { type Edge, nodeRequest } from "./context.ts";
 import { fault } from "./faults.ts";
-import { type Limits, type RateName, rates } from "./rates.ts";
+import { type Allowance, type Count, type Limits, policyOf, type RateName, rateOf, rates } from "./rates.ts";
 
 const BURST_SECONDS = 10;
 
-export function memoryLimits(): Limits {
-  const limiters = new Map(Object.entries(rates).map(([name, rate]) => [name, limiter(name, rate)]));
-  return async (name, who) => {
-    try {
-      await limiters.get(name)?.consume(who);
-      return null;
-    } catch (refused) {
-      if (!(refused instanceof RateLimiterRes)) throw refused;
-      return Math.max(1, Math.ceil(refused.msBeforeNext / 1_000));
-    }
-  };
+export function memoryCount(): Count {
+  const counters = new Map(Object.entries(rates).map(([name, rate]) => [name, counter(name, rate)]));
+  return async (name, who, points = 1) => (await counters.get(name)?.(who, points)) ?? null;
 }
 
 /** Request rates lifted, for load tests; queue bounds and gas budgets stay. */
-export const noLimits: Limits = async () => null;
+export const noCount: Count = async () => null;
 
-function limiter(name: string, { perSecond, burst }: { readonly perSecond: number; readonly burst: number }) {
+/** The same counters for callers who want to know only how long to wait. */
+export function limitsOf(count: Count): Limits {
+  return async (name, who) => (await count(name, who))?.retryAfterSeconds ?? null;
+}
+
+function counter(name: string, { perSecond, burst }: { readonly perSecond: number; readonly burst: number }) {
   const steady = new RateLimiterMemory({ keyPrefix: name, points: perSecond, duration: 1 });
-  const beyond = burst - perSecond;
-  if (beyond <= 0) return steady;
-  return new BurstyRateLimiter(
-    steady,
-    new RateLimiterMemory({ keyPrefix: `${name}-burst`, points: beyond, duration: BURST_SECONDS }),
-  );
+  const extra = new RateLimiterMemory({
+    keyPrefix: `${name}-burst`,
+    points: burst - perSecond,
+    duration: BURST_SECONDS,
+  });
+  return async (who: string, points: 0 | 1): Promise<Allowance> => {
+    const first = await consume(steady, who, points);
+    if (first.retryAfterSeconds === null || burst === perSecond) return first;
+    // What is beyond the steady rate comes out of the burst; the steady rate is soon free again.
+    const second = await consume(extra, who, points);
+    return second.retryAfterSeconds === null ? { ...first, retryAfterSeconds: null } : first;
+  };
+}
+
+async function consume(limiter: RateLimiterMemory, who: string, points: 0 | 1): Promise<Allowance> {
+  try {
+    const { remainingPoints, msBeforeNext } = await limiter.consume(who, points);
+    return { remaining: remainingPoints, resetSeconds: secondsOf(msBeforeNext), retryAfterSeconds: null };
+  } catch (refused) {
+    if (!(refused instanceof RateLimiterRes)) throw refused;
+    const seconds = secondsOf(refused.msBeforeNext);
+    return { remaining: 0, resetSeconds: seconds, retryAfterSeconds: seconds };
+  }
+}
+
+function secondsOf(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1_000));
 }
 
 /** Fault: `rate_limited`. */
 export async function enforce(limits: Limits, name: RateName, who: string): Promise<void> {
   const retryAfterSeconds = await limits(name, who);
-  if (retryAfterSeconds !== null) throw fault("rate_limited", { retryAfterSeconds });
+  if (retryAfterSeconds !== null) throw fault("rate_limited", { retryAfterSeconds, policy: name });
 }
 
-/** `RateLimit-Policy` of the routes behind a secret key. */
-export const secretKeyPolicy = `"secret-key";q=${rates["secret-key"].perSecond};w=1`;
-
-/** A merchant's keys share one allowance, wherever they are used from. */
-export function limitMerchant(c: Context, { merchantId }: MerchantScope): Promise<void> {
-  return enforce(c.var.edge.limits, "secret-key", merchantId);
+/** Counts this request; the answer's `RateLimit` headers tell what is left. Fault: `rate_limited`. */
+export async function spend(c: Context, name: RateName, who: string): Promise<void> {
+  const allowance = await c.var.edge.count(name, who);
+  if (allowance === null) return;
+  c.set("rate", { name, allowance });
+  const { retryAfterSeconds } = allowance;
+  if (retryAfterSeconds !== null) throw fault("rate_limited", { retryAfterSeconds, policy: name });
 }
+
+/** `RateLimit-Policy` and `RateLimit` on every answer of a request that was counted. */
+export const rateHeaders: MiddlewareHandler = async (c, next) => {
+  await next();
+  const { rate } = c.var;
+  if (rate === undefined) return;
+  c.res.headers.set("RateLimit-Policy", policyOf(rate.name));
+  c.res.headers.set("RateLimit", rateOf(rate.name, rate.allowance));
+};
 
 export function limitByAddress(name: RateName): MiddlewareHandler {
   return async (c, next) => {
-    await enforce(c.var.edge.limits, name, clientAddress(c, c.var.edge));
+    await spend(c, name, clientAddress(c, c.var.edge));
     await next();
   };
 }
 
-/** Whom to count: the socket's peer, or what the configured proxies say of it; IPv6 by its /64. */
-export function clientAddress(c: Context, { trustedProxyHops }: Pick<Edge, "trustedProxyHops">): string {
+/** Whom to count: IPv6 by its /64, since a host may use any address of it. */
+export function clientAddress(c: Context, edge: Pick<Edge, "trustedProxyHops">): string {
+  return network(callerAddress(c, edge));
+}
+
+/** Where the request comes from: the socket's peer, or what the configured proxies say of it. */
+export function callerAddress(c: Context, { trustedProxyHops }: Pick<Edge, "trustedProxyHops">): string {
   const socket = nodeRequest(c)?.socket.remoteAddress ?? "local";
   const forwarded = (c.req.header("x-forwarded-for") ?? "").split(",").map((hop) => hop.trim());
   const believed = trustedProxyHops > 0 ? forwarded.at(-trustedProxyHops) : undefined;
-  return network(believed || socket);
+  return believed || socket;
 }
 
 function network(address: string): string {

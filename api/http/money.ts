@@ -70,10 +70,7 @@ function parse({ amount, asset }: MoneyInput, { decimals, supported, pointer }: 
   return { amount: atomic, asset };
 }
 
-function present(
-  asset: string,
-  { exact, short }: { readonly exact: string; readonly short: string },
-): Money {
+function present(asset: string, { exact, short }: { readonly exact: string; readonly short: string }): Money {
   const sign = findCurrency(asset)?.sign ?? null;
   const formatted = `${grouped(short)} ${asset}`;
   return { amount: exact, asset, formatted, display: sign === null ? formatted : sign + grouped(short) };

@@ -11,7 +11,7 @@ export function answerNotFound(app: OpenAPIHono): (c: Context) => Response {
     const allow = methods.filter((method) => answers(app, method, c.req.path));
     if (allow.length === 0 || allow.includes(c.req.method as (typeof methods)[number]))
       return problem(c, fault("not_found"));
-    return problem(c, fault("method_not_allowed"), { status: 405, headers: { Allow: allow.join(", ") } });
+    return problem(c, fault("method_not_allowed"), { headers: { Allow: allow.join(", ") } });
   };
 }
 

@@ -22,6 +22,15 @@ export const permissions = [
 ] as const;
 export type Permission = (typeof permissions)[number];
 
+/** Permissions that go together. */
+export const presets = {
+  full: permissions,
+  "read-only": permissions.filter((permission) => permission.endsWith(":read")),
+  "checkout-backend": ["payments:write", "links:manage"],
+  accounting: ["payments:read", "invoices:read", "ledger:read"],
+} as const satisfies Record<string, readonly Permission[]>;
+export type Preset = keyof typeof presets;
+
 const known: ReadonlySet<string> = new Set(permissions);
 
 export function isPermission(text: string): text is Permission {

@@ -5,7 +5,8 @@ import type { core } from "zod";
 import { Fault, type FaultContext, type FaultKind } from "#kernel/fault";
 import { errorFields } from "#kernel/log";
 import { outageOf, sqlState } from "#store";
-import { asPublic, fault } from "./faults.ts";
+import { asPublic, fault, publicFaults } from "./faults.ts";
+import { policyOf, type RateName, rateOf } from "./rates.ts";
 
 export const statusOf = {
   invalid: 400,
@@ -23,6 +24,12 @@ export const statusOf = {
   unavailable: 503,
 } as const satisfies Record<FaultKind, number>;
 
+/** HTTP status of a code that callers may see. */
+export function statusOfCode(code: string): ContentfulStatusCode {
+  const spec = Object.hasOwn(publicFaults, code) ? publicFaults[code] : undefined;
+  return spec?.status ?? statusOf[spec?.kind ?? "bug"];
+}
+
 /** Members of a fault's context that callers may see; all else stays inside. */
 const shownContext = ["permission", "currentVersion", "retryAfterSeconds"] as const;
 const retryKinds: ReadonlySet<FaultKind> = new Set(["rate-limited", "unavailable", "dependency"]);
@@ -34,7 +41,6 @@ export interface FieldError {
   readonly detail: string;
 }
 export interface ProblemParts {
-  readonly status?: ContentfulStatusCode;
   readonly errors?: readonly FieldError[];
   /** Members beside the standard ones: the typed fields of an x402 answer. */
   readonly members?: Readonly<Record<string, unknown>>;
@@ -49,7 +55,7 @@ export interface ProblemPlace {
 /** RFC 9457 problem details for a fault. Source: merchant-api.md §3.1. */
 export function problemResponse(place: ProblemPlace, seen: Fault, parts: ProblemParts = {}): Response {
   const shown = asPublic(seen);
-  const status = parts.status ?? statusOf[shown.kind];
+  const status = Object.hasOwn(publicFaults, shown.code) ? statusOfCode(shown.code) : statusOf[shown.kind];
   const errors = parts.errors ?? pointed(shown);
   const body = {
     type: `${place.baseUrl}/errors/${shown.code}`,
@@ -66,7 +72,7 @@ export function problemResponse(place: ProblemPlace, seen: Fault, parts: Problem
   const headers: Record<string, string> = {
     "Content-Type": "application/problem+json",
     "Cache-Control": "no-store",
-    ...standardHeaders(shown),
+    ...standardHeaders(shown, place),
     ...parts.headers,
   };
   return new Response(JSON.stringify(body), { status, headers });
@@ -113,11 +119,18 @@ function isOutage(error: unknown): boolean {
   return outageOf(error) !== null || ["40001", "40P01"].includes(sqlState(error) ?? "");
 }
 
-function standardHeaders({ kind, code, context }: Fault): Record<string, string> {
+function standardHeaders({ kind, code, context }: Fault, place: ProblemPlace): Record<string, string> {
   if (kind === "unauthenticated") return { "WWW-Authenticate": "Bearer" };
-  if (retryKinds.has(kind) || code === "idempotency_in_progress")
-    return { "Retry-After": String(context.retryAfterSeconds ?? 1) };
-  return {};
+  if (code === "idempotency_key_required") return { Link: `<${place.baseUrl}/errors/${code}>; rel="help"` };
+  if (!retryKinds.has(kind) && code !== "idempotency_in_progress") return {};
+  const seconds = Number(context.retryAfterSeconds ?? 1);
+  return { "Retry-After": String(seconds), ...rateHeadersOf(context.policy, seconds) };
+}
+
+function rateHeadersOf(policy: FaultContext[string], resetSeconds: number): Record<string, string> {
+  if (typeof policy !== "string") return {};
+  const name = policy as RateName;
+  return { "RateLimit-Policy": policyOf(name), RateLimit: rateOf(name, { remaining: 0, resetSeconds }) };
 }
 
 function contextMembers(context: FaultContext): Record<string, unknown> {

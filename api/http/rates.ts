@@ -1,6 +1,12 @@
 /** Requests a second, and how many may come at once. Source: merchant-api.md §3.3, security.md §6. */
 export const rates = {
   "secret-key": { perSecond: 100, burst: 200 },
+  "publishable-key": { perSecond: 20, burst: 40 },
+  "publishable-key-address": { perSecond: 5, burst: 20 },
+  /** Keys that were not good, by address. A good key is answered all the same. */
+  "failed-authentication": { perSecond: 1, burst: 20 },
+  /** Requests that a browser sends for a page; each may cost a look at who allows its origin. */
+  origin: { perSecond: 20, burst: 60 },
   discovery: { perSecond: 10, burst: 20 },
   /** Look-ups of MCP tools: one indexed read each. */
   lookup: { perSecond: 50, burst: 200 },
@@ -11,5 +17,27 @@ export const rates = {
 } as const;
 export type RateName = keyof typeof rates;
 
+/** What is left after a request was counted. */
+export interface Allowance {
+  readonly remaining: number;
+  readonly resetSeconds: number;
+  /** Null when the request may pass, else the seconds to wait. */
+  readonly retryAfterSeconds: number | null;
+}
+/** Counts a request; with zero points it only looks. Null where nothing is counted. */
+export type Count = (name: RateName, who: string, points?: 0 | 1) => Promise<Allowance | null>;
 /** Counts one request; null when it may pass, else the seconds to wait. */
 export type Limits = (name: RateName, who: string) => Promise<number | null>;
+
+/** `RateLimit-Policy` of a rate (draft-ietf-httpapi-ratelimit-headers). */
+export function policyOf(name: RateName): string {
+  return `"${name}";q=${rates[name].perSecond};w=1`;
+}
+
+/** `RateLimit` after a request was counted. */
+export function rateOf(
+  name: RateName,
+  { remaining, resetSeconds }: Omit<Allowance, "retryAfterSeconds">,
+): string {
+  return `"${name}";r=${remaining};t=${resetSeconds}`;
+}

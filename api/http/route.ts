@@ -1,9 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
-import { requireSecretKey } from "./auth.ts";
-import { type ApiFaultCode, apiFaults, fault } from "./faults.ts";
+import { requireAccept } from "./accept.ts";
+import { requireAnyKey, requireSecretKey } from "./auth.ts";
+import { fault, type PublicFaultCode, publicFaults } from "./faults.ts";
 import type { Permission } from "./permissions.ts";
-import { fieldErrors, problem, statusOf } from "./problem.ts";
+import { fieldErrors, problem, statusOfCode } from "./problem.ts";
 import { strictJson } from "./strict-json.ts";
 
 /** RFC 9457, as every refusal outside the payment protocol answers. */
@@ -30,37 +31,107 @@ export function body<S extends z.ZodType>(schema: S) {
   return { required: true, content: { "application/json": { schema } } };
 }
 
-/** The refusals a route documents, by status. Common ones are added: 400, 429, 500, 503. */
-export function problems(...codes: readonly ApiFaultCode[]) {
-  const all: ApiFaultCode[] = [
+/** What any route under `/v1` may refuse with, by what the route asks for. */
+const versionFaults = ["invalid_service_version", "not_acceptable"] as const;
+const keyFaults = ["unauthenticated", "duplicate_header", "address_not_allowed", ...versionFaults] as const;
+export const secretKeyFaults = [
+  ...keyFaults,
+  "permission_denied",
+  "secret_key_required",
+  "secret_key_in_browser",
+] as const;
+export const publishableKeyFaults = [...keyFaults, "origin_not_allowed"] as const;
+export const bodyFaults = ["invalid_json", "body_too_large", "unsupported_media_type"] as const;
+export const idempotencyFaults = [
+  "idempotency_key_invalid",
+  "idempotency_key_reused",
+  "idempotency_in_progress",
+] as const;
+export const requiredKeyFaults = ["idempotency_key_required", ...idempotencyFaults] as const;
+
+/** The refusals a route documents, by status, with an example of each code. Common ones are added: 400, 429, 500, 503. */
+export function problems(...codes: readonly PublicFaultCode[]) {
+  const byStatus = new Map<number, string[]>();
+  for (const code of new Set([
     "validation_failed",
+    ...codes,
     "rate_limited",
     "internal_error",
     "unavailable",
-    ...codes,
-  ];
-  const byStatus = new Map<number, ApiFaultCode[]>();
-  for (const code of new Set(all)) {
-    const status = statusOf[apiFaults[code].kind];
+  ])) {
+    const status = statusOfCode(code);
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return Object.fromEntries(
     [...byStatus].map(([status, named]) => [
       status,
-      { description: named.join(", "), content: { "application/problem+json": { schema: Problem } } },
+      {
+        description: named.join(", "),
+        content: {
+          "application/problem+json": {
+            schema: Problem,
+            examples: Object.fromEntries(named.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+          },
+        },
+      },
     ]),
   );
 }
 
-/** A route for a secret key with this permission. Spread it into `createRoute`. */
-export function secretKey({ permission }: { readonly permission: Permission }) {
-  // The key comes first: nobody without one makes us read a body.
-  const middleware: MiddlewareHandler[] = [requireSecretKey(permission), strictJson()];
-  return { security: [{ secretKey: [] as string[] }], middleware };
+/** A problem with this code, as the document shows it. */
+export function exampleProblem(code: string) {
+  const { title = code, detail = "" } = publicFaults[code] ?? {};
+  return {
+    type: `https://pay.example/errors/${code}`,
+    title,
+    status: statusOfCode(code),
+    detail,
+    instance: "/v1/…",
+    code,
+    requestId: "req_01K2C0Z0000000000000000000",
+  };
 }
 
-export const IdempotencyHeader = z.object({
-  "idempotency-key": z.string().optional().openapi({ description: "1 to 255 printable ASCII characters" }),
+interface RouteOptions {
+  /** Media types that the route answers with; JSON when left out. */
+  readonly produces?: readonly string[];
+}
+
+/** A route for a secret key with this permission. Spread it into `createRoute`. */
+export function secretKey({ permission, produces }: RouteOptions & { readonly permission: Permission }) {
+  return {
+    security: [{ secretKey: [] as string[] }],
+    middleware: behind(requireSecretKey(permission), produces),
+    "x-permission": permission,
+  };
+}
+
+/** A route for a publishable key; a secret one may call it as well. Spread it into `createRoute`. Source: interface §5. */
+export function publishableKey({ produces }: RouteOptions = {}) {
+  return {
+    security: [{ publishableKey: [] as string[] }, { secretKey: [] as string[] }],
+    middleware: behind(requireAnyKey, produces),
+  };
+}
+
+/** The key comes first: nobody without one makes us read a body. */
+function behind(credential: MiddlewareHandler, produces: readonly string[] = ["application/json"]) {
+  return [credential, requireAccept(produces), strictJson()];
+}
+
+const keyHeader = z.string().optional();
+const aboutKey = {
+  description: "1 to 255 printable ASCII characters, kept unchanged when the request is repeated",
+  example: "order-1042",
+  minLength: 1,
+  maxLength: 255,
+};
+
+/** Headers of a write that takes an `Idempotency-Key`, or of one that asks for it (`keyed` and `demandIdempotencyKey`
+ *  read it: a refusal has a code of its own). */
+export const IdempotencyHeader = z.object({ "idempotency-key": keyHeader.openapi(aboutKey) });
+export const RequiredIdempotencyHeader = z.object({
+  "idempotency-key": keyHeader.openapi({ ...aboutKey, param: { required: true } }),
 });
 
 type Refused = { readonly target: string } & (

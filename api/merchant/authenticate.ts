@@ -2,12 +2,12 @@ import { and, eq, isNull, lt, or } from "drizzle-orm";
 import type { Clock } from "#kernel/clock";
 import { errorFields, type Log } from "#kernel/log";
 import type { Database } from "#store";
-import type { MerchantScope } from "../http/context.ts";
+import type { Edge, MerchantScope } from "../http/context.ts";
 import { withImplied } from "../http/permissions.ts";
 import { hashingKey, keyHmac, readKey, type Secret, sameHmac } from "./key.ts";
-import { apiKey } from "./tables.ts";
+import type { KeyRow } from "./present.ts";
+import { apiKey, merchant } from "./tables.ts";
 
-type KeyRow = typeof apiKey.$inferSelect;
 interface Cached {
   readonly row: KeyRow | null;
   readonly scope: MerchantScope | null;
@@ -30,18 +30,26 @@ export function createAuthenticator({
   readonly clock: Clock;
   readonly log: Log;
   readonly masterSecret: Secret;
-}): (key: string) => Promise<MerchantScope | null> {
+}): Edge["authenticate"] {
   const hashing = hashingKey(masterSecret);
   const cache = new Map<string, Cached>();
 
-  async function look(keyId: string): Promise<Cached> {
+  async function look(keyId: string, isKnownOnly: boolean): Promise<Cached | null> {
     const known = cache.get(keyId);
     if (known && known.untilMs > clock.monotonicMs()) return known;
-    const [row = null] = await db.pool.select().from(apiKey).where(eq(apiKey.keyId, keyId));
-    const entry = { row, scope: row && scopeOf(row), untilMs: clock.monotonicMs() + CACHE_MS };
+    if (isKnownOnly && !known?.row) return null;
+    const [found] = await db.pool
+      .select({ row: apiKey, origins: merchant.allowedOrigins })
+      .from(apiKey)
+      .innerJoin(merchant, eq(merchant.id, apiKey.merchantId))
+      .where(eq(apiKey.keyId, keyId));
+    const entry = {
+      row: found?.row ?? null,
+      scope: found ? scopeOf(found.row, found.origins) : null,
+      untilMs: clock.monotonicMs() + CACHE_MS,
+    };
     if (cache.size >= CACHE_SIZE) cache.clear();
     cache.set(keyId, entry);
-    if (row) void touch(row);
     return entry;
   }
 
@@ -60,18 +68,26 @@ export function createAuthenticator({
       );
   }
 
-  return async (key) => {
+  return async (key, { isKnownOnly } = { isKnownOnly: false }) => {
     const parts = readKey(key);
     if (!parts) return null;
-    const { row, scope } = await look(parts.keyId);
-    if (!row || !sameHmac(row.hmac, keyHmac(hashing, key))) return null;
-    const isOver = row.revokedAt !== null || (row.expiresAt !== null && row.expiresAt <= clock.now());
-    return isOver ? null : scope;
+    const known = cache.get(parts.keyId);
+    const seen = await look(parts.keyId, isKnownOnly);
+    if (!seen?.row || !sameHmac(seen.row.hmac, keyHmac(hashing, key)) || isOver(seen.row, clock.now()))
+      return null;
+    if (seen !== known) void touch(seen.row);
+    return seen.scope;
   };
 }
 
+function isOver({ revokedAt, expiresAt }: KeyRow, now: Date): boolean {
+  return (revokedAt !== null && revokedAt <= now) || (expiresAt !== null && expiresAt <= now);
+}
+
 /** The only place that makes a scope; the cast gives it the mark that nothing else can. */
-function scopeOf({ merchantId, keyId, kind, permissions }: KeyRow): MerchantScope {
+function scopeOf(row: KeyRow, merchantOrigins: readonly string[]): MerchantScope {
+  const { merchantId, keyId, kind, permissions, allowedIps } = row;
   const granted = kind === "sk" ? withImplied(permissions) : new Set();
-  return { merchantId, keyId, kind, permissions: granted } as MerchantScope;
+  const allowedOrigins = row.allowedOrigins ?? merchantOrigins;
+  return { merchantId, keyId, kind, permissions: granted, allowedOrigins, allowedIps } as MerchantScope;
 }

@@ -1,5 +1,16 @@
 import { sql } from "drizzle-orm";
-import { check, index, integer, jsonb, pgTable, primaryKey, text, unique } from "drizzle-orm/pg-core";
+import {
+  boolean,
+  check,
+  foreignKey,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  unique,
+} from "drizzle-orm/pg-core";
 import { hashBytes, instant } from "#store";
 import type { Permission } from "../http/permissions.ts";
 
@@ -10,13 +21,25 @@ export const merchant = pgTable(
     name: text("name").notNull(),
     city: text("city").notNull(),
     countryCode: text("country_code").notNull(),
+    /** Merchant category code, four digits. */
+    categoryCode: text("category_code"),
     /** Our fee, in basis points. */
     feeBps: integer("fee_bps").notNull().default(0),
+    /** Origins of pages that may use those publishable keys which have no list of their own. */
+    allowedOrigins: jsonb("allowed_origins").$type<readonly string[]>().notNull().default([]),
+    /** How much less than the amount due still counts as paid. */
+    underpaymentToleranceBps: integer("underpayment_tolerance_bps").notNull().default(0),
+    /** Whether a refund gives the refunded part of our fee back. */
+    refundFees: boolean("refund_fees").notNull().default(true),
     createdAt: instant("created_at").notNull(),
+    updatedAt: instant("updated_at").notNull().defaultNow(),
   },
   (table) => [
     check("merchant_fee_bps", sql`${table.feeBps} BETWEEN 0 AND 10000`),
     check("merchant_country_code", sql`${table.countryCode} ~ '^[A-Z]{2}$'`),
+    check("merchant_category_code", sql`${table.categoryCode} ~ '^[0-9]{4}$'`),
+    check("merchant_underpayment_tolerance", sql`${table.underpaymentToleranceBps} BETWEEN 0 AND 500`),
+    index("merchant_allowed_origins").using("gin", table.allowedOrigins),
   ],
 );
 
@@ -26,7 +49,7 @@ export const apiKey = pgTable(
     merchantId: text("merchant_id")
       .notNull()
       .references(() => merchant.id),
-    id: text("id").notNull(),
+    id: text("id").$type<`key_${string}`>().notNull(),
     /** The 12 characters after the prefix: finds the row, may be logged. */
     keyId: text("key_id").notNull(),
     kind: text("kind").$type<"sk" | "pk">().notNull(),
@@ -35,15 +58,45 @@ export const apiKey = pgTable(
     last4: text("last4").notNull(),
     name: text("name").notNull(),
     permissions: jsonb("permissions").$type<readonly Permission[]>().notNull(),
+    /** Of a publishable key; null follows the merchant's. */
+    allowedOrigins: jsonb("allowed_origins").$type<readonly string[]>(),
+    /** Addresses and CIDR ranges; null is everywhere. */
+    allowedIps: jsonb("allowed_ips").$type<readonly string[]>(),
+    /** `key_id` of the key that made it; null for the operator. */
+    createdBy: text("created_by"),
     createdAt: instant("created_at").notNull(),
     lastUsedAt: instant("last_used_at"),
     expiresAt: instant("expires_at"),
+    /** From then on it is refused; in the future while a rotated key is still good. */
     revokedAt: instant("revoked_at"),
   },
   (table) => [
     primaryKey({ columns: [table.merchantId, table.id] }),
     unique("api_key_key_id").on(table.keyId),
     index("api_key_merchant").on(table.merchantId, table.createdAt),
+    index("api_key_allowed_origins").using("gin", table.allowedOrigins),
     check("api_key_kind", sql`${table.kind} IN ('sk', 'pk')`),
   ],
 );
+
+/** Who did what to keys and settings; it only grows. */
+export const auditEntry = pgTable(
+  "audit_entry",
+  {
+    merchantId: text("merchant_id").notNull(),
+    id: text("id").$type<`aud_${string}`>().notNull(),
+    /** `key_id` of the key that did it; null for the operator. */
+    actor: text("actor"),
+    action: text("action").$type<AuditAction>().notNull(),
+    /** Id of what it was done to. */
+    subject: text("subject").notNull(),
+    detail: jsonb("detail").$type<Readonly<Record<string, unknown>>>().notNull(),
+    occurredAt: instant("occurred_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.merchantId, table.id] }),
+    foreignKey({ columns: [table.merchantId], foreignColumns: [merchant.id] }),
+  ],
+);
+
+export type AuditAction = "key.created" | "key.rotated" | "key.revoked" | "merchant.updated";

@@ -2,7 +2,7 @@ import type { Payable, RailFacts } from "#facilitator";
 import { atParity, priceDecimals } from "#kernel/asset";
 import { type Money, mulDivCeil } from "#kernel/money";
 import { presentPrice } from "../http/money.ts";
-import type { MerchantRow } from "../merchant/verbs.ts";
+import type { MerchantRow } from "../merchant/verbs/merchant.ts";
 import type { Resource, ResourceRail } from "./schema.ts";
 import type { resource } from "./tables.ts";
 
@@ -50,7 +50,7 @@ export function offeredRails(
 }
 
 /** Atomic units of the rail's token, rounded up. */
-function amountOn({ amount, asset }: Money, { decimals }: RailFacts): bigint {
+export function amountOn({ amount, asset }: Money, { decimals }: RailFacts): bigint {
   return mulDivCeil(amount, 10n ** BigInt(decimals), 10n ** BigInt(priceDecimals[asset] ?? 0));
 }
 

@@ -1,7 +1,16 @@
 import { createRoute, defineOpenAPIRoute } from "@hono/zod-openapi";
 import { keyed } from "../http/idempotency.ts";
 import { PageQuery, pageOf, readPage } from "../http/page.ts";
-import { body, IdempotencyHeader, json, problems, secretKey } from "../http/route.ts";
+import {
+  body,
+  bodyFaults,
+  IdempotencyHeader,
+  idempotencyFaults,
+  json,
+  problems,
+  secretKey,
+  secretKeyFaults,
+} from "../http/route.ts";
 import { RegisteredResource, Resource, ResourceInput, ResourcePath, Resources } from "./schema.ts";
 import {
   archiveResource,
@@ -13,12 +22,6 @@ import {
 } from "./verbs.ts";
 
 const tags = ["x402 resources"];
-const keyFaults = [
-  "unauthenticated",
-  "permission_denied",
-  "secret_key_required",
-  "secret_key_in_browser",
-] as const;
 
 /** Endpoints a merchant sells to agents. */
 export function resourceRoutes(shop: Shop) {
@@ -35,11 +38,11 @@ export function resourceRoutes(shop: Shop) {
         200: json(RegisteredResource, "The resource, registered anew"),
         201: json(RegisteredResource, "The new resource"),
         ...problems(
-          ...keyFaults,
+          ...secretKeyFaults,
+          ...bodyFaults,
+          ...idempotencyFaults,
           "too_many_decimals",
-          "idempotency_key_invalid",
-          "idempotency_key_reused",
-          "idempotency_in_progress",
+          "url_registered_elsewhere",
           "url_not_allowed",
           "currency_unsupported",
           "amount_too_small",
@@ -72,7 +75,7 @@ export function resourceRoutes(shop: Shop) {
       request: { query: PageQuery },
       responses: {
         200: json(Resources, "The resources, newest first"),
-        ...problems(...keyFaults, "invalid_cursor"),
+        ...problems(...secretKeyFaults, "invalid_cursor"),
       },
     }),
     handler: async (c) => {
@@ -91,7 +94,7 @@ export function resourceRoutes(shop: Shop) {
       summary: "Read a resource",
       ...secretKey({ permission: "x402:read" }),
       request: { params: ResourcePath },
-      responses: { 200: json(Resource, "The resource"), ...problems(...keyFaults, "not_found") },
+      responses: { 200: json(Resource, "The resource"), ...problems(...secretKeyFaults, "not_found") },
     }),
     handler: async (c) =>
       c.json(await readResource(shop, { ctx: c.var.merchant, input: c.req.valid("param") }), 200),
@@ -106,7 +109,7 @@ export function resourceRoutes(shop: Shop) {
       summary: "Take a resource off sale for good",
       ...secretKey({ permission: "x402:manage" }),
       request: { params: ResourcePath },
-      responses: { 204: { description: "Archived" }, ...problems(...keyFaults, "not_found") },
+      responses: { 204: { description: "Archived" }, ...problems(...secretKeyFaults, "not_found") },
     }),
     handler: async (c) => {
       await archiveResource(shop, { ctx: c.var.merchant, input: c.req.valid("param") });
@@ -125,7 +128,7 @@ export function resourceRoutes(shop: Shop) {
           action === "list" ? "Show a resource in the discovery index" : "Hide a resource from the index",
         ...secretKey({ permission: "x402:manage" }),
         request: { params: ResourcePath },
-        responses: { 200: json(Resource, "The resource"), ...problems(...keyFaults, "not_found") },
+        responses: { 200: json(Resource, "The resource"), ...problems(...secretKeyFaults, "not_found") },
       }),
       handler: async (c) => {
         const input = { id: c.req.valid("param").id, listed: action === "list" };

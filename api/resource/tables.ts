@@ -3,10 +3,12 @@ import {
   boolean,
   check,
   foreignKey,
+  index,
   integer,
   jsonb,
   pgTable,
   primaryKey,
+  smallint,
   text,
   uniqueIndex,
 } from "drizzle-orm/pg-core";
@@ -46,3 +48,51 @@ export const resource = pgTable(
     check("resource_timeout", sql`${table.maxTimeoutSeconds} BETWEEN 30 AND 600`),
   ],
 );
+
+/** When a listed endpoint is probed next, and what the last probe found. */
+export const resourceProbe = pgTable(
+  "resource_probe",
+  {
+    merchantId: text("merchant_id").notNull(),
+    resourceId: text("resource_id").notNull(),
+    /** Null while it is not listed. */
+    nextAt: instant("next_at"),
+    /** Bad probes in a row. */
+    failures: smallint("failures").notNull().default(0),
+    at: instant("at"),
+    /** Null when no answer came. */
+    status: smallint("status"),
+    ok: boolean("ok").notNull().default(false),
+    findings: jsonb("findings")
+      .$type<readonly { readonly code: string; readonly detail: string }[]>()
+      .notNull(),
+    /** What the endpoint said of itself when it was first probed after its registration. */
+    firstSeen: jsonb("first_seen").$type<{ readonly url: string; readonly schema: string | null }>(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.merchantId, table.resourceId] }),
+    foreignKey({
+      columns: [table.merchantId, table.resourceId],
+      foreignColumns: [resource.merchantId, resource.id],
+    }),
+    index("resource_probe_due").on(table.nextAt).where(sql`${table.nextAt} IS NOT NULL`),
+  ],
+);
+
+/** Whether a host names a merchant as its own. */
+export const verifiedHost = pgTable(
+  "verified_host",
+  {
+    merchantId: text("merchant_id").notNull(),
+    host: text("host").notNull(),
+    verified: boolean("verified").notNull(),
+    checkedAt: instant("checked_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.merchantId, table.host] })],
+);
+
+/** How far ahead of its allowance the house is with requests to a domain, whoever asked for them. */
+export const probedDomain = pgTable("probed_domain", {
+  domain: text("domain").primaryKey(),
+  spentUntil: instant("spent_until").notNull(),
+});

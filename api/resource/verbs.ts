@@ -7,7 +7,7 @@ import type { Call, MerchantCtx } from "../http/context.ts";
 import { fault } from "../http/faults.ts";
 import { parsePrice } from "../http/money.ts";
 import type { Page } from "../http/page.ts";
-import { readMerchant } from "../merchant/verbs.ts";
+import { findMerchant } from "../merchant/verbs/merchant.ts";
 import { presentResource, type ResourceRow, toPayable } from "./present.ts";
 import { checkPayable, chooseRails } from "./rails.ts";
 import type { RegisteredResource, Resource, ResourceInput, ResourcePath } from "./schema.ts";
@@ -98,7 +98,7 @@ async function publish(
     readonly fact: string;
   },
 ): Promise<void> {
-  await facilitator.project(tx, toPayable(row, await readMerchant(tx, row.merchantId)));
+  await facilitator.project(tx, toPayable(row, await findMerchant(tx, row.merchantId)));
   await outbox.append(tx, [
     {
       id: ctx.newId("evt"),

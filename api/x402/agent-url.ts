@@ -199,6 +199,7 @@ export function describeAgentUrl(app: OpenAPIHono): void {
       method,
       path: "/x402/payables/{id}",
       tags: ["x402"],
+      security: [],
       summary: "Pay an invoice, a link or an intent",
       request: { params: z.object({ id: z.string() }) },
       responses: {

@@ -1,8 +1,7 @@
 import type { Facilitator, Payable, PaymentOption, Quote, SettleAnswer, VerifyAnswer } from "#facilitator";
 import { parseStrict } from "../http/strict-json.ts";
-import { challenge } from "./challenge.ts";
 import { type Carried, carriedInHeaders, carriedPayment } from "./header.ts";
-import { presentReason, presentSettle, presentVerify, type Voice } from "./present.ts";
+import { presentReason, presentRequired, presentSettle, presentVerify, type Voice } from "./present.ts";
 import { presentReceipt } from "./receipt.ts";
 import { readSpend } from "./spend.ts";
 import { v1Networks } from "./v1.ts";
@@ -31,7 +30,7 @@ export function paymentCodec({
     /** A payload, and the requirements beside it where they came, for what is on offer. */
     read: (payload: unknown, offer: Quote, requirements?: unknown) =>
       readSpend(payload, { offer, networks: voice(2).networks, requirements }),
-    required: (offer: Quote, error?: string) => challenge(offer, voice(2).networks, error).required,
+    required: presentRequired,
     verified: (answer: VerifyAnswer, version: WireVersion) => presentVerify(answer, { version }),
     settled: (answer: SettleAnswer, version: WireVersion) => presentSettle(answer, voice(version)),
     reason: (reason: Parameters<typeof presentReason>[0], version: WireVersion) =>

@@ -50,14 +50,14 @@ export function x402Routes({ facilitator, baseUrl }: Deps) {
     }),
     handler: async (c) => {
       const { id } = c.req.valid("param");
-      const quote = isId("x402r", id) ? await facilitator.quote({ by: "id", id }) : null;
-      if (!quote) throw fault("not_found");
-      if (quote.payable.closedAt) throw fault("payable_closed");
-      const required = presentRequired(quote);
+      const offer = isId("x402r", id) ? await facilitator.offer({ by: "id", id }) : null;
+      if (!offer) throw fault("not_found");
+      if (offer.payable.closedAt) throw fault("payable_closed");
+      const required = presentRequired(offer);
       c.header("PAYMENT-REQUIRED", toHeader(required));
       c.header("Cache-Control", "max-age=30");
       return c.json(
-        { ...required, price: presentPrice(quote.payable.price), rails: quote.options.map(presentRail) },
+        { ...required, price: presentPrice(offer.payable.price), rails: offer.options.map(presentRail) },
         200,
       );
     },

@@ -126,7 +126,7 @@ export interface Chain {
   /** Transfers from or to `ours`, and every authorization used or cancelled, of the listed tokens, in that very
    *  block (asked by its hash). Ordered by log index. Null when the endpoint does not know the block. */
   moneyLogs(block: BlockRef, ours: readonly Address[]): Promise<readonly MoneyLog[] | null>;
-  /** The block of one authorization's use, found by its indexed event from `fromBlock` to the head; null if none. */
+  /** The block of one authorization's use or cancellation, found by its indexed event from `fromBlock` to the head; null if none. */
   findAuthorizationUse(item: {
     token: Address;
     payer: Address;

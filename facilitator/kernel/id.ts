@@ -19,11 +19,14 @@ export type IdPrefix =
   | "whe"
   | "whd"
   | "po"
+  | "pad"
   | "key"
   | "mer"
   | "je"
   | "req"
-  | "cart";
+  | "cart"
+  | "rate"
+  | "aud";
 export type Id<P extends IdPrefix = IdPrefix> = `${P}_${string}`;
 
 const ULID = "[0-7][0-9A-HJKMNP-TV-Z]{25}";

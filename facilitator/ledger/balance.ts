@@ -1,7 +1,7 @@
-import { and, eq, inArray, sql } from "drizzle-orm";
+import { and, eq, inArray, or, sql } from "drizzle-orm";
 import type { Executor } from "#store";
-import type { AccountType } from "./account.ts";
-import { ledgerAccount, ledgerBalance } from "./tables.ts";
+import type { Account, AccountType } from "./account.ts";
+import { ledgerAccount, ledgerBalance, ledgerTransfer } from "./tables.ts";
 
 /** One account with its balances in atomic units, signed by its type: what an asset holds, what a liability owes. */
 export interface AccountBalance {
@@ -80,4 +80,22 @@ export async function merchantBalances(db: Executor, merchantId: string): Promis
     posted: balance.creditsPosted - balance.debitsPosted,
     pending: balance.creditsPending - balance.debitsPending,
   }));
+}
+
+/** What an asset account held as of a block, pending included: rows of later blocks do not count. Atomic units. */
+export async function balanceAt(db: Executor, { id }: Account, blockNumber: number): Promise<bigint> {
+  const [row] = await db
+    .select({
+      held: sql<string>`coalesce(sum(
+        CASE ${ledgerTransfer.phase} WHEN 'post' THEN 0 WHEN 'void' THEN -1 ELSE 1 END
+        * CASE WHEN ${eq(ledgerTransfer.debitAccount, id)} THEN ${ledgerTransfer.amount} ELSE -${ledgerTransfer.amount} END), 0)`,
+    })
+    .from(ledgerTransfer)
+    .where(
+      and(
+        or(eq(ledgerTransfer.debitAccount, id), eq(ledgerTransfer.creditAccount, id)),
+        sql`${ledgerTransfer.blockNumber} <= ${blockNumber}`,
+      ),
+    );
+  return BigInt(row?.held ?? 0);
 }

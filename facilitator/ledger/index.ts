@@ -1,5 +1,6 @@
 export * as account from "./account.ts";
-export { type AccountBalance, imbalance, merchantBalances, trialBalance } from "./balance.ts";
+export { type AccountBalance, balanceAt, imbalance, merchantBalances, trialBalance } from "./balance.ts";
+export { type EntryFilter, type MerchantEntry, merchantEntries } from "./entries.ts";
 export { type Posted, post } from "./post.ts";
 export { resolvePending } from "./resolve.ts";
 export type { X402Payment } from "./templates/index.ts";

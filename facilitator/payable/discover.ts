@@ -1,11 +1,15 @@
-import { and, asc, count, eq, ilike, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
+import { and, eq, gte, inArray, lte, or, type SQL, sql } from "drizzle-orm";
 import { pegs, priceDecimals } from "#kernel/asset";
 import { parseAddress } from "#kernel/bytes";
 import type { Database } from "#store";
+import { findPayables } from "./find.ts";
 import type { Payable, PayableKind } from "./payable.ts";
+import { pageOf, type Ranked } from "./rank.ts";
 import type { OfferedRail } from "./requirements.ts";
-import { fromRow } from "./row.ts";
-import { payable } from "./tables.ts";
+import { LIVE } from "./standing.ts";
+import { listing, payable } from "./tables.ts";
+import { readTrust, type Trust } from "./trust.ts";
+import { allIn, places, plainWords } from "./words.ts";
 
 export interface DiscoverFilter {
   readonly kinds: readonly PayableKind[];
@@ -19,50 +23,150 @@ export interface DiscoverFilter {
   readonly currency?: string | undefined;
   /** Highest price, at the decimals of a USD price. */
   readonly maxUsdPrice?: bigint | undefined;
+  /** Only what answered its last probe well. */
+  readonly live?: boolean | undefined;
   readonly query?: string | undefined;
   readonly limit: number;
   readonly offset: number;
+  /** `page`: `total` tells no more than whether another page follows; counting all of a large index takes its time. */
+  readonly count?: "all" | "page" | undefined;
+}
+export interface Discovered {
+  readonly item: Payable;
+  readonly trust: Trust;
 }
 
-const MAX_WORDS = 8;
 const EVERYWHERE = ["payment-identifier"];
+/** Matches read for each one asked for, to begin with: room for domains that have many. */
+const READ_AHEAD = 3;
+const MORE = 6;
 
 /** Listed, open payables that can be paid on at least one of `rails`, and how many there are under the same filter.
- *  Order: text match (address, title, tags, the rest), then the age of the listing, then the id. */
+ *  Order: text match (path, title, tags, anywhere), last probe, paying wallets, host verified, age, id; what a domain
+ *  has beyond its third place comes last. Published in docs/reference/ranking.md. */
 export async function discoverPayables(
   db: Database,
   rails: readonly OfferedRail[],
   filter: DiscoverFilter,
-): Promise<{ readonly items: readonly Payable[]; readonly total: number }> {
+): Promise<{ readonly items: readonly Discovered[]; readonly total: number }> {
   const payableOn = onRails(rails.filter((offered) => matchesRail(offered, filter)));
-  const nothing = filter.kinds.length === 0 || (filter.scheme ?? "exact") !== "exact" || !payableOn;
-  if (nothing) return { items: [], total: 0 };
-  const words = (filter.query ?? "").split(/\s+/).filter(Boolean).slice(0, MAX_WORDS);
-  const where = and(
-    // The words of the partial index `payable_listed`; a parameter in place of TRUE would not match it.
-    sql`${payable.listed}`,
-    isNull(payable.closedAt),
-    // What can be paid once and is being paid, or was, is no longer payable.
-    isNull(payable.heldBy),
-    sql`(${payable.expiresAt} IS NULL OR ${payable.expiresAt} > now())`,
-    filter.currency === undefined ? undefined : eq(payable.priceAsset, filter.currency),
-    inArray(payable.kind, [...filter.kinds]),
-    payableOn,
-    ...words.map(holdsWord),
-    offersExtension(filter.extension),
-    filter.maxUsdPrice === undefined ? undefined : costsAtMost(filter.maxUsdPrice),
-  );
-  const [rows, [counted]] = await Promise.all([
-    db.pool
-      .select()
-      .from(payable)
-      .where(where)
-      .orderBy(...textRank(words), asc(payable.createdAt), asc(payable.id))
-      .limit(filter.limit)
-      .offset(filter.offset),
-    db.pool.select({ total: count() }).from(payable).where(where),
+  const lexemes = filter.query === undefined ? null : await lexemesOf(db, filter.query);
+  const isEmpty = filter.kinds.length === 0 || (filter.scheme ?? "exact") !== "exact" || !payableOn;
+  // A query without a word that could be looked for finds nothing; it does not mean everything.
+  if (isEmpty || lexemes?.length === 0) return { items: [], total: 0 };
+  const search: Search = { where: and(payableOn, ...conditions(filter)), lexemes };
+  const { ids, total, isExact } = await findPage(db, search, filter);
+  const [items, counted] = await Promise.all([
+    load(db, ids),
+    isExact || filter.count === "page" ? total : countAll(db, search),
   ]);
-  return { items: rows.map(fromRow), total: counted?.total ?? 0 };
+  return { items, total: counted };
+}
+
+interface Search {
+  readonly where: SQL | undefined;
+  /** Null: everything matches. */
+  readonly lexemes: readonly string[] | null;
+}
+
+function conditions(filter: DiscoverFilter): (SQL | undefined)[] {
+  const { kinds, currency, extension, maxUsdPrice, live } = filter;
+  return [
+    inArray(listing.kind, [...kinds]),
+    sql`(${listing.expiresAt} IS NULL OR ${listing.expiresAt} > now())`,
+    // What can be paid once and is being paid, or was, is no longer payable.
+    kinds.every((kind) => kind === "resource") ? undefined : sql`(NOT ${listing.once} OR ${isNotHeld})`,
+    currency === undefined ? undefined : eq(listing.priceAsset, currency),
+    extension === undefined || EVERYWHERE.includes(extension)
+      ? undefined
+      : sql`${extension} = ANY(${listing.extensions})`,
+    maxUsdPrice === undefined ? undefined : costsAtMost(maxUsdPrice),
+    live === true ? gte(listing.standing, LIVE) : undefined,
+  ];
+}
+
+const isNotHeld = sql`EXISTS (SELECT 1 FROM ${payable} WHERE ${payable.id} = ${listing.id} AND ${payable.heldBy} IS NULL)`;
+
+/** Words as the text search of the database knows them: without endings, and without those that say nothing. */
+async function lexemesOf(db: Database, query: string): Promise<readonly string[]> {
+  const { rows } = await db.pool.execute<{ lexemes: string[] }>(
+    sql`SELECT tsvector_to_array(to_tsvector('english', ${plainWords(query)})) AS lexemes`,
+  );
+  return rows[0]?.lexemes ?? [];
+}
+
+/** Reads the best matches until the page is known: more only where a few domains have most of them. */
+async function findPage(
+  db: Database,
+  search: Search,
+  { offset, limit }: DiscoverFilter,
+): Promise<{ readonly ids: readonly string[]; readonly total: number; readonly isExact: boolean }> {
+  for (let count = READ_AHEAD * (offset + limit + 1); ; count *= MORE) {
+    const { ranked, isAll } = await bestMatches(db, search, count);
+    const ids = pageOf(ranked, { offset, limit: limit + 1, isAll });
+    if (ids)
+      return {
+        ids: ids.slice(0, limit),
+        total: isAll ? ranked.length : offset + ids.length,
+        isExact: isAll,
+      };
+  }
+}
+
+/** Word for word the index `listing_rank`, or it would not be used. */
+const order = sql`standing DESC NULLS LAST, created_at, id`;
+
+/** The first matches by rank, `count` of them at least where there are so many. Each place of the words is asked for by
+ *  itself, so that a word which many have in their description costs no more than the page that is shown. */
+async function bestMatches(
+  db: Database,
+  { where, lexemes }: Search,
+  count: number,
+): Promise<{ readonly ranked: readonly Ranked[]; readonly isAll: boolean }> {
+  const arms = (lexemes ? places : ["anywhere" as const]).map((place, bucket) => {
+    const words = lexemes ? sql`${listing.words} @@ ${allIn(place, lexemes)}::tsquery` : undefined;
+    return sql`(SELECT ${sql.raw(String(bucket))} AS bucket, id, domain, standing, created_at FROM ${listing}
+      WHERE ${and(where, words)} ORDER BY ${order} LIMIT ${most(bucket, count)})`;
+  });
+  const { rows } = await db.pool.execute<{ bucket: number; id: string; domain: string }>(
+    sql`SELECT bucket, id, domain FROM (${sql.join(arms, sql` UNION ALL `)}) AS found ORDER BY bucket, ${order}`,
+  );
+  const ranked = new Map<string, Ranked>();
+  for (const bucket of arms.keys()) {
+    const here = rows.filter((row) => row.bucket === bucket);
+    for (const { id, domain } of here) if (!ranked.has(id)) ranked.set(id, { id, domain });
+    // More may stand here, ahead of everything in the places that follow.
+    if (here.length === most(bucket, count)) return { ranked: [...ranked.values()], isAll: false };
+  }
+  return { ranked: [...ranked.values()], isAll: true };
+}
+
+/** A match that was found in a better place is found again in the next. */
+function most(bucket: number, count: number): number {
+  return bucket === 0 ? count : 2 * count;
+}
+
+async function countAll(db: Database, { where, lexemes }: Search): Promise<number> {
+  const words = lexemes ? sql`${listing.words} @@ ${allIn("anywhere", lexemes)}::tsquery` : undefined;
+  const { rows } = await db.pool.execute<{ total: string }>(
+    sql`SELECT count(*) AS total FROM ${listing} WHERE ${and(where, words)}`,
+  );
+  return Number(rows[0]?.total ?? 0);
+}
+
+async function load(db: Database, ids: readonly string[]): Promise<readonly Discovered[]> {
+  const [found, trust] = await Promise.all([
+    findPayables(
+      db.pool,
+      ids.map((id) => ({ by: "id", id })),
+    ),
+    readTrust(db.pool, ids),
+  ]);
+  return found.flatMap((item, i) => {
+    const facts = trust[i];
+    // Taken off the index since it was found.
+    return item?.listed && item.closedAt === null && facts ? [{ item, trust: facts }] : [];
+  });
 }
 
 function matchesRail({ chain, rail }: OfferedRail, { network, asset, payTo }: DiscoverFilter): boolean {
@@ -71,20 +175,27 @@ function matchesRail({ chain, rail }: OfferedRail, { network, asset, payTo }: Di
   return asset === undefined || asset === rail.token.symbol || parseAddress(asset) === rail.token.contract;
 }
 
-/** True of a row that is offered on at least one of these rails: the rule of `optionsOf`, as SQL. */
+/** True of a row that is offered on at least one of these rails: the rule of `optionsOf`, as SQL. Rails of one pricing
+ *  unit and one least price are asked for together. */
 function onRails(rails: readonly OfferedRail[]): SQL | undefined {
+  const groups = new Map<string, { unit: string; least: string; keys: string[] }>();
+  for (const { chain, rail } of rails) {
+    const { symbol, decimals } = rail.token;
+    for (const unit of pricingUnits(symbol)) {
+      const least = leastPrice(chain.dustFloor, unit, decimals);
+      const group = groups.get(`${unit} ${least}`) ?? { unit, least, keys: [] };
+      group.keys.push(`${chain.slug} ${symbol}`);
+      groups.set(`${unit} ${least}`, group);
+    }
+  }
   return or(
-    ...rails.map(({ chain, rail }) => {
-      const { symbol, decimals } = rail.token;
-      const prices = pricingUnits(symbol).map((unit) =>
-        and(
-          eq(payable.priceAsset, unit),
-          sql`${payable.priceAmount} >= ${leastPrice(chain.dustFloor, unit, decimals)}`,
-        ),
-      );
-      const one = JSON.stringify([{ chain: chain.slug, asset: symbol }]);
-      return and(or(...prices), sql`(${payable.rails} = '[]'::jsonb OR ${payable.rails} @> ${one}::jsonb)`);
-    }),
+    ...[...groups.values()].map(({ unit, least, keys }) =>
+      and(
+        eq(listing.priceAsset, unit),
+        sql`${listing.priceAmount} >= ${least}::numeric`,
+        sql`(${listing.rails} = '{}' OR ${listing.rails} && ${sql.param(keys)}::text[])`,
+      ),
+    ),
   );
 }
 
@@ -103,42 +214,7 @@ function leastPrice(floor: bigint, unit: string, tokenDecimals: number): string 
   return (((floor - 1n) * scale) / 10n ** BigInt(tokenDecimals) + 1n).toString();
 }
 
-function holdsWord(word: string): SQL | undefined {
-  const pattern = containing(word);
-  return or(
-    ilike(payable.url, pattern),
-    ilike(payable.title, pattern),
-    ilike(payable.serviceName, pattern),
-    ilike(payable.description, pattern),
-    sql`${payable.tags}::text ILIKE ${pattern}`,
-  );
-}
-
-function textRank(words: readonly string[]): SQL[] {
-  if (words.length === 0) return [];
-  const all = (column: SQL) =>
-    sql.join(
-      words.map((word) => sql`${column} ILIKE ${containing(word)}`),
-      sql` AND `,
-    );
-  return [
-    sql`CASE WHEN ${all(sql`${payable.url}`)} THEN 0
-      WHEN ${all(sql`coalesce(${payable.title}, ${payable.serviceName}, '')`)} THEN 1
-      WHEN ${all(sql`${payable.tags}::text`)} THEN 2 ELSE 3 END`,
-  ];
-}
-
-function containing(word: string): string {
-  return `%${word.replace(/[\\%_]/g, "\\$&")}%`;
-}
-
-function offersExtension(key: string | undefined): SQL | undefined {
-  if (key === undefined || EVERYWHERE.includes(key)) return undefined;
-  // `?` would be read as a placeholder by some drivers; the function behind it says the same.
-  return sql`jsonb_exists(${payable.extensions}, ${key})`;
-}
-
 function costsAtMost(usd: bigint): SQL | undefined {
   const dollars = Object.keys(priceDecimals).filter((unit) => unit === "USD" || pegOf(unit) === "USD");
-  return and(inArray(payable.priceAsset, dollars), lte(payable.priceAmount, usd));
+  return and(inArray(listing.priceAsset, dollars), lte(listing.priceAmount, usd));
 }

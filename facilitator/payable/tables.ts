@@ -1,6 +1,19 @@
 import { sql } from "drizzle-orm";
-import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex } from "drizzle-orm/pg-core";
-import { atomic, hashBytes, instant } from "#store";
+import {
+  bigint,
+  boolean,
+  check,
+  customType,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/pg-core";
+import { addressBytes, atomic, hashBytes, instant } from "#store";
 import type { PayableKind, PayableRail } from "./payable.ts";
 
 export const payable = pgTable(
@@ -40,10 +53,82 @@ export const payable = pgTable(
   (table) => [
     // A lookup by URL must find one merchant; an archived registration frees its URL.
     uniqueIndex("payable_open_url").on(table.url).where(sql`${table.closedAt} IS NULL`),
-    index("payable_listed")
-      .on(table.createdAt, table.id)
-      .where(sql`${table.listed} AND ${table.closedAt} IS NULL`),
     check("payable_price_positive", sql`${table.priceAmount} > 0`),
     check("payable_fee_bps", sql`${table.feeBps} BETWEEN 0 AND 10000`),
+  ],
+);
+
+/** Why a listing is shown with a warning, until its merchant registers it anew. */
+export const listingWarnings = ["pay-to-not-ours", "target-changed", "schema-changed"] as const;
+export type ListingWarning = (typeof listingWarnings)[number];
+
+/** Facts about a payable that its merchant cannot write. */
+export const payableTrust = pgTable("payable_trust", {
+  payableId: text("payable_id").primaryKey(),
+  settledCount: bigint("settled_count", { mode: "number" }).notNull().default(0),
+  /** Rows of `payable_payer`. */
+  distinctPayers: integer("distinct_payers").notNull().default(0),
+  hostVerified: boolean("host_verified").notNull().default(false),
+  probeAt: instant("probe_at"),
+  /** Status of the probed endpoint's answer; null when none came. */
+  probeStatus: smallint("probe_status"),
+  probeOk: boolean("probe_ok").notNull().default(false),
+  warning: text("warning").$type<ListingWarning>(),
+});
+
+/** Who paid for what within the last 90 days. */
+export const payablePayer = pgTable(
+  "payable_payer",
+  {
+    payableId: text("payable_id").notNull(),
+    payer: addressBytes("payer").notNull(),
+    lastPaidAt: instant("last_paid_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.payableId, table.payer] }),
+    index("payable_payer_last_paid").on(table.lastPaidAt),
+  ],
+);
+
+/** Facts that have been counted, so that one that is told again is not counted again. */
+export const countedFact = pgTable(
+  "counted_fact",
+  {
+    id: text("id").primaryKey(),
+    countedAt: instant("counted_at").notNull(),
+  },
+  (table) => [index("counted_fact_at").on(table.countedAt)],
+);
+
+const tsvector = customType<{ data: string }>({ dataType: () => "tsvector" });
+
+/** What the discovery indexes are searched and ranked by: a narrow row for each payable that is listed and open. */
+export const listing = pgTable(
+  "listing",
+  {
+    id: text("id").primaryKey(),
+    kind: text("kind").$type<PayableKind>().notNull(),
+    once: boolean("once").notNull(),
+    merchantId: text("merchant_id").notNull(),
+    /** Registrable domain: no more than three of one stand in front. */
+    domain: text("domain").notNull(),
+    /** What its names look like at a glance; for impostors of a verified host. */
+    looks: text("looks").array().notNull(),
+    words: tsvector("words").notNull(),
+    priceAmount: atomic("price_amount").notNull(),
+    priceAsset: text("price_asset").notNull(),
+    /** `chain asset` of each allowed rail; none means every one at parity. */
+    rails: text("rails").array().notNull(),
+    extensions: text("extensions").array().notNull(),
+    /** The facts of `payable_trust` as one number, the higher the better; see `standing.ts`. */
+    standing: smallint("standing").notNull(),
+    hostVerified: boolean("host_verified").notNull(),
+    expiresAt: instant("expires_at"),
+    createdAt: instant("created_at").notNull(),
+  },
+  (table) => [
+    index("listing_words").using("gin", table.words),
+    index("listing_rank").on(table.standing.desc(), table.createdAt, table.id),
+    index("listing_verified_looks").using("gin", table.looks).where(sql`${table.hostVerified}`),
   ],
 );

@@ -148,7 +148,7 @@ export function unavailableAnswer(request: PaymentRequest, error: Fault): Settle
     reason: unknown ? "settlement_pending" : "unexpected_settle_error",
     message: unknown
       ? "We cannot say whether this payment was recorded. Do not sign again: repeat the identical request."
-      : "We could not check this payment just now and nothing was recorded. Repeat the identical request shortly.",
+      : "We could not check this payment just now, and this call recorded nothing. Repeat the identical request shortly.",
     extra: { retryAfterSeconds: 2 },
   };
 }

@@ -5,8 +5,9 @@ import { templates } from "#ledger";
 import { type Executor, outbox, type Tx, toBytesArray } from "#store";
 import { payable } from "../payable/tables.ts";
 import type { Engine } from "./engine.ts";
+import { type AnswerId, leavePlaces, takePlaces } from "./places.ts";
 import { type ClaimState, leadingTo } from "./state.ts";
-import { claim, claimEvent, settleAnswer } from "./tables.ts";
+import { chainTransfer, claim, claimEvent } from "./tables.ts";
 
 export type Claim = typeof claim.$inferSelect;
 export type NewClaim = typeof claim.$inferInsert;
@@ -61,6 +62,8 @@ async function openAmounts(
       and(
         sql`${claim.payer} = ANY(${toBytesArray(payers)})`,
         sql`${claim.state} IN ('claimed','submitting')`,
+        // What was moved and waits for its depth is gone from the payer's balance already.
+        sql`NOT EXISTS (SELECT 1 FROM ${chainTransfer} WHERE ${chainTransfer.authorizationKey} = ${claim.claimKey} AND ${chainTransfer.canonical})`,
       ),
     )
     .groupBy(claim.chainId, claim.token, claim.payer);
@@ -71,17 +74,20 @@ export interface ClaimRequest {
   readonly row: NewClaim;
   /** A once-payable is held for this claim, or the claim is not made. */
   readonly once: boolean;
-  readonly answerIds: readonly { readonly scope: string; readonly id: string; readonly payloadHash: Hash }[];
+  readonly answerIds: readonly AnswerId[];
 }
-export type ClaimOutcome = "claimed" | "exists" | "held-by-another";
+export type ClaimOutcome = "claimed" | "exists" | "held-by-another" | "id-reused";
 
 /** Commits claims (settlement.md S3), many callers in one transaction: claim, timeline, fact, held payable and the
  *  places of the answers to come. Faults: `commit_unknown`, `database_unavailable`. */
 export function claimWriter(engine: Engine): (request: ClaimRequest) => Promise<ClaimOutcome> {
   return coalesce({ maxInFlight: 2, maxItems: 100 }, async (requests: readonly ClaimRequest[]) => {
     const started = engine.clock.monotonicMs();
-    await engine.checkpoint("before-claim");
-    const outcomes = await engine.db.tx((tx) => insertClaims(engine, tx, requests));
+    const outcomes = await engine.db.tx(async (tx) => {
+      const found = await insertClaims(engine, tx, requests);
+      await engine.checkpoint("before-claim");
+      return found;
+    });
     await engine.checkpoint("claimed");
     engine.meter.time("claim", (engine.clock.monotonicMs() - started) / 1000);
     return outcomes;
@@ -93,30 +99,43 @@ async function insertClaims(
   tx: Tx,
   requests: readonly ClaimRequest[],
 ): Promise<readonly ClaimOutcome[]> {
-  const free: ClaimRequest[] = [];
+  const places = await takePlaces(tx, requests);
   const outcomes = new Map<ClaimRequest, ClaimOutcome>();
-  for (const request of requests) {
-    if (!request.once || (await hold(tx, request.row))) free.push(request);
+  const free: ClaimRequest[] = [];
+  // In the order of their payables: two groups with the same ones must not wait for each other.
+  for (const request of [...requests].sort((a, b) => (a.row.payableId < b.row.payableId ? -1 : 1))) {
+    if (places.refused.has(request)) outcomes.set(request, "id-reused");
+    else if (!request.once || (await hold(tx, request.row))) free.push(request);
     else outcomes.set(request, "held-by-another");
   }
-  const inserted = await insertRows(engine, tx, distinct(free.map(({ row }) => row)));
-  for (const request of free) {
-    const isFirst = inserted.delete(request.row.claimKey);
-    outcomes.set(request, isFirst ? "claimed" : "exists");
-    if (isFirst && request.answerIds.length > 0) {
-      await tx
-        .insert(settleAnswer)
-        .values(request.answerIds.map((answer) => ({ ...answer, claimKey: request.row.claimKey })))
-        .onConflictDoNothing();
-    }
-  }
+  const first = firstOfEach(free);
+  const inserted = await insertRows(
+    engine,
+    tx,
+    first.map(({ row }) => row),
+  );
+  const made = new Set(first.filter(({ row }) => inserted.has(row.claimKey)));
+  for (const request of free) outcomes.set(request, made.has(request) ? "claimed" : "exists");
+  await releaseForeignHolds(tx, free);
+  await leavePlaces(tx, places.taken, inserted);
   return requests.map((request) => outcomes.get(request) ?? "exists");
 }
 
-function distinct(rows: readonly NewClaim[]): readonly NewClaim[] {
-  return [...new Map(rows.map((row) => [row.claimKey, row])).values()].sort((a, b) =>
-    a.claimKey < b.claimKey ? -1 : 1,
-  );
+/** One request per authorization, in the order of their keys. */
+function firstOfEach(requests: readonly ClaimRequest[]): readonly ClaimRequest[] {
+  const byKey = new Map<Hash, ClaimRequest>();
+  for (const request of requests)
+    if (!byKey.has(request.row.claimKey)) byKey.set(request.row.claimKey, request);
+  return [...byKey.values()].sort((a, b) => (a.row.claimKey < b.row.claimKey ? -1 : 1));
+}
+
+/** A payable must not stay held for an authorization that turned out to be bound to another one. */
+async function releaseForeignHolds(tx: Tx, requests: readonly ClaimRequest[]): Promise<void> {
+  const held = requests.filter(({ once }) => once).map(({ row }) => row.payableId);
+  if (held.length === 0) return;
+  await tx.execute(sql`
+    UPDATE payable SET held_by = NULL FROM claim
+    WHERE payable.id = ANY(${sql.param(held)}) AND claim.claim_key = payable.held_by AND claim.payable_id <> payable.id`);
 }
 
 async function hold(tx: Tx, row: NewClaim): Promise<boolean> {

@@ -25,7 +25,6 @@ interface Match {
 export async function creditAll(engine: Engine, chain: Chain, at: ObserverRow): Promise<readonly Hash[]> {
   const credited: Hash[] = [];
   for (;;) {
-    await engine.checkpoint("before-credit");
     const keys = await engine.loopDb.tx((tx) => creditSome(engine, tx, chain, at));
     if (keys.length > 0) await engine.checkpoint("credited");
     credited.push(...keys);
@@ -40,6 +39,7 @@ async function creditSome(engine: Engine, tx: Tx, chain: Chain, at: ObserverRow)
   await claimLogs(tx, matches);
   await postCredits(tx, chain, matches);
   await markIncluded(engine, tx, matches);
+  await engine.checkpoint("before-credit");
   return matches.map(({ claim: { claimKey } }) => claimKey);
 }
 
@@ -211,7 +211,8 @@ export async function bookUnmatched(engine: Engine, chain: Chain, at: ObserverRo
           isNull(chainTransfer.claimedKind),
           eq(chainTransfer.recipient, row.treasury),
           sql`${chainTransfer.blockNumber} <= ${at.cursorNumber}`,
-          sql`(${claim.claimKey} IS NULL OR ${claim.state} IN ('review','expired','cancelled'))`,
+          sql`(${claim.claimKey} IS NULL OR ${claim.state} IN ('review','expired','cancelled')
+            OR ${claim.amount} <> ${chainTransfer.amount} OR ${claim.payTo} <> ${chainTransfer.recipient})`,
         ),
       )
       .orderBy(chainTransfer.blockNumber, chainTransfer.logIndex)

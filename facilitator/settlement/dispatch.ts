@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import type { AuthorizationRead, AuthorizationState, Call } from "../chain/port.ts";
 import { schemeFor } from "../scheme/index.ts";
@@ -10,6 +10,7 @@ import { type Lane, nextNonce } from "./lane.ts";
 import { markSpent, type ObserverRow } from "./observe.ts";
 import { giveBack, queueOf, reserve } from "./queue.ts";
 import { submit } from "./submit.ts";
+import { chainBlock } from "./tables.ts";
 
 /** What a lane knows between turns, all of it only to spare work: the rows decide. */
 export interface LaneView {
@@ -191,16 +192,34 @@ export async function resolveUsed(
           keys: [claim.claimKey],
           to: "submitting",
           cause: "submitted by a third party",
+          where: sql`state = 'claimed'`,
         }),
       );
       return;
     case "elsewhere":
-      await engine.loopDb.tx((tx) => markSpent(engine, tx, [claim.claimKey], use.block));
+      if (await isFollowed(engine, chain, use.block.hash))
+        await engine.loopDb.tx((tx) => markSpent(engine, tx, [claim.claimKey], use.block));
+      else await giveBack(engine, [claim.claimKey], 1);
       return;
     case "not-found":
       // Used, says one view; by no event, says another. Nothing is concluded from that; the next turn asks again.
       await giveBack(engine, [claim.claimKey], 1);
   }
+}
+
+/** Whether a block is part of our own view. One that is not may never become final; if it does, the observer meets it. */
+export async function isFollowed(engine: Engine, chain: Lane["chain"], hash: Hash): Promise<boolean> {
+  const found = await engine.loopDb.pool
+    .select({ hash: chainBlock.hash })
+    .from(chainBlock)
+    .where(
+      and(
+        eq(chainBlock.chainId, chain.row.chainId),
+        eq(chainBlock.hash, hash),
+        eq(chainBlock.canonical, true),
+      ),
+    );
+  return found.length > 0;
 }
 
 export async function fail(

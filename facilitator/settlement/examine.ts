@@ -19,6 +19,12 @@ export interface Examined {
   readonly alreadyUsed: boolean;
 }
 
+/** What an authorization moved, and to whom. Atomic units. */
+export interface Paid {
+  readonly amount: bigint;
+  readonly payTo: Address;
+}
+
 export interface Looking {
   readonly reader: (chainId: number) => ReadAuthorization;
   /** Latest block time we have seen, seconds; a lower bound that spares a read for what has expired. */
@@ -28,7 +34,7 @@ export interface Looking {
 
 /** What our own observer knows of an authorization's use, and the height from which the chain must be asked. */
 export interface RecordedUse {
-  readonly paid: boolean;
+  readonly paid: Paid | null;
   readonly fromBlock: number;
 }
 
@@ -68,7 +74,7 @@ function matchOption({ payable, open, request }: Understood): PaymentOption | Re
   const offered = options.map(({ amount, symbol, asset }) => `${amount} of ${symbol} (${asset})`).join(", ");
   return {
     reason: "invalid_payment_requirements",
-    message: `No option of ours has this asset, amount and payTo. Offered on ${open.chain.row.network}: ${offered || "nothing"}, to ${open.chain.row.treasury}. Ask for the price again.`,
+    message: `No option of ours has this asset, amount and payTo. Offered on ${open.chain.row.network}: ${offered || `nothing (the least amount taken there is ${open.chain.row.dustFloor})`}, to ${open.chain.row.treasury}. Ask for the price again.`,
   };
 }
 
@@ -214,8 +220,10 @@ async function wasUsedForUs(
 ): Promise<boolean> {
   const { chainId } = open.chain.row;
   const recorded = await looking.recordedUse(chainId, claimKey);
-  if (recorded.paid) return true;
+  const wanted = { amount: authorization.value, payTo: authorization.payTo };
+  if (recorded.paid) return isSamePayment(recorded.paid, wanted);
   const use = {
+    ...wanted,
     token: rail.token.contract,
     payer: authorization.payer,
     nonce: authorization.nonce,
@@ -229,16 +237,22 @@ export type Use =
   | { readonly kind: "elsewhere"; readonly block: BlockRef }
   | { readonly kind: "not-found" };
 
-/** What a used nonce was used for: to pay our treasury, or for nothing of ours (cancelled, or paid elsewhere). */
+const isSamePayment = (a: Paid, b: Paid) => a.amount === b.amount && a.payTo === b.payTo;
+
+/** What a used nonce was used for: to make this very payment, or for something else (cancelled, paid elsewhere, or
+ *  signed a second time for another amount). */
 export async function findUse(
   chain: Chain,
-  use: { token: Address; payer: Address; nonce: Hash; claimKey: Hash; fromBlock: number },
+  use: Paid & { token: Address; payer: Address; nonce: Hash; claimKey: Hash; fromBlock: number },
 ): Promise<Use> {
-  const { treasury, chainId } = chain.row;
+  const { chainId } = chain.row;
   const block = await chain.findAuthorizationUse(use);
   if (!block) return { kind: "not-found" };
-  const pairs = pairTransfers(chainId, (await chain.moneyLogs(block, [treasury])) ?? []);
-  const paid = pairs.some(({ authorizationKey, to }) => authorizationKey === use.claimKey && to === treasury);
+  const pairs = pairTransfers(chainId, (await chain.moneyLogs(block, [use.payTo])) ?? []);
+  const paid = pairs.some(
+    ({ authorizationKey, to, amount }) =>
+      authorizationKey === use.claimKey && isSamePayment({ amount, payTo: to }, use),
+  );
   return paid ? { kind: "paid" } : { kind: "elsewhere", block };
 }
 

@@ -25,7 +25,7 @@ export async function finalize(
   if (number > at.finalizedNumber) await advance(engine, chain, at, number);
   const view = { ...at, finalizedNumber: Math.max(number, at.finalizedNumber) };
   const ended: Hash[] = [];
-  while (await postFinal(engine, chain, view)) await engine.checkpoint("final");
+  await postAllFinal(engine, chain, view);
   while (await postUnmatched(engine, chain, view));
   ended.push(...(await endCancelled(engine, chain, view)));
   ended.push(...(await endExpired(engine, open, view, block)));
@@ -40,11 +40,18 @@ async function advance(engine: Engine, chain: Chain, at: ObserverRow, number: nu
     .where(and(eq(observer.chainId, chain.row.chainId), eq(observer.fence, at.fence)));
 }
 
-/** Credited claims whose block is final: their money can be spent. True while there is more. */
-async function postFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise<boolean> {
-  await engine.checkpoint("before-final");
+async function postAllFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise<void> {
+  for (;;) {
+    const posted = await postFinal(engine, chain, at);
+    if (posted > 0) await engine.checkpoint("final");
+    if (posted < GROUP) return;
+  }
+}
+
+/** Credited claims whose block is final: their money can be spent. Returns how many of them. */
+async function postFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise<number> {
   return engine.loopDb.tx(async (tx) => {
-    if (!(await holdView(tx, chain, at))) return false;
+    if (!(await holdView(tx, chain, at))) return 0;
     const rows = await tx
       .select({ claim })
       .from(claim)
@@ -67,6 +74,7 @@ async function postFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise
       .limit(GROUP)
       .for("update", { of: claim, skipLocked: true });
     const claims = rows.map((row) => row.claim);
+    if (claims.length === 0) return 0;
     await resolvePending(tx, "post", claims.map(eventKeyOf));
     for (const { includedAt } of claims) {
       if (includedAt)
@@ -78,8 +86,10 @@ async function postFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise
       cause: "its block is final",
       set: { creditState: "final" },
       fact: "payment.final",
+      where: sql`state = 'included'`,
     });
-    return claims.length === GROUP;
+    await engine.checkpoint("before-final");
+    return claims.length;
   });
 }
 

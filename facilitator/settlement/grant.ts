@@ -3,6 +3,7 @@ import type { Hash } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
 import { type Tx, toBytesArray } from "#store";
 import type { Engine } from "./engine.ts";
+import type { AnswerId } from "./places.ts";
 import type { SettleAnswer } from "./request.ts";
 import { claim, settleAnswer } from "./tables.ts";
 
@@ -11,15 +12,18 @@ export interface GrantRequest {
   readonly requestId: string;
   /** What the caller will be told if the grant is its; stored under its ids. */
   readonly answer: SettleAnswer;
-  readonly answerIds: readonly { readonly scope: string; readonly id: string; readonly payloadHash: Hash }[];
+  readonly answerIds: readonly AnswerId[];
 }
 
 /** The single success grant: of all callers of a claim, on all processes, at most one gets true, by compare-and-set.
  *  The answer is stored under the caller's ids in the same transaction (settlement.md S9). */
 export function granter(engine: Engine): (request: GrantRequest) => Promise<boolean> {
   return coalesce({ maxInFlight: 2, maxItems: 100 }, async (requests: readonly GrantRequest[]) => {
-    await engine.checkpoint("before-grant");
-    const won = await engine.db.tx((tx) => grantAll(tx, requests));
+    const won = await engine.db.tx(async (tx) => {
+      const granted = await grantAll(tx, requests);
+      await engine.checkpoint("before-grant");
+      return granted;
+    });
     await engine.checkpoint("granted");
     return requests.map((request) => won.has(request));
   });

@@ -1,5 +1,4 @@
 import { sql } from "drizzle-orm";
-import { imbalance } from "#ledger";
 import type { Engine } from "./engine.ts";
 
 /** What an operator looks at: per chain how far it is followed, its lanes, and the claims that are still open. */
@@ -22,12 +21,11 @@ export interface SettlementHealth {
     readonly oldestSeconds: number;
   }[];
   readonly undeliveredFacts: number;
-  readonly imbalance: readonly { readonly asset: string; readonly difference: bigint }[];
 }
 
 export async function health(engine: Engine): Promise<SettlementHealth> {
   const db = engine.loopDb.pool;
-  const [observers, lanes, claims, facts, differences] = await Promise.all([
+  const [observers, lanes, claims, facts] = await Promise.all([
     db.execute<{
       chain_id: string;
       cursor_number: string;
@@ -42,7 +40,6 @@ export async function health(engine: Engine): Promise<SettlementHealth> {
       SELECT state, count(*) AS count, extract(epoch FROM now() - min(created_at)) AS oldest
       FROM claim WHERE state IN ('claimed','submitting','failed-watch','review') GROUP BY state`),
     db.execute<{ count: string }>(sql`SELECT count(*) AS count FROM outbox WHERE delivered_at IS NULL`),
-    imbalance(db),
   ]);
   return {
     chains: [...engine.chains.values()].map(({ chain: { row } }) => {
@@ -68,6 +65,5 @@ export async function health(engine: Engine): Promise<SettlementHealth> {
       oldestSeconds: Number(oldest),
     })),
     undeliveredFacts: Number(facts.rows[0]?.count ?? 0),
-    imbalance: differences,
   };
 }

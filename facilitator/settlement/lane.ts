@@ -12,10 +12,11 @@ export interface Lane {
   readonly chain: Chain;
   readonly signer: Signer;
   readonly fence: number;
+  /** False while it is quarantined: what was sent is looked after, nothing more is signed. */
+  readonly maySign: boolean;
 }
 
-/** Takes or renews the lease of a lane, by the database's clock; null while another process holds it or it is
- *  quarantined. At the first adoption the nonce comes from the chain, once and for ever; the key's gas enters the
+/** Takes or renews the lease of a lane, by the database's clock; null while another process holds it. At the first adoption the nonce comes from the chain, once and for ever; the key's gas enters the
  *  books then. Faults: `chain_unavailable`. */
 export async function lease(engine: Engine, chain: Chain, signer: Signer): Promise<Lane | null> {
   const { chainId } = chain.row;
@@ -30,6 +31,7 @@ interface Taken {
   readonly fence: number;
   readonly nextNonce: number;
   readonly isNew: boolean;
+  readonly maySign: boolean;
 }
 
 async function take(engine: Engine, chainId: number, address: Address): Promise<Taken | null | "unknown"> {
@@ -44,7 +46,7 @@ async function take(engine: Engine, chainId: number, address: Address): Promise<
       )
     ).rows;
     const isMine = row.leaseHolder === holder && !clock?.lapsed;
-    if (row.state !== "active" || (!isMine && !clock?.lapsed)) return null;
+    if (!isMine && !clock?.lapsed) return null;
     const fence = isMine ? row.fence : row.fence + 1;
     await tx
       .update(signerTable)
@@ -54,24 +56,25 @@ async function take(engine: Engine, chainId: number, address: Address): Promise<
         leaseUntil: sql`now() + make_interval(secs => ${settings.leaseSeconds})`,
       })
       .where(isLane);
-    return { fence, nextNonce: row.nextNonce, isNew: !isMine };
+    return { fence, nextNonce: row.nextNonce, isNew: !isMine, maySign: row.state === "active" };
   });
 }
 
-async function lane(engine: Engine, chain: Chain, signer: Signer, taken: Taken): Promise<Lane | null> {
-  if (taken.isNew) {
-    const used = await chain.nonce(signer.address, "latest");
-    if (used > taken.nextNonce) {
-      await quarantine(engine, chain, signer.address);
-      return null;
-    }
-    engine.log.info({ chain: chain.row.slug, lane: signer.address, fence: taken.fence }, "lane taken");
-  }
-  return { chain, signer, fence: taken.fence };
+async function lane(engine: Engine, chain: Chain, signer: Signer, taken: Taken): Promise<Lane> {
+  const { fence, maySign } = taken;
+  const found = { chain, signer, fence, maySign };
+  if (!taken.isNew) return found;
+  engine.log.info({ chain: chain.row.slug, lane: signer.address, fence }, "lane taken");
+  const used = await chain.nonce(signer.address, "latest");
+  return used > taken.nextNonce ? quarantine(engine, found) : found;
 }
 
 /** Somebody else used our key: nothing more is signed with it until a person has looked. */
-export async function quarantine(engine: Engine, chain: Chain, address: Address): Promise<void> {
+export async function quarantine(engine: Engine, foreign: Lane): Promise<Lane> {
+  const { chain, signer } = foreign;
+  const quarantined = { ...foreign, maySign: false };
+  if (!foreign.maySign) return quarantined;
+  const { address } = signer;
   await engine.loopDb.pool
     .update(signerTable)
     .set({ state: "quarantined" })
@@ -80,6 +83,7 @@ export async function quarantine(engine: Engine, chain: Chain, address: Address)
     { chain: chain.row.slug, lane: address },
     "foreign use of a gas key: the lane is quarantined; rotate the key",
   );
+  return quarantined;
 }
 
 async function adopt(engine: Engine, chain: Chain, signer: Signer): Promise<void> {
@@ -111,6 +115,7 @@ export async function takeNonce(tx: Tx, { chain, signer, fence }: Lane, nonce: n
         eq(signerTable.address, signer.address),
         eq(signerTable.nextNonce, nonce),
         eq(signerTable.fence, fence),
+        eq(signerTable.state, "active"),
       ),
     )
     .returning({ nonce: signerTable.nextNonce });

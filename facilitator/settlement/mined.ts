@@ -1,9 +1,10 @@
 import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, lte, sql } from "drizzle-orm";
 import { post, templates } from "#ledger";
+import type { Tx } from "#store";
 import type { Receipt } from "../chain/port.ts";
 import { type Claim, moveClaims } from "./claim.ts";
 import { coinOf } from "./coin.ts";
-import { fail, readOf, refuse } from "./dispatch.ts";
+import { fail, isFollowed, readOf, refuse } from "./dispatch.ts";
 import type { Engine } from "./engine.ts";
 import type { Lane } from "./lane.ts";
 import type { ObserverRow } from "./observe.ts";
@@ -12,30 +13,37 @@ import { attempt, chainBlock, chainTransfer, claim, slot, slotItem } from "./tab
 type Slot = typeof slot.$inferSelect;
 
 /** Learns of a lane's mined transactions, sorts out what they did not pay, and closes the slots whose nonce was
- *  consumed in a final block. Receipts serve gas accounting and this; credit never looks at them. */
+ *  consumed in a final block. Receipts serve gas accounting and this; credit never looks at them. `foreignUse`: a nonce
+ *  of ours was consumed by a transaction that is not ours. */
 export async function tidyMined(
   engine: Engine,
   lane: Lane,
   minedNonce: number,
   at: ObserverRow,
-): Promise<void> {
-  await findReceipts(engine, lane, minedNonce);
+): Promise<{ readonly foreignUse: boolean }> {
+  const missing = await findReceipts(engine, lane, minedNonce);
   await sortOut(engine, lane, at);
   await closeFinal(engine, lane, at);
+  return { foreignUse: await closeForeign(engine, lane, at, missing) };
 }
 
 const slotsOf = ({ chain, signer }: Lane) =>
   and(eq(slot.chainId, chain.row.chainId), eq(slot.signer, signer.address), eq(slot.open, true));
 
-async function findReceipts(engine: Engine, lane: Lane, minedNonce: number): Promise<void> {
+/** Returns the slots whose nonce is consumed and of which no endpoint has a transaction of ours. */
+async function findReceipts(engine: Engine, lane: Lane, minedNonce: number): Promise<readonly Slot[]> {
   const db = engine.loopDb.pool;
   const mined = await db
     .select()
     .from(slot)
     .where(and(slotsOf(lane), lt(slot.nonce, minedNonce), isNull(slot.minedBlock)));
-  for (const { id } of mined) {
+  const missing: Slot[] = [];
+  for (const open of mined) {
+    const { id } = open;
     const receipt = await receiptOf(engine, lane, id);
-    if (!receipt) continue;
+    if (!receipt) missing.push(open);
+    // A block that we have not followed may be on a branch that we never see: the receipt is asked for again.
+    if (!receipt || !(await isFollowed(engine, lane.chain, receipt.blockHash))) continue;
     const { blockNumber, blockHash, txHash, gasUsed, effectiveGasPrice } = receipt;
     await db
       .update(slot)
@@ -47,6 +55,27 @@ async function findReceipts(engine: Engine, lane: Lane, minedNonce: number): Pro
       })
       .where(eq(slot.id, id));
   }
+  return missing;
+}
+
+/** A nonce that a foreign transaction consumed in a final block: ours can never land, so its items are free. True when
+ *  there was one. */
+async function closeForeign(
+  engine: Engine,
+  { chain, signer }: Lane,
+  at: ObserverRow,
+  missing: readonly Slot[],
+): Promise<boolean> {
+  if (missing.length === 0) return false;
+  const consumed = await chain.nonce(signer.address, at.finalizedNumber);
+  const foreign = missing.filter(({ nonce }) => nonce < consumed);
+  if (foreign.length === 0) return false;
+  const again = await unpaidItems(engine, foreign);
+  await engine.loopDb.tx(async (tx) => {
+    await closeSlots(tx, foreign);
+    await queueAgain(engine, tx, again, "a foreign transaction took its nonce");
+  });
+  return true;
 }
 
 /** Whichever of a nonce's transactions landed. */
@@ -145,9 +174,7 @@ async function closeFinal(engine: Engine, lane: Lane, at: ObserverRow): Promise<
   if (slots.length === 0) return;
   const again = await unpaidItems(engine, slots);
   await engine.loopDb.tx(async (tx) => {
-    const ids = slots.map(({ id }) => id);
-    await tx.update(slotItem).set({ open: false }).where(inArray(slotItem.slotId, ids));
-    await tx.update(slot).set({ open: false }).where(inArray(slot.id, ids));
+    await closeSlots(tx, slots);
     await post(
       tx,
       slots.map(({ signer, nonce, gasWei, minedBlock }) =>
@@ -161,11 +188,21 @@ async function closeFinal(engine: Engine, lane: Lane, at: ObserverRow): Promise<
         }),
       ),
     );
-    await moveClaims(engine, tx, {
-      keys: again.map(({ claimKey }) => claimKey),
-      to: "claimed",
-      cause: "mined without effect, tried again",
-      where: sql`state = 'submitting'`,
-    });
+    await queueAgain(engine, tx, again, "mined without effect, tried again");
+  });
+}
+
+async function closeSlots(tx: Tx, slots: readonly Slot[]): Promise<void> {
+  const ids = slots.map(({ id }) => id);
+  await tx.update(slotItem).set({ open: false }).where(inArray(slotItem.slotId, ids));
+  await tx.update(slot).set({ open: false }).where(inArray(slot.id, ids));
+}
+
+async function queueAgain(engine: Engine, tx: Tx, claims: readonly Claim[], cause: string): Promise<void> {
+  await moveClaims(engine, tx, {
+    keys: claims.map(({ claimKey }) => claimKey),
+    to: "claimed",
+    cause,
+    where: sql`state = 'submitting'`,
   });
 }

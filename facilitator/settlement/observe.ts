@@ -1,12 +1,14 @@
 import { and, eq, gt, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
+import { post, templates } from "#ledger";
 import { type Tx, toBytesArray } from "#store";
 import type { BlockRef, Chain, MoneyLog } from "../chain/port.ts";
 import { moveClaims } from "./claim.ts";
+import { assetOf } from "./coin.ts";
 import type { Engine } from "./engine.ts";
 import { pairTransfers, spentKeys } from "./pairing.ts";
 import { reverseAbove } from "./reorg.ts";
-import { chainBlock, chainTransfer, observer } from "./tables.ts";
+import { chainBlock, chainTransfer, claim, observer } from "./tables.ts";
 
 export type ObserverRow = typeof observer.$inferSelect;
 
@@ -45,14 +47,27 @@ export async function leaseObserver(
 
 async function begin(engine: Engine, chain: Chain): Promise<void> {
   const [head, finalized] = await Promise.all([chain.head(), chain.finalized()]);
-  const { chainId } = chain.row;
+  const { chainId, tokens, treasury } = chain.row;
+  const held = await Promise.all(
+    tokens.map(({ contract }) => chain.tokenBalance(contract, treasury, head.number)),
+  );
+  const opening = tokens.map(({ contract }, i) =>
+    templates.treasuryOpened({
+      asset: assetOf(chain.row, contract),
+      amount: held[i] ?? 0n,
+      blockNumber: head.number,
+    }),
+  );
   await engine.loopDb.tx(async (tx) => {
-    await tx.insert(chainBlock).values(blockRow(chainId, head)).onConflictDoNothing();
     const start = { startBlock: head.number, cursorNumber: head.number, cursorHash: head.hash };
-    await tx
+    const begun = await tx
       .insert(observer)
       .values({ chainId, ...start, finalizedNumber: Math.min(finalized.number, head.number) })
-      .onConflictDoNothing();
+      .onConflictDoNothing()
+      .returning({ chainId: observer.chainId });
+    if (begun.length === 0) return;
+    await tx.insert(chainBlock).values(blockRow(chainId, head)).onConflictDoNothing();
+    await post(tx, opening);
   });
 }
 
@@ -171,7 +186,8 @@ async function recordTransfers(
   }
 }
 
-/** Nonces cancelled, or used without paying us: their claims cannot settle. Terminal only once the block is final. */
+/** Nonces cancelled, or used without paying what was claimed: their claims cannot settle. Terminal only once the block
+ *  is final. */
 async function noteSpent(
   engine: Engine,
   tx: Tx,
@@ -180,7 +196,23 @@ async function noteSpent(
   logs: readonly MoneyLog[],
 ): Promise<void> {
   const keys = spentKeys(chain.row.chainId, logs, pairTransfers(chain.row.chainId, logs));
-  await markSpent(engine, tx, keys, block);
+  await markSpent(engine, tx, [...keys, ...(await paidOtherwise(tx, chain, block))], block);
+}
+
+/** Claims whose nonce moved another amount to us, or moved it elsewhere: a payer may sign one nonce twice. */
+async function paidOtherwise(tx: Tx, chain: Chain, block: BlockRef): Promise<readonly Hash[]> {
+  const rows = await tx
+    .select({ claimKey: claim.claimKey })
+    .from(chainTransfer)
+    .innerJoin(claim, eq(claim.claimKey, chainTransfer.authorizationKey))
+    .where(
+      and(
+        eq(chainTransfer.chainId, chain.row.chainId),
+        eq(chainTransfer.blockHash, block.hash),
+        sql`(${claim.amount} <> ${chainTransfer.amount} OR ${claim.payTo} <> ${chainTransfer.recipient})`,
+      ),
+    );
+  return rows.map(({ claimKey }) => claimKey);
 }
 
 const SPENT_MESSAGE = "The authorization was cancelled, or used without paying here. Sign a fresh one.";

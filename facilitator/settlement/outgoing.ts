@@ -7,6 +7,7 @@ import { claimKey, fingerprint, schemeFor } from "../scheme/index.ts";
 import { insertRows, type NewClaim } from "./claim.ts";
 import { assetOf } from "./coin.ts";
 import type { Engine, OpenChain } from "./engine.ts";
+import { brokenAssets } from "./reconcile.ts";
 import type { ClaimState, OutgoingKind } from "./state.ts";
 import { chainBlock, claim, observer, outgoing } from "./tables.ts";
 import type { LiveRail } from "./understand.ts";
@@ -107,11 +108,12 @@ export async function signOutgoing(engine: Engine, open: OpenChain): Promise<num
       .orderBy(asc(outgoing.createdAt))
       .limit(GROUP)
       .for("update", { skipLocked: true });
+    const broken = await brokenAssets(tx, chainId);
     const chainTime = rows.length > 0 ? await timeOf(tx, chainId) : 0n;
     let signed = 0;
     for (const row of rows) {
       const rail = rails.find((each): each is LiveRail => each.ok && each.token.contract === row.token);
-      if (!rail) continue;
+      if (!rail || broken.has(assetOf(chain.row, row.token))) continue;
       const made = await authorize(engine, { open, rail, row, chainTime, sign: custodian.sign });
       await insertRows(engine, tx, [made]);
       await tx.update(outgoing).set({ claimKey: made.claimKey }).where(eq(outgoing.id, row.id));

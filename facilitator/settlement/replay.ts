@@ -1,12 +1,16 @@
 import { and, eq, or, sql } from "drizzle-orm";
 import { refusedAnswer } from "./answer.ts";
 import type { Engine } from "./engine.ts";
+import type { AnswerId } from "./places.ts";
 import type { SettleAnswer } from "./request.ts";
 import { settleAnswer } from "./tables.ts";
 import type { Understood } from "./understand.ts";
 
 /** The ids under which this caller may ask again, scoped to the payable. */
-export function answerIds({ request, payable }: Pick<Understood, "request" | "payable">) {
+export function answerIds({
+  request,
+  payable,
+}: Pick<Understood, "request" | "payable">): readonly AnswerId[] {
   const { idempotencyKey, paymentIdentifier, payloadHash } = request;
   return [
     ...(idempotencyKey ? [{ scope: `key:${payable.id}`, id: idempotencyKey, payloadHash }] : []),
@@ -24,22 +28,28 @@ export async function replay(engine: Engine, it: Understood): Promise<SettleAnsw
     .from(settleAnswer)
     .where(or(...ids.map(({ scope, id }) => and(eq(settleAnswer.scope, scope), eq(settleAnswer.id, id)))));
   const other = rows.find(({ payloadHash }) => payloadHash !== it.request.payloadHash);
-  if (other) {
-    return {
-      ...refusedAnswer(
-        it.request,
-        {
-          reason: "invalid_payload",
-          message:
-            "This Idempotency-Key or payment identifier was first used with another payload. Use a new one for a new payment.",
-        },
-        it.authorization.payer,
-      ),
-      outcome: "idempotency-key-reused",
-    };
-  }
+  if (other) return idReused(it);
   const body = rows.find((row) => row.body !== null)?.body as SettleAnswer | undefined;
   return body ? { ...body, replayed: true } : null;
+}
+
+/** The caller's id stands for another payload: nothing of this one is charged. */
+export function idReused({
+  request,
+  authorization,
+}: Pick<Understood, "request" | "authorization">): SettleAnswer {
+  return {
+    ...refusedAnswer(
+      request,
+      {
+        reason: "invalid_payload",
+        message:
+          "This Idempotency-Key or payment identifier was first used with another payload. Use a new one for a new payment.",
+      },
+      authorization.payer,
+    ),
+    outcome: "idempotency-key-reused",
+  };
 }
 
 /** Whether somebody was told success under the identifier that this payload carries: then settle would replay. */

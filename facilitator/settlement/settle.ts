@@ -1,3 +1,4 @@
+import { fault } from "#kernel/fault";
 import { errorFields } from "#kernel/log";
 import { outageOf } from "#store";
 import {
@@ -14,7 +15,7 @@ import {
 import type { Claim, NewClaim } from "./claim.ts";
 import { type Examined, examine } from "./examine.ts";
 import { reopen } from "./reopen.ts";
-import { answerIds, replay } from "./replay.ts";
+import { answerIds, idReused, replay } from "./replay.ts";
 import type { PaymentRequest, SettleAnswer } from "./request.ts";
 import type { Settling } from "./settling.ts";
 import { feeOf, type Understood, understand } from "./understand.ts";
@@ -58,9 +59,9 @@ async function settleOrThrow(
   const known = it.known.claim;
   if (!known) return claimAndWait(settling, it, caller);
   if (known.fingerprint !== it.fingerprint) return boundElsewhereAnswer(settling.engine, known);
-  if (known.state !== "failed-watch") return waitAndAnswer(settling, it, known, caller);
+  if (known.state !== "failed-watch") return waitOnClaim(settling, it, known, caller);
   const refusal = await reopen(settling, it, known);
-  if (!refusal) return waitAndAnswer(settling, it, null, caller);
+  if (!refusal) return waitOnClaim(settling, it, { ...known, state: "claimed" }, caller);
   const transaction = await lastTransaction(settling.engine.db.pool, known);
   return failedAnswer(settling.engine, { ...known, ...refusal }, transaction);
 }
@@ -82,13 +83,31 @@ async function claimAndWait(settling: Settling, it: Understood, caller: Caller):
       it.authorization.payer,
     );
   }
+  if (outcome === "id-reused") return idReused(it);
   settling.wake();
+  if (outcome === "claimed") return waitOnClaim(settling, it, row, caller);
+  const existing = await settling.loadClaim(it.claimKey).catch((error: unknown) => {
+    // Somebody was faster, perhaps with another payable: it is recorded, and nobody can say what.
+    throw outageOf(error) ? fault("commit_unknown", {}, error) : error;
+  });
+  if (!existing) throw new Error("a claim that exists cannot be read");
+  return waitOnClaim(settling, it, existing, caller);
+}
+
+/** A claim stands: whatever fails from here on, its outcome is open and must not be told as anything else. */
+async function waitOnClaim(
+  settling: Settling,
+  it: Understood,
+  claim: Claim | NewClaim,
+  caller: Caller,
+): Promise<SettleAnswer> {
   try {
-    return await waitAndAnswer(settling, it, null, caller);
+    return await waitAndAnswer(settling, it, claim, caller);
   } catch (error) {
-    // The claim is committed: whatever failed since, its outcome is open and must not be told as anything else.
-    if (outcome !== "claimed" || !outageOf(error)) throw error;
-    return pendingAnswer(settling.engine, { ...row, includedTx: null }, "");
+    if (!outageOf(error)) throw error;
+    settling.engine.log.warn(errorFields(error), "a settle lost sight of its claim");
+    const { includedTx = null } = claim;
+    return pendingAnswer(settling.engine, { ...claim, includedTx }, includedTx ?? "");
   }
 }
 
@@ -128,15 +147,15 @@ function newClaim(
 async function waitAndAnswer(
   settling: Settling,
   it: Understood,
-  known: Claim | null,
+  claim: Claim | NewClaim,
   { closed }: Caller,
 ): Promise<SettleAnswer> {
   const { engine, waiters } = settling;
   const deadline =
     engine.clock.monotonicMs() + Math.min(it.payable.maxTimeoutSeconds * 1000, engine.settings.maxWaitMs);
   const started = engine.clock.monotonicMs();
-  let decided = known !== null && !isOpen(known);
-  let row = decided ? known : null;
+  let decided = !isOpen(claim);
+  let row = decided ? await settling.loadClaim(it.claimKey) : null;
   while (!row || (decided && isOpen(row))) {
     decided = await waiters.wait(it.claimKey, deadline - engine.clock.monotonicMs(), closed);
     row = await settling.loadClaim(it.claimKey);
@@ -146,8 +165,8 @@ async function waitAndAnswer(
   return answerFrom(settling, it, row);
 }
 
-const isOpen = (row: Claim) =>
-  row.creditState === "none" && (row.state === "claimed" || row.state === "submitting");
+const isOpen = ({ creditState = "none", state }: Claim | NewClaim) =>
+  creditState === "none" && (state === "claimed" || state === "submitting");
 
 async function answerFrom(settling: Settling, it: Understood, row: Claim): Promise<SettleAnswer> {
   const { engine } = settling;

@@ -25,12 +25,13 @@ export const creditStates = ["none", "credited", "final"] as const;
 export type CreditState = (typeof creditStates)[number];
 
 /** Which states may follow which. `failed-watch` is answered as failed and watched on: whoever holds the signature
- *  can submit it until it expires, and a late inclusion is credited. */
+ *  can submit it until it expires, and a late inclusion is credited. Straight to `final` goes what a stranger paid in a
+ *  block that was final before its claim came. */
 export const transitions = {
-  claimed: ["submitting", "included", "failed-watch", "review", "expired", "cancelled"],
-  submitting: ["claimed", "included", "failed-watch", "review", "expired", "cancelled"],
+  claimed: ["submitting", "included", "final", "failed-watch", "review", "expired", "cancelled"],
+  submitting: ["claimed", "included", "final", "failed-watch", "review", "expired", "cancelled"],
   included: ["final", "submitting", "claimed"],
-  "failed-watch": ["claimed", "included", "review", "expired", "cancelled"],
+  "failed-watch": ["claimed", "included", "final", "review", "expired", "cancelled"],
   review: ["included", "expired", "cancelled"],
   final: [],
   expired: [],

@@ -24,9 +24,11 @@ class Lost extends Error {}
 export async function submit(engine: Engine, lane: Lane, submission: Submission): Promise<boolean> {
   const { nonce, calls, gasLimit, fees } = submission;
   const signed = await lane.signer.sign(lane.chain.row, { nonce, calls, gasLimit, ...fees });
-  await engine.checkpoint("before-slot");
   try {
-    await engine.loopDb.tx((tx) => store(engine, tx, lane, submission, signed));
+    await engine.loopDb.tx(async (tx) => {
+      await store(engine, tx, lane, submission, signed);
+      await engine.checkpoint("before-slot");
+    });
   } catch (error) {
     if (error instanceof Lost) return false;
     throw error;

@@ -301,3 +301,20 @@ export const outgoing = pgTable(
     check("outgoing_amount", sql`${table.amount} > 0`),
   ],
 );
+
+/** Reports of books against chain, one row per run and token. */
+export const reconciliation = pgTable(
+  "reconciliation",
+  {
+    id: bigint("id", { mode: "number" }).generatedAlwaysAsIdentity().primaryKey(),
+    chainId: height("chain_id").notNull(),
+    asset: text("asset").notNull(),
+    blockNumber: height("block_number").notNull(),
+    status: text("status").$type<"equal" | "different" | "not-checked">().notNull(),
+    ledger: atomic("ledger").notNull(),
+    onChain: atomic("on_chain"),
+    unexplained: integer("unexplained").notNull(),
+    at: instant("at").notNull().defaultNow(),
+  },
+  (table) => [index("reconciliation_latest").on(table.chainId, table.asset, table.id)],
+);

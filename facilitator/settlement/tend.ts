@@ -54,7 +54,7 @@ async function tendSlot(
   if (!last) throw new Error("a slot has no attempt");
   const patience = engine.settings.patienceBlocks * 2 ** (attempts.length - 1);
   const isStuck = age >= patience && attempts.length <= engine.settings.maxReplacements;
-  if (isStuck && (await replace(engine, lane, open, last, at))) return;
+  if (isStuck && lane.maySign && (await replace(engine, lane, open, last, at))) return;
   await lane.chain.send(last.raw);
 }
 

@@ -3,11 +3,12 @@ import { bookUnmatched, creditAll } from "./credit.ts";
 import { dispatch } from "./dispatch.ts";
 import type { Engine, OpenChain } from "./engine.ts";
 import { finalize } from "./final.ts";
-import { type Lane, lease } from "./lane.ts";
+import { type Lane, lease, nextNonce, quarantine } from "./lane.ts";
 import { type Loop, loop } from "./loop.ts";
 import { tidyMined } from "./mined.ts";
 import { follow, leaseObserver, type ObserverRow } from "./observe.ts";
 import { signOutgoing } from "./outgoing.ts";
+import { reconcile } from "./reconcile.ts";
 import { observer } from "./tables.ts";
 import { tend } from "./tend.ts";
 import type { Waiters } from "./waiters.ts";
@@ -30,6 +31,8 @@ export function chainLoops(engine: Engine, open: OpenChain, waiters: Waiters): r
   return [watching, sending];
 }
 
+const RECONCILE_MS = 600_000;
+
 /** How far the chain has been followed, by this process or another. */
 interface Shared {
   at: ObserverRow | null;
@@ -48,6 +51,8 @@ function watcher(
   let mine: ObserverRow | null = null;
   let renewAt = 0;
   let hasFollowed = true;
+  let reconcileAt = 0;
+  let bookedAt: string | null = null;
   return async () => {
     if (!mine || engine.clock.monotonicMs() >= renewAt) {
       mine = await leaseObserver(engine, chain, hasFollowed);
@@ -63,14 +68,20 @@ function watcher(
     if (!mine || mine.haltedReason) return;
     hasFollowed = true;
     waiters.tell(await creditAll(engine, chain, mine));
-    if (shared.at?.cursorHash === mine.cursorHash) return;
+    if (bookedAt === mine.cursorHash) return;
     shared.at = mine;
     wakeSender();
     await bookUnmatched(engine, chain, mine);
     const { at, ended } = await finalize(engine, open, mine);
     mine = at;
     shared.at = at;
+    // Last: a turn that failed half-way is done again, also where no further block comes.
+    bookedAt = at.cursorHash;
     waiters.tell(ended);
+    if (engine.clock.monotonicMs() >= reconcileAt) {
+      reconcileAt = engine.clock.monotonicMs() + RECONCILE_MS;
+      await reconcile(engine, open);
+    }
   };
 }
 
@@ -80,7 +91,7 @@ async function readObserver(engine: Engine, chainId: number): Promise<ObserverRo
 }
 
 interface HeldLane {
-  readonly lane: Lane;
+  lane: Lane;
   minedNonce: number;
   /** Cursor at which its transactions were last looked after. */
   tendedAt: string | null;
@@ -100,7 +111,7 @@ function sender(engine: Engine, open: OpenChain, shared: Shared): () => Promise<
     if (held.size > 0) await signOutgoing(engine, open);
     for (const lane of held.values()) {
       if (lane.tendedAt !== at.cursorHash) await lookAfter(engine, lane, at);
-      await dispatch(engine, lane, at);
+      if (lane.lane.maySign) await dispatch(engine, lane, at);
     }
   };
 }
@@ -114,7 +125,8 @@ async function renew(
     const lane = await lease(engine, chain, signer);
     const known = held.get(signer.address);
     if (!lane) held.delete(signer.address);
-    else if (known?.lane.fence !== lane.fence) {
+    else if (known?.lane.fence === lane.fence) known.lane = lane;
+    else {
       held.set(signer.address, {
         lane,
         minedNonce: await chain.nonce(signer.address, "latest"),
@@ -129,7 +141,9 @@ async function lookAfter(engine: Engine, held: HeldLane, at: ObserverRow): Promi
   const mined = await lane.chain.nonce(lane.signer.address, "latest");
   const justTaken = held.tendedAt === null;
   held.minedNonce = mined;
-  await tidyMined(engine, lane, mined, at);
-  await tend(engine, lane, mined, at, justTaken);
+  if (mined > (await nextNonce(engine, lane))) held.lane = await quarantine(engine, lane);
+  const { foreignUse } = await tidyMined(engine, held.lane, mined, at);
+  if (foreignUse) held.lane = await quarantine(engine, held.lane);
+  await tend(engine, held.lane, mined, at, justTaken);
   held.tendedAt = at.cursorHash;
 }

@@ -12,8 +12,10 @@ export function workingChains(engine: Engine): () => Promise<ReadonlySet<number>
   let until = 0;
   return async () => {
     if (engine.clock.monotonicMs() < until) return known;
-    until = engine.clock.monotonicMs() + FRESH_MS;
     known = await readWorking(engine).catch(() => known);
+    // A chain that is not there yet is looked for more often: a server that starts beside us waits for it.
+    const isComplete = known.size === engine.chains.size;
+    until = engine.clock.monotonicMs() + (isComplete ? FRESH_MS : FRESH_MS / 10);
     return known;
   };
 }

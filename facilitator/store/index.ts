@@ -18,4 +18,4 @@ export {
 } from "./db.ts";
 export { migrate } from "./migrate.ts";
 export * as outbox from "./outbox.ts";
-export { isUniqueViolation, sqlState } from "./sql-error.ts";
+export { isCheckViolation, isUniqueViolation, sqlState } from "./sql-error.ts";

@@ -9,6 +9,12 @@ export function isUniqueViolation(error: unknown, constraint: string): boolean {
   return found?.code === "23505" && found.constraint === constraint;
 }
 
+/** Whether a write was refused by the check constraint of this name. */
+export function isCheckViolation(error: unknown, constraint: string): boolean {
+  const found = databaseError(error);
+  return found?.code === "23514" && found.constraint === constraint;
+}
+
 function databaseError(
   error: unknown,
 ): { readonly code: string; readonly constraint: string | undefined } | null {

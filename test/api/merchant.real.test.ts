@@ -122,19 +122,10 @@ describe("a key", () => {
     expect(await authenticate(expiring.plaintext)).toBeNull();
     const revoked = await createKey(operator(), { merchantId: id, kind: "sk", name: "leaked" });
     expect(await authenticate(revoked.plaintext)).not.toBeNull();
-    await revokeKey(operator(), { merchantId: id, key: revoked.keyId });
-    await revokeKey(operator(), { merchantId: id, key: revoked.id });
+    await revokeKey(operator(), { key: revoked.keyId });
+    await revokeKey(operator(), { key: revoked.id });
     elapsedMs += 5_000;
     expect(await authenticate(revoked.plaintext)).toBeNull();
-  });
-
-  it("of another merchant cannot be revoked", async () => {
-    const [one, other] = [await merchant(), await merchant()];
-    const { id, plaintext } = await createKey(operator(), { merchantId: one.id, kind: "sk", name: "server" });
-    await expect(revokeKey(operator(), { merchantId: other.id, key: id })).rejects.toMatchObject({
-      code: "not_found",
-    });
-    expect(await authenticator()(plaintext)).not.toBeNull();
   });
 
   it("notes its last use, at most once a minute", async () => {

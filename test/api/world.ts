@@ -1,15 +1,15 @@
-import { createApi } from "#api";
+import { createApi, fixedRates, type Rates } from "#api";
 import type { Facilitator, PaymentRequest, Quote, RailFacts, SettleAnswer, VerifyAnswer } from "#facilitator";
 import { address, checksum } from "#kernel/bytes";
 import type { Clock } from "#kernel/clock";
 import { idMaker } from "#kernel/id";
 import type { Log } from "#kernel/log";
-import { systemRandom } from "#kernel/system";
+import { systemClock, systemRandom } from "#kernel/system";
 import type { Database } from "#store";
 
 export const baseUrl = "https://pay.example";
 export const now = new Date("2026-08-11T09:30:00.000Z");
-export const clock: Clock = { now: () => now, monotonicMs: () => now.getTime(), sleep: async () => {} };
+export const clock: Clock = { now: () => now, monotonicMs: () => now.getTime(), sleep: systemClock.sleep };
 export const newId = idMaker({ clock, random: systemRandom });
 export const resourceId = "x402r_01K2C0Z0000000000000000000";
 export const paymentId = "stl_01K2C0Z0000000000000000000";
@@ -35,6 +35,8 @@ export const rail: RailFacts = {
   contract: checksum(usdc),
   decimals: 6,
   minimum: 1n,
+  depth: { x402: 1, standard: 12, high: 90 },
+  blockTimeSeconds: 2,
   payTo: checksum(treasury),
   transferMethod: "eip3009",
   domain: { name: "USD Coin", version: "2", chainId: 8453, verifyingContract: checksum(usdc) },
@@ -111,7 +113,8 @@ export function fakeFacilitator(changes: Partial<Facilitator> = {}): FakeFacilit
     verdict: async () => ({ outcome: "valid", payer }),
     settlement: async () => settledAnswer,
     quote: async (target) => (target.by === "id" && target.id !== resourceId ? null : quote),
-    offer: async () => null,
+    offer: async (target) =>
+      target.by === "id" && target.id !== resourceId ? null : { ...quote, state: "open", paymentId: null },
     estimate: () => [],
     lookup: async () => ({ kind: "not-found" }),
     outgoing: { queue: async () => {}, cancel: async () => false, status: async () => [] },
@@ -154,12 +157,14 @@ export function world({
   rateLimits = "off",
   allowLocalTargets = false,
   isReady = true,
+  rates,
 }: {
   db?: Database;
   facilitator?: FakeFacilitator;
   rateLimits?: "on" | "off";
   allowLocalTargets?: boolean;
   isReady?: boolean;
+  rates?: Rates;
 } = {}) {
   const log = recordingLog();
   const { app } = createApi({
@@ -170,12 +175,12 @@ export function world({
       masterSecret: "a master secret for tests",
       allowLocalTargets,
       rateLimits,
-      revision: "2026-08-11",
       version: "0.0.0",
     },
     clock,
     newId,
     log,
+    rates: rates ?? fixedRates({ clock, log }),
     ready: async () => ({ isReady, checks: { database: isReady } }),
   });
   return { app, facilitator, log };

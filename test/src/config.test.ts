@@ -234,8 +234,8 @@ const refused: readonly (readonly [what: string, set: Record<string, string | un
   ],
   [
     "two chains of one name",
-    { FAREBOX_CHAINS: JSON.stringify([chain, { ...chain, chainId: 31338 }]) },
-    /^FAREBOX_CHAINS: two entries have the slug local/,
+    { FAREBOX_CHAINS: JSON.stringify([4242, 4243].map((chainId) => ({ ...chain, slug: "mine", chainId }))) },
+    /^FAREBOX_CHAINS: two entries have the slug mine/,
   ],
   [
     "one chain twice",

@@ -59,7 +59,7 @@ export async function startHouse(
     ...rest,
     settings: { ...settings, ...own },
   });
-  house.start();
+  await house.start();
   const listening = await serve(house, port);
   return {
     baseUrl,

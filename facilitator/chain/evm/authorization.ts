@@ -3,7 +3,7 @@ import type { BlockRef } from "../port.ts";
 import { fields, hash32, list, toQuantity } from "./answer.ts";
 import { blockOfHash, taggedBlock } from "./blocks.ts";
 import { execute } from "./call.ts";
-import { AUTHORIZATION_USED } from "./logs.ts";
+import { AUTHORIZATION_CANCELED, AUTHORIZATION_USED } from "./logs.ts";
 import { addressWord, word } from "./multicall.ts";
 import type { Room } from "./room.ts";
 
@@ -30,13 +30,14 @@ export async function isValidSignature(
   return execution.ok && execution.data === MAGIC;
 }
 
-/** The block in which an authorization was used, found by its indexed event. Null when it was not, up to the head. */
+/** The block in which an authorization was used or cancelled, found by its indexed event. Null when it was not, up to
+ *  the head. */
 export async function findAuthorizationUse(
   room: Room,
   { token, payer, nonce, fromBlock }: { token: Address; payer: Address; nonce: Hash; fromBlock: number },
 ): Promise<BlockRef | null> {
   const head = await taggedBlock(room, "latest");
-  const topics = [AUTHORIZATION_USED, `0x${addressWord(payer)}`, nonce];
+  const topics = [[AUTHORIZATION_USED, AUTHORIZATION_CANCELED], `0x${addressWord(payer)}`, nonce];
   let range = RANGE;
   for (let from = fromBlock; from <= head.number; ) {
     const to = Math.min(from + range - 1, head.number);

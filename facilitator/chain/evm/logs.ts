@@ -11,7 +11,9 @@ const TRANSFER = hash("0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4
 /** AuthorizationUsed(address indexed authorizer,bytes32 indexed nonce) */
 export const AUTHORIZATION_USED = hash("0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5");
 /** AuthorizationCanceled(address indexed authorizer,bytes32 indexed nonce) */
-const AUTHORIZATION_CANCELED = hash("0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81");
+export const AUTHORIZATION_CANCELED = hash(
+  "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81",
+);
 
 /** As many addresses in one filter as endpoints commonly take. */
 const FILTER_ADDRESSES = 500;

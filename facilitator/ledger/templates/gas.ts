@@ -26,22 +26,3 @@ export function gasSpent(spent: {
     ],
   );
 }
-
-/** What a gas key held when the service first met it. */
-export function gasFunded(funded: { chain: string; signer: string; asset: string; wei: bigint }): Entry {
-  return entry(
-    {
-      code: "gas-funded",
-      eventKey: `gas-funding:${funded.chain}:${funded.signer}`,
-      subject: null,
-      blockNumber: null,
-    },
-    [
-      single("funding", {
-        debit: account.gas(funded.asset),
-        credit: account.funding(funded.asset),
-        amount: funded.wei,
-      }),
-    ],
-  );
-}

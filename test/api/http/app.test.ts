@@ -151,7 +151,7 @@ describe("GET /openapi.json", () => {
 describe("an outage", () => {
   it("503 with Retry-After where the facilitator cannot read its rows", async () => {
     const facilitator = fakeFacilitator({
-      quote: () => Promise.reject(Object.assign(new Error("gone"), { code: "57P01" })),
+      offer: () => Promise.reject(Object.assign(new Error("gone"), { code: "57P01" })),
     });
     const response = await world({ facilitator }).app.request(
       `/x402/resources/${resourceId}/payment-required`,

@@ -54,8 +54,9 @@ describe("GET /x402/resources/{id}/payment-required", () => {
   });
 
   it("names the flow only where it is not the default", async () => {
-    const upfront = { ...quote, payable: { ...quote.payable, paymentFlow: "upfront" as const } };
-    const { body } = await get(path, fakeFacilitator({ quote: async () => upfront }));
+    const payable = { ...quote.payable, paymentFlow: "upfront" as const };
+    const upfront = { ...quote, payable, state: "open", paymentId: null } as const;
+    const { body } = await get(path, fakeFacilitator({ offer: async () => upfront }));
     expect(body.accepts).toMatchObject([{ extra: { paymentFlow: "upfront" } }]);
   });
 
@@ -64,8 +65,9 @@ describe("GET /x402/resources/{id}/payment-required", () => {
       (await get("/x402/resources/x402r_01K2C0Z0000000000000000001/payment-required")).response.status,
     ).toBe(404);
     expect((await get("/x402/resources/..%2F..%2Fetc/payment-required")).response.status).toBe(404);
-    const closed = { ...quote, payable: { ...quote.payable, closedAt: new Date() } };
-    const { response, body } = await get(path, fakeFacilitator({ quote: async () => closed }));
+    const payable = { ...quote.payable, closedAt: new Date() };
+    const closed = { ...quote, payable, state: "closed", paymentId: null } as const;
+    const { response, body } = await get(path, fakeFacilitator({ offer: async () => closed }));
     expect([response.status, body.code]).toEqual([410, "payable_closed"]);
   });
 });

@@ -1,0 +1,34 @@
+import type { ApiKey, Merchant } from "./schema.ts";
+import type { apiKey, merchant } from "./tables.ts";
+
+export type MerchantRow = typeof merchant.$inferSelect;
+export type KeyRow = typeof apiKey.$inferSelect;
+
+export function presentMerchant(row: MerchantRow): Merchant {
+  const { createdAt, updatedAt, allowedOrigins, ...rest } = row;
+  return {
+    ...rest,
+    allowedOrigins: [...allowedOrigins],
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  };
+}
+
+/** A key without anything that opens: neither the key nor its HMAC. */
+export function presentKey(row: KeyRow): ApiKey {
+  return {
+    id: row.id,
+    kind: row.kind,
+    name: row.name,
+    keyId: row.keyId,
+    last4: row.last4,
+    permissions: [...row.permissions],
+    allowedOrigins: row.allowedOrigins && [...row.allowedOrigins],
+    allowedIps: row.allowedIps && [...row.allowedIps],
+    createdBy: row.createdBy,
+    createdAt: row.createdAt.toISOString(),
+    lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
+    expiresAt: row.expiresAt?.toISOString() ?? null,
+    revokedAt: row.revokedAt?.toISOString() ?? null,
+  };
+}

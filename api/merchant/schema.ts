@@ -1,0 +1,155 @@
+import { z } from "@hono/zod-openapi";
+import ipaddr from "ipaddr.js";
+import { cleanText } from "#kernel/text";
+import { AllowedOrigins } from "../http/origin.ts";
+import { type Preset, permissions, presets } from "../http/permissions.ts";
+
+/** Text on one line, plain, not empty once it is cleaned. */
+function plain(longest: number) {
+  return z
+    .string()
+    .max(longest)
+    .transform((text) => cleanText(text))
+    .refine((text) => text !== "", "some text")
+    .openapi({ type: "string", minLength: 1, maxLength: longest });
+}
+
+const Timestamp = z.string().openapi({ format: "date-time", example: "2026-08-11T09:30:00.000Z" });
+const CountryCode = z.string().regex(/^[A-Z]{2}$/, "two capital letters, such as PT");
+const CategoryCode = z.string().regex(/^\d{4}$/, "four digits");
+
+/** A merchant as the operator creates it. */
+export const MerchantInput = z.strictObject({
+  /** For a merchant whose id must be the same after a restart; made anew when left out. */
+  id: z
+    .string()
+    .regex(/^mer_[0-9A-HJKMNP-TV-Z]{26}$/)
+    .optional(),
+  name: plain(140),
+  city: plain(140),
+  countryCode: CountryCode,
+  categoryCode: CategoryCode.nullable().default(null),
+  feeBps: z.int().min(0).max(10_000).default(0),
+});
+export type MerchantInput = z.input<typeof MerchantInput>;
+
+/** What a merchant may change of itself. Left out stays as it is. */
+export const MerchantChange = z
+  .strictObject({
+    name: plain(140),
+    city: plain(140),
+    countryCode: CountryCode,
+    categoryCode: CategoryCode.nullable(),
+    allowedOrigins: AllowedOrigins,
+    underpaymentToleranceBps: z.int().min(0).max(500),
+    refundFees: z.boolean(),
+  })
+  .partial()
+  .openapi("MerchantChange");
+export type MerchantChange = z.infer<typeof MerchantChange>;
+
+export const Merchant = z
+  .object({
+    id: z.string().openapi({ example: "mer_01K2C0Z0000000000000000000" }),
+    name: z.string(),
+    city: z.string(),
+    countryCode: z.string(),
+    categoryCode: z.string().nullable(),
+    feeBps: z.int().openapi({ description: "Our fee in basis points; the operator sets it" }),
+    allowedOrigins: z.array(z.string()).openapi({
+      description: "Origins of pages that may use publishable keys without a list of their own",
+    }),
+    underpaymentToleranceBps: z
+      .int()
+      .openapi({ description: "How much less than the amount due still counts as paid, in basis points" }),
+    refundFees: z
+      .boolean()
+      .openapi({ description: "Whether a refund gives the refunded part of our fee back" }),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .openapi("Merchant");
+export type Merchant = z.infer<typeof Merchant>;
+
+const KeyKind = z.enum(["sk", "pk"]).openapi({ description: "Secret or publishable" });
+const Permission = z.enum(permissions);
+const Preset = z.enum(Object.keys(presets) as [Preset, ...Preset[]]);
+
+const AllowedIps = z
+  .array(z.string().refine(isNetwork, "an IP address or a CIDR range"))
+  .min(1)
+  .max(50)
+  .openapi({ example: ["203.0.113.0/24"] });
+
+function isNetwork(text: string): boolean {
+  return text.includes("/") ? ipaddr.isValidCIDR(text) : ipaddr.isValid(text);
+}
+
+/** A secret key has either permissions or a preset of them; a publishable one has none. */
+export const ApiKeyInput = z
+  .strictObject({
+    kind: KeyKind.default("sk"),
+    name: plain(140).openapi({ example: "shop server" }),
+    permissions: z.array(Permission).min(1).max(permissions.length).optional(),
+    preset: Preset.optional(),
+    allowedOrigins: AllowedOrigins.optional(),
+    allowedIps: AllowedIps.optional(),
+    expiresAt: z.iso.datetime({ offset: true }).optional(),
+  })
+  .check((ctx) => {
+    const { kind, permissions: given, preset, allowedOrigins } = ctx.value;
+    const refuse = (at: string, message: string) =>
+      ctx.issues.push({ code: "custom", input: ctx.value, path: [at], message });
+    if (kind === "pk" && (given ?? preset) !== undefined)
+      refuse(given ? "permissions" : "preset", "a publishable key carries no permissions");
+    if (kind === "sk" && (given === undefined) === (preset === undefined))
+      refuse("permissions", "give permissions or a preset, one of the two");
+    if (kind === "sk" && allowedOrigins !== undefined)
+      refuse("allowedOrigins", "a secret key is for servers; only a publishable key has origins");
+  })
+  .openapi("ApiKeyInput");
+export type ApiKeyInput = z.infer<typeof ApiKeyInput>;
+
+export const ApiKey = z
+  .object({
+    id: z.string().openapi({ example: "key_01K2C0Z0000000000000000000" }),
+    kind: KeyKind,
+    name: z.string(),
+    keyId: z.string().openapi({ description: "The 12 characters after the prefix, as logs show them" }),
+    last4: z.string(),
+    permissions: z.array(Permission),
+    allowedOrigins: z
+      .array(z.string())
+      .nullable()
+      .openapi({ description: "Of a publishable key; null follows the merchant's" }),
+    allowedIps: z.array(z.string()).nullable(),
+    createdBy: z.string().nullable().openapi({ description: "keyId of the key that made it" }),
+    createdAt: Timestamp,
+    lastUsedAt: Timestamp.nullable(),
+    expiresAt: Timestamp.nullable(),
+    revokedAt: Timestamp.nullable().openapi({
+      description: "Ahead of now while a replaced key is still good",
+    }),
+  })
+  .openapi("ApiKey");
+export type ApiKey = z.infer<typeof ApiKey>;
+
+export const IssuedApiKey = ApiKey.extend({
+  key: z.string().openapi({ description: "The whole key. It is shown this once and kept nowhere" }),
+}).openapi("IssuedApiKey");
+export type IssuedApiKey = z.infer<typeof IssuedApiKey>;
+
+export const ApiKeyPath = z.object({ id: z.string().openapi({ example: "key_01K2C0Z0000000000000000000" }) });
+export type ApiKeyPath = z.infer<typeof ApiKeyPath>;
+
+export const Rotation = z
+  .strictObject({
+    graceSeconds: z
+      .int()
+      .min(0)
+      .max(604_800)
+      .default(86_400)
+      .openapi({ description: "How long the replaced key stays good" }),
+  })
+  .openapi("Rotation");
+export type Rotation = z.infer<typeof Rotation>;

@@ -1,0 +1,57 @@
+import { eq } from "drizzle-orm";
+import { type Executor, outbox, type Tx } from "#store";
+import type { Call, MerchantCtx } from "../../http/context.ts";
+import { fault } from "../../http/faults.ts";
+import { type MerchantRow, presentMerchant } from "../present.ts";
+import type { Merchant, MerchantChange } from "../schema.ts";
+import { merchant } from "../tables.ts";
+import { actorOf, note } from "./audit.ts";
+
+export type { MerchantRow } from "../present.ts";
+
+/** Fault: `not_found`. */
+export async function findMerchant(db: Executor, id: string): Promise<MerchantRow> {
+  const [row] = await db.select().from(merchant).where(eq(merchant.id, id));
+  if (!row) throw fault("not_found");
+  return row;
+}
+
+/** The merchant whose key asks. */
+export async function readMerchant({ ctx }: { readonly ctx: MerchantCtx }): Promise<Merchant> {
+  ctx.demand("merchant:manage");
+  return presentMerchant(await findMerchant(ctx.db.pool, ctx.merchantId));
+}
+
+/** Changes what is given and tells the world; what was already so is no change. */
+export async function changeMerchant({ ctx, input }: Call<MerchantChange>): Promise<Merchant> {
+  ctx.demand("merchant:manage");
+  return ctx.tx(async (tx) => {
+    const before = await findMerchant(tx, ctx.merchantId);
+    const changed = changesOf(before, input);
+    if (Object.keys(changed).length === 0) return presentMerchant(before);
+    const [row] = await tx
+      .update(merchant)
+      .set({ ...changed, updatedAt: ctx.now() })
+      .where(eq(merchant.id, ctx.merchantId))
+      .returning();
+    if (!row) throw fault("not_found");
+    await tell(tx, ctx, changed);
+    return presentMerchant(row);
+  });
+}
+
+function changesOf(before: MerchantRow, input: MerchantChange): Partial<MerchantRow> {
+  return Object.fromEntries(
+    Object.entries(input).filter(
+      ([name, value]) => JSON.stringify(before[name as keyof MerchantRow]) !== JSON.stringify(value),
+    ),
+  );
+}
+
+async function tell(tx: Tx, ctx: MerchantCtx, changed: Partial<MerchantRow>): Promise<void> {
+  const about = { merchantId: ctx.merchantId, subject: ctx.merchantId };
+  await note(tx, actorOf(ctx), { ...about, action: "merchant.updated", detail: changed });
+  await outbox.append(tx, [
+    { ...about, id: ctx.newId("evt"), type: "merchant.updated", payload: { changed: Object.keys(changed) } },
+  ]);
+}

@@ -1,0 +1,247 @@
+import { and, desc, eq, isNull, lt } from "drizzle-orm";
+import type { Facilitator, RailFacts } from "#facilitator";
+import { isStablecoin } from "#kernel/asset";
+import { type Address, address as addressOf, checksum, parseAddress } from "#kernel/bytes";
+import { cleanText } from "#kernel/text";
+import { type EntryFilter, merchantBalances, merchantEntries } from "#ledger";
+import { isCheckViolation } from "#store";
+import type { Call, MerchantCtx } from "../http/context.ts";
+import { fault } from "../http/faults.ts";
+import { parseAmount } from "../http/money.ts";
+import type { Page } from "../http/page.ts";
+import { presentAccount, presentAddress, presentBalances, presentPayout } from "./present.ts";
+import type { Payout, PayoutAddress, PayoutAddressInput, PayoutInput } from "./schema.ts";
+import { payout, payoutAddress } from "./tables.ts";
+
+/** What paying a merchant needs besides the request. */
+export interface Till {
+  readonly facilitator: Pick<Facilitator, "rails" | "outgoing">;
+  /** How long a new address must wait; 0 on a sandbox. */
+  readonly coolingMs: number;
+}
+
+/** What the merchant holds, by asset and chain. */
+export async function readBalances({ ctx }: Call<unknown>) {
+  ctx.demand("ledger:read");
+  return presentBalances(await merchantBalances(ctx.db.pool, ctx.merchantId));
+}
+
+export async function readAccounts({ ctx }: Call<unknown>) {
+  ctx.demand("ledger:read");
+  return (await merchantBalances(ctx.db.pool, ctx.merchantId)).map(presentAccount);
+}
+
+/** The merchant's own side of the books, newest first. */
+export async function readEntries({ ctx, input }: Call<EntryFilter>) {
+  ctx.demand("ledger:read");
+  return merchantEntries(ctx.db.pool, ctx.merchantId, input);
+}
+
+/** Adds an address to the book; one that is there comes back as it is. Faults: `validation_failed`, `rail_unsupported`. */
+export async function addAddress(
+  { facilitator, coolingMs }: Till,
+  { ctx, input }: Call<PayoutAddressInput>,
+): Promise<PayoutAddress> {
+  ctx.demand("payouts:write");
+  const chain = chainNamed(facilitator.rails(), input.chain);
+  const address = parseAddress(input.address);
+  if (!address || /^0x0{40}$/.test(address)) throw fault("validation_failed", { pointer: "/address" });
+  const createdAt = ctx.now();
+  return ctx.tx(async (tx) => {
+    await tx
+      .insert(payoutAddress)
+      .values({
+        merchantId: ctx.merchantId,
+        id: ctx.newId("pad"),
+        chain,
+        address,
+        label: cleanText(input.label),
+        usableFrom: new Date(createdAt.getTime() + coolingMs),
+        createdAt,
+      })
+      .onConflictDoNothing();
+    const [row] = await tx
+      .select()
+      .from(payoutAddress)
+      .where(live(ctx, chain, address));
+    if (!row) throw new Error("an address that was just added is not there");
+    return presentAddress(row);
+  });
+}
+
+function live(ctx: MerchantCtx, chain: string, address: Address) {
+  return and(
+    eq(payoutAddress.merchantId, ctx.merchantId),
+    eq(payoutAddress.chain, chain),
+    eq(payoutAddress.address, address),
+    isNull(payoutAddress.removedAt),
+  );
+}
+
+export async function listAddresses({ ctx }: Call<unknown>): Promise<readonly PayoutAddress[]> {
+  ctx.demand("payouts:write");
+  const rows = await ctx.db.pool
+    .select()
+    .from(payoutAddress)
+    .where(and(eq(payoutAddress.merchantId, ctx.merchantId), isNull(payoutAddress.removedAt)))
+    .orderBy(desc(payoutAddress.id));
+  return rows.map(presentAddress);
+}
+
+/** Takes an address out of the book; payouts under way are not touched. Fault: `not_found`. */
+export async function removeAddress({ ctx, input }: Call<{ readonly id: string }>): Promise<void> {
+  ctx.demand("payouts:write");
+  const removed = await ctx.db.pool
+    .update(payoutAddress)
+    .set({ removedAt: ctx.now() })
+    .where(
+      and(
+        eq(payoutAddress.merchantId, ctx.merchantId),
+        eq(payoutAddress.id, input.id),
+        isNull(payoutAddress.removedAt),
+      ),
+    )
+    .returning({ id: payoutAddress.id });
+  if (removed.length === 0) throw fault("not_found");
+}
+
+/** Pays a merchant out. The money is reserved at once and leaves through the settlement lanes. Faults:
+ *  `insufficient_balance`, `payout_address_unknown`, `payout_address_cooling`, `rail_unsupported`, `too_many_decimals`,
+ *  `currency_unsupported`. */
+export async function createPayout(
+  { facilitator }: Till,
+  { ctx, input }: Call<PayoutInput>,
+): Promise<Payout> {
+  ctx.demand("payouts:write");
+  const rail = railFor(facilitator.rails(), input);
+  const money = parseAmount(input.amount, "/amount");
+  if (money.amount === 0n) throw fault("validation_failed", { pointer: "/amount/amount" });
+  const destination = await usableAddress(ctx, rail.chain, input.destination);
+  const row = {
+    merchantId: ctx.merchantId,
+    id: ctx.newId("po"),
+    chain: rail.chain,
+    asset: rail.asset,
+    amount: money.amount,
+    destination,
+    createdAt: ctx.now(),
+  };
+  const order = {
+    id: row.id,
+    kind: "payout" as const,
+    merchantId: row.merchantId,
+    chainId: Number(rail.network.slice("eip155:".length)),
+    token: addressOf(rail.contract),
+    recipient: destination,
+    amount: row.amount,
+  };
+  try {
+    return await ctx.tx(async (tx) => {
+      await tx.insert(payout).values(row);
+      await facilitator.outgoing.queue(tx, order);
+      return presentPayout(row, undefined);
+    });
+  } catch (error) {
+    if (!isCheckViolation(error, "ledger_balance_bounded")) throw error;
+    throw fault(
+      "insufficient_balance",
+      { amount: input.amount.amount, asset: rail.asset, chain: rail.chain },
+      error,
+    );
+  }
+}
+
+function chainNamed(rails: readonly RailFacts[], named: string): string {
+  const found = rails.find(({ chain, network }) => chain === named || network === named);
+  if (!found) throw fault("rail_unsupported", { rail: named });
+  return found.chain;
+}
+
+function railFor(rails: readonly RailFacts[], { chain, amount: { asset } }: PayoutInput): RailFacts {
+  const found = rails.find(
+    (rail) => (rail.chain === chain || rail.network === chain) && rail.asset === asset,
+  );
+  if (!found || !isStablecoin(asset)) throw fault("rail_unsupported", { rail: `${asset}@${chain}` });
+  return found;
+}
+
+async function usableAddress(ctx: MerchantCtx, chain: string, destination: string): Promise<Address> {
+  const address = parseAddress(destination);
+  const [row] = await ctx.db.pool
+    .select()
+    .from(payoutAddress)
+    .where(
+      address
+        ? live(ctx, chain, address)
+        : and(
+            eq(payoutAddress.merchantId, ctx.merchantId),
+            eq(payoutAddress.id, destination.slice(0, 40)),
+            eq(payoutAddress.chain, chain),
+            isNull(payoutAddress.removedAt),
+          ),
+    );
+  if (!row)
+    throw fault("payout_address_unknown", {
+      destination: address ? checksum(address) : destination.slice(0, 42),
+      chain,
+    });
+  if (row.usableFrom > ctx.now()) {
+    throw fault("payout_address_cooling", {
+      destination: checksum(row.address),
+      usableFrom: row.usableFrom.toISOString(),
+    });
+  }
+  return row.address;
+}
+
+export async function listPayouts(
+  { facilitator }: Till,
+  { ctx, input }: Call<Page>,
+): Promise<readonly Payout[]> {
+  ctx.demand("payouts:write");
+  const rows = await ctx.db.pool
+    .select()
+    .from(payout)
+    .where(
+      and(
+        eq(payout.merchantId, ctx.merchantId),
+        input.after === null ? undefined : lt(payout.id, input.after),
+      ),
+    )
+    .orderBy(desc(payout.id))
+    .limit(input.limit + 1);
+  const statuses = new Map(
+    (await facilitator.outgoing.status(rows.map(({ id }) => id))).map((status) => [status.id, status]),
+  );
+  return rows.map((row) => presentPayout(row, statuses.get(row.id)));
+}
+
+/** Fault: `not_found`. */
+export async function readPayout(
+  { facilitator }: Till,
+  { ctx, input }: Call<{ readonly id: string }>,
+): Promise<Payout> {
+  ctx.demand("payouts:write");
+  const [row] = await ctx.db.pool
+    .select()
+    .from(payout)
+    .where(and(eq(payout.merchantId, ctx.merchantId), eq(payout.id, input.id)));
+  if (!row) throw fault("not_found");
+  const [status] = await facilitator.outgoing.status([row.id]);
+  return presentPayout(row, status);
+}
+
+/** Takes a payout back that has not been signed; a cancelled one comes back as it is. Faults: `not_found`,
+ *  `payout_not_cancellable`. */
+export async function cancelPayout(
+  till: Till,
+  { ctx, input }: Call<{ readonly id: string }>,
+): Promise<Payout> {
+  const { state } = await readPayout(till, { ctx, input });
+  if (state !== "cancelled" && !(await ctx.tx((tx) => till.facilitator.outgoing.cancel(tx, input.id)))) {
+    throw fault("payout_not_cancellable", { state });
+  }
+  // Read in the caller's transaction's wake: what it answers is what it wrote.
+  const cancelled = await readPayout(till, { ctx, input });
+  return { ...cancelled, state: "cancelled" };
+}

@@ -1,0 +1,31 @@
+import type { SafeFetch } from "../http/safe-fetch.ts";
+
+const PATH = "/.well-known/x402";
+const KEYS = ["merchantId", "merchantIds"] as const;
+
+/** Whether the host of a URL names this merchant as its own: its `/.well-known/x402` is a JSON object with the id under
+ *  `merchantId`, or in the list `merchantIds`. Null when that could not be found out now. */
+export async function hostNames(
+  fetch: SafeFetch,
+  url: string,
+  merchantId: string,
+  stopping?: AbortSignal,
+): Promise<boolean | null> {
+  const answer = await fetch(new URL(PATH, url).href, {
+    headers: { accept: "application/json" },
+    ...(stopping ? { signal: stopping } : {}),
+  });
+  if (!answer.ok || answer.status >= 500 || answer.status === 429) return null;
+  if (answer.status !== 200) return false;
+  const document = parsed(answer.body.toString("utf8"));
+  return KEYS.some((key) => [document[key]].flat().includes(merchantId));
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+  } catch {
+    return {};
+  }
+}

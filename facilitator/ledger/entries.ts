@@ -1,0 +1,129 @@
+import { and, desc, eq, inArray, lt, or, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
+import { fromBytes, type Hex, toBytes } from "#kernel/bytes";
+import type { Executor } from "#store";
+import { ledgerAccount, ledgerTransfer } from "./tables.ts";
+import type { Phase } from "./transfer.ts";
+
+/** An entry as one merchant sees it: only the transfers that touch an account of its own. Atomic units of `asset`. */
+export interface MerchantEntry {
+  /** `je_` and the entry's 16 bytes in the alphabet of ULIDs. */
+  readonly id: string;
+  readonly code: string;
+  /** The settlement or payout it is about. */
+  readonly subject: string | null;
+  readonly blockNumber: number | null;
+  readonly postedAt: Date;
+  readonly transfers: readonly {
+    readonly debit: string;
+    readonly credit: string;
+    readonly asset: string;
+    readonly amount: bigint;
+    readonly phase: Phase;
+  }[];
+}
+
+export interface EntryFilter {
+  readonly limit: number;
+  /** Entries before this one, newest first. */
+  readonly after: string | null;
+  readonly subject?: string | undefined;
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+}
+
+const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/** The merchant's entries, newest first, at most `limit`. */
+export async function merchantEntries(
+  db: Executor,
+  merchantId: string,
+  filter: EntryFilter,
+): Promise<readonly MerchantEntry[]> {
+  const own = db
+    .select({ id: ledgerAccount.id })
+    .from(ledgerAccount)
+    .where(eq(ledgerAccount.merchantId, merchantId));
+  const touches = or(inArray(ledgerTransfer.debitAccount, own), inArray(ledgerTransfer.creditAccount, own));
+  const first = sql<Date>`min(${ledgerTransfer.postedAt})`;
+  const page = await db
+    .select({ entryId: ledgerTransfer.entryId })
+    .from(ledgerTransfer)
+    .where(
+      and(
+        touches,
+        filter.subject === undefined ? undefined : eq(ledgerTransfer.subject, filter.subject),
+        filter.from && sql`${ledgerTransfer.postedAt} >= ${filter.from.toISOString()}`,
+        filter.to && sql`${ledgerTransfer.postedAt} < ${filter.to.toISOString()}`,
+        before(db, filter.after),
+      ),
+    )
+    .groupBy(ledgerTransfer.entryId)
+    .orderBy(desc(first), desc(ledgerTransfer.entryId))
+    .limit(filter.limit);
+  const ids = page.map(({ entryId }) => entryId);
+  const entries = await readEntries(db, ids, touches);
+  return ids.flatMap((id) => entries.get(id) ?? []);
+}
+
+/** Rows of an entry share their time and id, so the pair orders entries. */
+function before(db: Executor, after: string | null) {
+  if (after === null) return undefined;
+  const id = toEntryId(after);
+  if (id === null) return sql`false`;
+  const at = db
+    .select({ at: sql`min(posted_at)` })
+    .from(ledgerTransfer)
+    .where(eq(ledgerTransfer.entryId, id));
+  return or(
+    sql`${ledgerTransfer.postedAt} < (${at})`,
+    and(sql`${ledgerTransfer.postedAt} = (${at})`, lt(ledgerTransfer.entryId, id)),
+  );
+}
+
+async function readEntries(db: Executor, ids: readonly Hex[], touches: ReturnType<typeof or>) {
+  const entries = new Map<Hex, MerchantEntry>();
+  if (ids.length === 0) return entries;
+  const debit = alias(ledgerAccount, "debit");
+  const credit = alias(ledgerAccount, "credit");
+  const rows = await db
+    .select({ transfer: ledgerTransfer, debit: debit.path, credit: credit.path })
+    .from(ledgerTransfer)
+    .innerJoin(debit, eq(debit.id, ledgerTransfer.debitAccount))
+    .innerJoin(credit, eq(credit.id, ledgerTransfer.creditAccount))
+    .where(and(inArray(ledgerTransfer.entryId, [...ids]), touches))
+    .orderBy(ledgerTransfer.sequence);
+  for (const row of rows) {
+    const { entryId, code, subject, blockNumber, postedAt, asset, amount, phase } = row.transfer;
+    const known = entries.get(entryId) ?? {
+      id: toWireId(entryId),
+      code,
+      subject,
+      blockNumber,
+      postedAt,
+      transfers: [],
+    };
+    const transfer = { debit: row.debit, credit: row.credit, asset, amount, phase };
+    entries.set(entryId, { ...known, transfers: [...known.transfers, transfer] });
+  }
+  return entries;
+}
+
+function toWireId(entryId: Hex): string {
+  let value = BigInt(entryId);
+  let text = "";
+  for (let i = 0; i < 26; i += 1) {
+    text = ALPHABET.charAt(Number(value & 31n)) + text;
+    value >>= 5n;
+  }
+  return `je_${text}`;
+}
+
+function toEntryId(wireId: string): Hex | null {
+  if (!/^je_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(wireId)) return null;
+  const value = [...wireId.slice(3)].reduce(
+    (sum, digit) => (sum << 5n) | BigInt(ALPHABET.indexOf(digit)),
+    0n,
+  );
+  return fromBytes(toBytes(`0x${value.toString(16).padStart(32, "0")}`));
+}

@@ -1,0 +1,51 @@
+import { and, eq, or } from "drizzle-orm";
+import type { Hash } from "#kernel/bytes";
+import type { Tx } from "#store";
+import { settleAnswer } from "./tables.ts";
+
+/** An id under which a caller will ask for its answer again. */
+export interface AnswerId {
+  readonly scope: string;
+  readonly id: string;
+  readonly payloadHash: Hash;
+}
+interface Asking {
+  readonly row: { readonly claimKey: Hash };
+  readonly answerIds: readonly AnswerId[];
+}
+type Place = typeof settleAnswer.$inferSelect;
+
+const nameOf = ({ scope, id }: Pick<AnswerId, "scope" | "id">) => `${scope}\n${id}`;
+
+/** Keeps a place for every answer that will be asked for by id, before anything is claimed: two payloads under one id
+ *  must not both be charged, also when they come at the same time. Refused are those whose id stands for another
+ *  payload; `taken` are the places that are new. */
+export async function takePlaces<R extends Asking>(
+  tx: Tx,
+  requests: readonly R[],
+): Promise<{ readonly refused: ReadonlySet<R>; readonly taken: readonly Place[] }> {
+  const wanted = requests.flatMap(({ answerIds, row: { claimKey } }) =>
+    answerIds.map((answer) => ({ ...answer, claimKey })),
+  );
+  if (wanted.length === 0) return { refused: new Set(), taken: [] };
+  // In one order everywhere: two groups with the same ids must not wait for each other.
+  wanted.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+  const taken = await tx.insert(settleAnswer).values(wanted).onConflictDoNothing().returning();
+  const stored = await tx
+    .select()
+    .from(settleAnswer)
+    .where(or(...wanted.map(({ scope, id }) => and(eq(settleAnswer.scope, scope), eq(settleAnswer.id, id)))));
+  const payloadOf = new Map(stored.map((place) => [nameOf(place), place.payloadHash]));
+  const isForeign = (answer: AnswerId) => payloadOf.get(nameOf(answer)) !== answer.payloadHash;
+  return { refused: new Set(requests.filter(({ answerIds }) => answerIds.some(isForeign))), taken };
+}
+
+/** Gives back the new places of those who made no claim: their id is not used up. */
+export async function leavePlaces(
+  tx: Tx,
+  taken: readonly Place[],
+  claimed: ReadonlySet<Hash>,
+): Promise<void> {
+  for (const { scope, id } of taken.filter(({ claimKey }) => !claimed.has(claimKey)))
+    await tx.delete(settleAnswer).where(and(eq(settleAnswer.scope, scope), eq(settleAnswer.id, id)));
+}

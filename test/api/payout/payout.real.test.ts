@@ -1,0 +1,264 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { checksum } from "#kernel/bytes";
+import { newKey } from "../../support/authorization.ts";
+import {
+  books,
+  newMerchant,
+  newPayer,
+  post,
+  rowOf,
+  signPayment,
+  startWorld,
+  until,
+} from "../../support/house.ts";
+
+type World = Awaited<ReturnType<typeof startWorld>>;
+type Merchant = Awaited<ReturnType<typeof newMerchant>>;
+let world: World;
+
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+const call = async (
+  merchant: Merchant,
+  path: string,
+  init: { method?: string; body?: unknown; headers?: Record<string, string> } = {},
+) => {
+  const response = await merchant.call(path, {
+    method: init.method ?? "GET",
+    ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),
+    headers: { "Idempotency-Key": Math.random().toString(36), ...init.headers },
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: text.startsWith("{") || text.startsWith("[") ? JSON.parse(text) : null,
+  };
+};
+
+/** A merchant with 0.009950 USDC that is final. */
+async function earned(): Promise<Merchant> {
+  const merchant = await newMerchant(world);
+  const resource = await merchant.register();
+  const { body } = await signPayment(world.dev, await newPayer(world.dev), resource);
+  expect(await post(world.baseUrl, `/x402/resources/${resource.id}/settle`, body)).toMatchObject({
+    body: { success: true },
+  });
+  await world.dev.anvil.mine(3);
+  await until(async () => (await available(merchant)) === "0.009950", "the payment is final");
+  return merchant;
+}
+
+const available = async (merchant: Merchant) =>
+  (await call(merchant, "/v1/balances")).body[0]?.available.amount;
+
+async function payee(merchant: Merchant) {
+  const { address } = newKey();
+  const added = await call(merchant, "/v1/payout-addresses", {
+    method: "POST",
+    body: { chain: "local", address: checksum(address) },
+  });
+  expect(added).toMatchObject({ status: 201, body: { chain: "local", address: checksum(address) } });
+  return address;
+}
+
+describe("POST /v1/payouts", () => {
+  it("reserves the money, sends it from the treasury, and posts it when final; ledger = chain", async () => {
+    // given a merchant with money and an address
+    const merchant = await earned();
+    const destination = await payee(merchant);
+    // when 0.004 USDC are paid out
+    const created = await call(merchant, "/v1/payouts", {
+      method: "POST",
+      body: { amount: { amount: "0.004", asset: "USDC" }, chain: "local", destination },
+    });
+    expect(created).toMatchObject({
+      status: 201,
+      body: { state: "pending", amount: { amount: "0.004000" }, destination: checksum(destination) },
+    });
+    expect((await call(merchant, "/v1/balances")).body).toMatchObject([
+      { available: { amount: "0.005950" }, reserved: { amount: "0.004000" } },
+    ]);
+    // then it arrives, and the payout succeeds once its block is final
+    const arrived = () => world.dev.chain.tokenBalance(world.dev.usdc, destination, "latest");
+    await until(async () => (await arrived()) === 4_000n, "the money arrives");
+    await world.dev.anvil.mine(3);
+    const read = async () => (await call(merchant, created.headers.get("Location") ?? "")).body;
+    await until(async () => (await read()).state === "succeeded", "the payout succeeds");
+    expect(await read()).toMatchObject({
+      transactionHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+      failureReason: null,
+    });
+    // and the rows are the worked postings, the merchant's side of them
+    const entries = (await call(merchant, `/v1/ledger/entries?subject=${created.body.id}`)).body;
+    expect(
+      entries.map((entry: { code: string; transfers: { phase: string; amount: { amount: string } }[] }) => [
+        entry.code,
+        entry.transfers.map(({ phase, amount }) => `${phase} ${amount.amount}`),
+      ]),
+    ).toEqual([
+      ["reserved-sent", ["post 0.004000"]],
+      ["reserved-sent", ["pending 0.004000"]],
+      ["payout-created", ["single 0.004000"]],
+    ]);
+    expect((await call(merchant, "/v1/balances")).body).toMatchObject([
+      { available: { amount: "0.005950" }, reserved: { amount: "0.000000" } },
+    ]);
+    const after = await books(world.dev, world.database);
+    expect(after).toMatchObject({ balanced: true });
+    expect(after.treasury).toBe(after.chain);
+  });
+
+  it("422 insufficient_balance: more than is available is refused and nothing is reserved", async () => {
+    const merchant = await earned();
+    const destination = await payee(merchant);
+    const before = (await call(merchant, "/v1/balances")).body;
+    const refused = await call(merchant, "/v1/payouts", {
+      method: "POST",
+      body: { amount: { amount: "0.009951", asset: "USDC" }, chain: "local", destination },
+    });
+    expect(refused).toMatchObject({ status: 422, body: { code: "insufficient_balance" } });
+    expect((await call(merchant, "/v1/balances")).body).toEqual(before);
+    expect((await call(merchant, "/v1/payouts")).body).toEqual([]);
+  });
+
+  it("two payouts that race for the same money: one is made", async () => {
+    const merchant = await earned();
+    const destination = await payee(merchant);
+    const body = { amount: { amount: "0.006", asset: "USDC" }, chain: "local", destination };
+    const both = await Promise.all([1, 2].map(() => call(merchant, "/v1/payouts", { method: "POST", body })));
+    expect(both.map(({ status }) => status).sort()).toEqual([201, 422]);
+    expect((await call(merchant, "/v1/balances")).body).toMatchObject([
+      { available: { amount: "0.003950" } },
+    ]);
+  });
+
+  it("the same key and body answers the same payout; another body is 409", async () => {
+    const merchant = await earned();
+    const destination = await payee(merchant);
+    const headers = { "Idempotency-Key": "payout-of-today" };
+    const body = { amount: { amount: "0.001", asset: "USDC" }, chain: "local", destination };
+    const first = await call(merchant, "/v1/payouts", { method: "POST", body, headers });
+    const again = await call(merchant, "/v1/payouts", { method: "POST", body, headers });
+    expect(again).toMatchObject({ status: 201, text: first.text });
+    expect(again.headers.get("Idempotent-Replayed")).toBe("true");
+    const other = await call(merchant, "/v1/payouts", {
+      method: "POST",
+      body: { ...body, chain: "eip155:31337" },
+      headers,
+    });
+    expect(other).toMatchObject({ status: 409, body: { code: "idempotency_key_reused" } });
+    expect((await call(merchant, "/v1/payouts")).body).toHaveLength(1);
+  });
+
+  it("422 payout_address_unknown for an address outside the book, a removed one, and another merchant's", async () => {
+    const merchant = await earned();
+    const stranger = await newMerchant(world);
+    const theirs = await payee(stranger);
+    const body = (destination: string) => ({
+      amount: { amount: "0.001", asset: "USDC" },
+      chain: "local",
+      destination,
+    });
+    for (const destination of [newKey().address, theirs, "pad_00000000000000000000000000"]) {
+      expect(await call(merchant, "/v1/payouts", { method: "POST", body: body(destination) })).toMatchObject({
+        status: 422,
+        body: { code: "payout_address_unknown" },
+      });
+    }
+    const { body: book } = await call(stranger, "/v1/payout-addresses");
+    expect(await call(merchant, `/v1/payout-addresses/${book[0].id}`, { method: "DELETE" })).toMatchObject({
+      status: 404,
+    });
+    expect(await call(stranger, `/v1/payout-addresses/${book[0].id}`, { method: "DELETE" })).toMatchObject({
+      status: 204,
+    });
+    expect(await call(stranger, "/v1/payout-addresses")).toMatchObject({ body: [] });
+  });
+
+  it("409 payout_not_cancellable once the treasury has signed", async () => {
+    const merchant = await earned();
+    const destination = await payee(merchant);
+    const { body } = await call(merchant, "/v1/payouts", {
+      method: "POST",
+      body: { amount: { amount: "0.001", asset: "USDC" }, chain: "local", destination },
+    });
+    await until(
+      async () => (await call(merchant, `/v1/payouts/${body.id}`)).body.state !== "pending",
+      "it is signed",
+    );
+    expect(await call(merchant, `/v1/payouts/${body.id}/cancel`, { method: "POST" })).toMatchObject({
+      status: 409,
+      body: { code: "payout_not_cancellable" },
+    });
+  });
+});
+
+describe("GET /v1/ledger/entries", () => {
+  it("pages newest first, filters, and speaks CSV", async () => {
+    const merchant = await earned();
+    const json = await call(merchant, "/v1/ledger/entries");
+    expect(json.body.map(({ code }: { code: string }) => code)).toEqual(["x402-credited", "x402-credited"]);
+    const page = await call(merchant, "/v1/ledger/entries?limit=1");
+    const next = await call(merchant, `/v1/ledger/entries?limit=1&cursor=${page.headers.get("Next-Cursor")}`);
+    expect([page.body[0].id, next.body[0].id]).toEqual(json.body.map(({ id }: { id: string }) => id));
+    const csv = await call(merchant, "/v1/ledger/entries", { headers: { Accept: "text/csv" } });
+    expect(csv.headers.get("Content-Type")).toContain("text/csv");
+    expect(csv.text.split("\r\n")).toHaveLength(4);
+    expect(csv.text).toContain(",pending,asset:treasury:local,");
+    expect(
+      (await call(merchant, `/v1/ledger/entries?from=${encodeURIComponent("2100-01-01T00:00:00Z")}`)).body,
+    ).toEqual([]);
+  });
+
+  it("shows nothing of another merchant", async () => {
+    await earned();
+    const stranger = await newMerchant(world);
+    expect((await call(stranger, "/v1/ledger/entries")).body).toEqual([]);
+    expect((await call(stranger, "/v1/balances")).body).toEqual([]);
+  });
+});
+
+describe("reconciliation", () => {
+  it("finds books and chain equal; a transfer out that nothing explains breaks the asset and stops its payouts", async () => {
+    const merchant = await earned();
+    const destination = await payee(merchant);
+    const reports = async () =>
+      world.database.query<{ status: string }>(
+        "SELECT status FROM reconciliation WHERE asset = 'USDC@local' ORDER BY id DESC LIMIT 1",
+      );
+    const run = () => world.house.reconcile();
+    await world.dev.anvil.mine(3);
+    expect((await run()).filter(({ status }) => status !== "equal")).toEqual([]);
+    // when somebody takes money out of the treasury past us
+    const treasury = rowOf(world.dev).treasury;
+    await world.dev.transact(treasury, {
+      to: world.dev.usdc,
+      data: `0xa9059cbb${"1".padStart(64, "0")}${"1".padStart(64, "0")}`,
+    });
+    await world.dev.anvil.mine(3);
+    await until(
+      async () => (await run()).some(({ status }) => status === "different"),
+      "the difference is found",
+    );
+    expect(await reports()).toEqual([{ status: "different" }]);
+    // then a payout of that asset waits
+    const { body } = await call(merchant, "/v1/payouts", {
+      method: "POST",
+      body: { amount: { amount: "0.001", asset: "USDC" }, chain: "local", destination },
+    });
+    await world.dev.anvil.mine(2);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect((await call(merchant, `/v1/payouts/${body.id}`)).body.state).toBe("pending");
+    // and it can be taken back, whole
+    expect(await call(merchant, `/v1/payouts/${body.id}/cancel`, { method: "POST" })).toMatchObject({
+      status: 200,
+      body: { state: "cancelled" },
+    });
+    expect(await available(merchant)).toBe("0.009950");
+  });
+});

@@ -1,0 +1,298 @@
+import { describe, expect, it } from "vitest";
+import { paymentCodec } from "#api";
+import { type Caller, createMcp } from "#mcp";
+import { baseUrl, clock, fakeFacilitator, recordingLog } from "../api/world.ts";
+
+const initialize = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "t", version: "1" } },
+};
+const listTools = { jsonrpc: "2.0", id: 2, method: "tools/list" };
+const envelope = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+  "io.modelcontextprotocol/clientInfo": { name: "t", version: "1" },
+};
+
+function open(changes: { facilitator?: Parameters<typeof fakeFacilitator>[0]; origins?: string[] } = {}) {
+  const facilitator = fakeFacilitator(changes.facilitator);
+  const log = recordingLog();
+  const mcp = createMcp({
+    facilitator,
+    wire: paymentCodec({ facilitator, baseUrl }),
+    config: { baseUrl, version: "0.0.0", allowedOrigins: changes.origins },
+    clock,
+    log,
+  });
+  const ask = async (body: unknown, headers: Record<string, string> = {}, caller?: Caller) => {
+    const response = await mcp.handler(
+      new Request(`${baseUrl}/x402/mcp`, {
+        method: "POST",
+        headers: { host: "pay.example", "content-type": "application/json", ...headers },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      }),
+      caller,
+    );
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text && JSON.parse(text), text };
+  };
+  return { mcp, ask, log, facilitator };
+}
+
+const call = (name: string, args: unknown = {}) => ({
+  jsonrpc: "2.0",
+  id: 3,
+  method: "tools/call",
+  params: { name, arguments: args },
+});
+
+describe("who may speak", () => {
+  it.each([
+    ["our own host", { host: "pay.example" }, 200],
+    ["our own host with a port", { host: "pay.example:4020" }, 200],
+    ["loopback", { host: "127.0.0.1:4020" }, 200],
+    ["a foreign host", { host: "rebound.example" }, 403],
+    ["no host", { host: "" }, 403],
+    ["no origin", {}, 200],
+    ["our own origin", { origin: "https://pay.example" }, 200],
+    ["a foreign origin", { origin: "https://evil.example" }, 403],
+    ["an opaque origin", { origin: "null" }, 403],
+  ])("%s: %o → %i", async (_, headers, status) => {
+    const { ask } = open();
+    expect((await ask(listTools, headers)).status).toBe(status);
+  });
+
+  it("a page on the list may read the answer and send our headers", async () => {
+    const { mcp, ask } = open({ origins: ["chat.example"] });
+    const origin = "https://chat.example";
+    const { headers, status } = await ask(listTools, { origin });
+    expect(status).toBe(200);
+    expect(headers.get("access-control-allow-origin")).toBe(origin);
+    const preflight = await mcp.handler(
+      new Request(`${baseUrl}/x402/mcp`, { method: "OPTIONS", headers: { host: "pay.example", origin } }),
+    );
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get("access-control-allow-headers")).toContain("MCP-Protocol-Version");
+    expect(preflight.headers.get("access-control-allow-credentials")).toBeNull();
+  });
+
+  it.each(["GET", "DELETE", "PUT"])("%s is 405 and names POST", async (method) => {
+    const { mcp } = open();
+    const response = await mcp.handler(
+      new Request(`${baseUrl}/x402/mcp`, { method, headers: { host: "pay.example" } }),
+    );
+    expect(response.status).toBe(405);
+    expect(response.headers.get("allow")).toBe("POST");
+  });
+});
+
+describe("what is read", () => {
+  it.each([
+    ["JSON only", { accept: "application/json" }],
+    ["anything", { accept: "*/*" }],
+    ["events only", { accept: "text/event-stream" }],
+  ])("a caller who accepts %s gets JSON, without initialize", async (_, headers) => {
+    const { status, headers: got, body } = await open().ask(listTools, headers);
+    expect(status).toBe(200);
+    expect(got.get("content-type")).toMatch(/^application\/json/);
+    expect(body.result.tools).toHaveLength(9);
+  });
+
+  it.each([
+    ["2026-07-28", "2025-11-25"],
+    ["2025-11-25", "2025-11-25"],
+    ["2025-06-18", "2025-06-18"],
+    ["2024-11-05", "2024-11-05"],
+  ])("initialize asking for %s is answered %s", async (asked, answered) => {
+    const { body } = await open().ask({
+      ...initialize,
+      params: { ...initialize.params, protocolVersion: asked },
+    });
+    expect(body.result).toMatchObject({
+      protocolVersion: answered,
+      capabilities: {
+        tools: { listChanged: false },
+        resources: { listChanged: false },
+        prompts: { listChanged: false },
+      },
+    });
+    expect(body.result.instructions).toContain("merchant-supplied");
+  });
+
+  it.each([
+    ["text that is no JSON", "{", 400, -32700],
+    ["nothing", "", 400, -32700],
+    ["a key twice", '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', 400, -32700],
+    ["a NUL in a string", '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"\\u0000"}}', 400, -32700],
+    ["a body beyond the limit", JSON.stringify({ pad: "x".repeat(257 * 1024) }), 413, -32000],
+    ["a batch of 17", JSON.stringify(Array.from({ length: 17 }, () => listTools)), 400, -32600],
+  ])("%s: %#", async (_, text, status, code) => {
+    const answer = await open().ask(text);
+    expect(answer.status).toBe(status);
+    expect(answer.body.error.code).toBe(code);
+  });
+
+  it("a media type that is not JSON is 415, in both eras", async () => {
+    const { ask } = open();
+    const headers = { "content-type": "text/plain" };
+    expect((await ask(listTools, headers)).status).toBe(415);
+    const modern = { ...listTools, params: { _meta: envelope } };
+    expect((await ask(modern, { ...headers, "mcp-protocol-version": "2026-07-28" })).status).toBe(415);
+  });
+
+  it("a batch of the old era is answered element by element", async () => {
+    const batch = [listTools, { ...listTools, id: 4, method: "prompts/list" }];
+    const { status, body } = await open().ask(batch);
+    expect(status).toBe(200);
+    expect(body.map(({ id }: { id: number }) => id).sort()).toEqual([2, 4]);
+  });
+
+  it("the new era refuses a version it does not know, with the list, and an unknown method with 404", async () => {
+    const { ask } = open();
+    const unknownVersion = {
+      ...listTools,
+      params: { _meta: { ...envelope, "io.modelcontextprotocol/protocolVersion": "2030-01-01" } },
+    };
+    const refused = await ask(unknownVersion, {
+      "mcp-protocol-version": "2030-01-01",
+      "mcp-method": "tools/list",
+    });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { error: { code: -32022, data: { supported: ["2026-07-28"] } } },
+    });
+    const method = "nothing/here";
+    const unknown = await ask(
+      { jsonrpc: "2.0", id: 1, method, params: { _meta: envelope } },
+      { "mcp-protocol-version": "2026-07-28", "mcp-method": method },
+    );
+    expect(unknown).toMatchObject({ status: 404, body: { error: { code: -32601 } } });
+  });
+
+  it("the new era's lists may be cached by anybody", async () => {
+    const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list" };
+    const { body } = await open().ask({ ...listTools, params: { _meta: envelope } }, headers);
+    expect(body.result).toMatchObject({ resultType: "complete", cacheScope: "public", ttlMs: 3_600_000 });
+  });
+
+  it("one address may hold one subscription", async () => {
+    const { mcp } = open();
+    const held = new AbortController();
+    const caller = (closed: AbortSignal): Caller => ({
+      address: "203.0.113.9",
+      requestId: "req_1",
+      limit: async () => null,
+      delivery: { closed, orElse: () => {} },
+    });
+    const listen = (signal: AbortSignal) =>
+      mcp.handler(
+        new Request(`${baseUrl}/x402/mcp`, {
+          method: "POST",
+          headers: {
+            host: "pay.example",
+            "content-type": "application/json",
+            "mcp-protocol-version": "2026-07-28",
+            "mcp-method": "subscriptions/listen",
+          },
+          body: JSON.stringify({
+            jsonrpc: "2.0",
+            id: 1,
+            method: "subscriptions/listen",
+            params: { notifications: { toolsListChanged: true }, _meta: envelope },
+          }),
+        }),
+        caller(signal),
+      );
+    const first = await listen(held.signal);
+    expect(first.status).toBe(200);
+    expect((await listen(new AbortController().signal)).status).toBe(429);
+    held.abort();
+    await first.body?.cancel().catch(() => {});
+    expect((await listen(new AbortController().signal)).status).toBe(200);
+    await mcp.close();
+  });
+});
+
+describe("what is told when it goes wrong", () => {
+  it("a limit is a tool result with the seconds to wait", async () => {
+    const caller: Caller = {
+      address: "a",
+      requestId: "req_1",
+      limit: async (rate) => (rate === "discovery" ? 7 : null),
+      delivery: { closed: new AbortController().signal, orElse: () => {} },
+    };
+    const { status, body } = await open().ask(call("search_resources"), {}, caller);
+    expect(status).toBe(200);
+    expect(body.result).toMatchObject({ isError: true });
+    expect(body.result.content[0].text).toBe(
+      "rate_limited: Too many calls. Wait 7 seconds, then repeat this one.",
+    );
+  });
+
+  it("a fault of ours shows nothing of the inside", async () => {
+    const failing = { discover: () => Promise.reject(new Error("SELECT secret FROM claim")) };
+    const { ask, log } = open({ facilitator: failing });
+    const { text, body } = await ask(call("search_resources"));
+    expect(body.result.isError).toBe(true);
+    expect(text).toContain("internal_error");
+    expect(text).not.toContain("secret");
+    expect(log.lines.join()).toContain("search_resources");
+  });
+
+  it.each([
+    ["search_resources", { limit: 21 }, "limit"],
+    ["search_resources", { cursor: "bm90IG91cnM" }, "Drop cursor"],
+    ["get_payment_required", {}, "exactly one of id and url"],
+    ["get_payment_required", { id: "x", url: "y" }, "exactly one of id and url"],
+    ["get_payment_required", { id: "x402r_unknown" }, "not_found"],
+    ["get_payable", { id: "inv_01K2C0Z0000000000000000000" }, "not_found"],
+    ["quote_payment", { amount: "1e9", asset: "USD", assets: ["USDC"] }, "amount must be a decimal"],
+    ["quote_payment", { amount: "1", asset: "GBP", assets: ["USDC"] }, "asset_unsupported"],
+    ["verify_payment", { resourceId: "x402r_1", payableId: "inv_1", paymentPayload: {} }, "paymentPayload"],
+    ["get_payment_status", { network: "eip155:8453" }, "give paymentId"],
+    ["get_payment_status", { paymentId: "stl_1", payer: "0x1" }, "give paymentId"],
+    ["pay_payable", { payableId: "inv_1", privateKey: "0x1" }, "Unrecognized key: privateKey"],
+  ])("%s %j → %s", async (name, args, words) => {
+    const { body } = await open().ask(call(name, args));
+    expect(body.result.isError).toBe(true);
+    expect(body.result.content[0].text).toContain(words);
+  });
+
+  it("a status that was never recorded is an answer, not an error", async () => {
+    const { body } = await open().ask(call("get_payment_status", { paymentId: "stl_nothing" }));
+    expect(body.result.structuredContent).toMatchObject({
+      status: "not-found",
+      next: { action: "fix-and-retry" },
+    });
+  });
+
+  it("an unknown tool is a protocol error", async () => {
+    const { body } = await open().ask(call("transfer_all"));
+    expect(body.error.code).toBe(-32602);
+  });
+});
+
+describe("the card", () => {
+  it("says who and where, lists no tools, and shows a changed tool list by its hash", async () => {
+    const { mcp } = open();
+    const first = mcp.card(new Request(`${baseUrl}/x402/mcp/server-card`));
+    const card = (await first.json()) as Record<string, unknown>;
+    expect(first.headers.get("content-type")).toBe("application/mcp-server-card+json");
+    expect(first.headers.get("access-control-allow-origin")).toBe("*");
+    expect(card).toMatchObject({
+      $schema: "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
+      name: expect.stringMatching(/^[a-z.]+\/[a-z]+$/),
+      version: "0.0.0",
+      remotes: [{ type: "streamable-http", url: `${baseUrl}/x402/mcp` }],
+      _meta: { "dev.farebox/farebox/tools": { sha256: expect.stringMatching(/^[0-9a-f]{64}$/) } },
+    });
+    expect(card.tools).toBeUndefined();
+    const etag = first.headers.get("etag") ?? "";
+    const again = mcp.card(
+      new Request(`${baseUrl}/x402/mcp/server-card`, { headers: { "if-none-match": etag } }),
+    );
+    expect(again.status).toBe(304);
+  });
+});

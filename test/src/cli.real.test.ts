@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { post, resolvePending, templates } from "#ledger";
+import { permissions } from "../../api/http/permissions.ts";
+import { hashingKey, keyHmac } from "../../api/merchant/key.ts";
+import { payment } from "../facilitator/ledger/rows.ts";
+import { freshDatabase, type TestDatabase } from "../support/db.ts";
+import { dataFolder, type Ended, farebox } from "./service.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const MASTER_SECRET = "the master secret of the command line";
+let database: TestDatabase;
+let folder: Awaited<ReturnType<typeof dataFolder>>;
+let settings: Record<string, string> = {};
+
+beforeAll(async () => {
+  [database, folder] = await Promise.all([freshDatabase(), dataFolder()]);
+  const chain = {
+    slug: "local",
+    chainId: 31337,
+    rpcUrls: ["http://127.0.0.1:1"], // nothing here asks the chain
+    treasury: "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045",
+    assets: [{ symbol: "USDC", contract: "0x036CbD53842c5426634e7929541eC2318f3dCF7e" }],
+  };
+  settings = {
+    DATABASE_URL: database.url,
+    FAREBOX_CHAINS: JSON.stringify([chain]),
+    FAREBOX_SIGNER_KEYS: `0x${"1a".repeat(32)}`,
+    FAREBOX_MASTER_SECRET: MASTER_SECRET,
+  };
+});
+afterAll(async () => {
+  await database.drop();
+  await folder.remove();
+});
+
+const run = (...args: readonly string[]) => farebox(settings, ...args);
+const keys = () =>
+  database.query(`
+    SELECT merchant_id AS merchant, kind, name, permissions, last4, encode(hmac, 'hex') AS hmac FROM api_key ORDER BY created_at`);
+const shown = ({ stdout }: Ended) => stdout.trimEnd().split("\n");
+
+describe("keys create", () => {
+  let merchant = "";
+
+  it("makes a merchant and a key with the permissions asked for, and shows the key as its last line", async () => {
+    const done = await run(
+      ...["keys", "create", "--new-merchant", "Café Central", "--city", "Porto", "--country", "PT"],
+      ...["--fee-bps", "25", "--name", "till", "--permissions", `${permissions[0]}, ${permissions[1]}`],
+    );
+    expect(done).toMatchObject({ code: 0, stderr: "" });
+    const [about = "", key = "", ...more] = shown(done);
+    expect([about, key, more]).toEqual([
+      expect.stringMatching(/^merchant mer_[0-9A-Z]{26}$/),
+      expect.stringMatching(/^sk_[0-9A-Za-z]{50}$/),
+      [],
+    ]);
+    merchant = about.slice("merchant ".length);
+    expect(
+      await database.query("SELECT id, name, city, country_code AS country, fee_bps AS fee FROM merchant"),
+    ).toEqual([{ id: merchant, name: "Café Central", city: "Porto", country: "PT", fee: 25 }]);
+    expect(await keys()).toEqual([
+      {
+        merchant,
+        kind: "sk",
+        name: "till",
+        permissions: [permissions[0], permissions[1]],
+        last4: key.slice(-4),
+        hmac: keyHmac(hashingKey(MASTER_SECRET), key).slice(2),
+      },
+    ]);
+  });
+
+  it("makes further keys of a merchant: with all permissions, or publishable with none", async () => {
+    const secret = await run("keys", "create", "--merchant", merchant);
+    const publishable = await run("keys", "create", "--merchant", merchant, "--publishable");
+    expect([secret.code, publishable.code]).toEqual([0, 0]);
+    expect(shown(secret).at(-1)).toMatch(/^sk_/);
+    expect(shown(publishable).at(-1)).toMatch(/^pk_/);
+    const [, second, third] = await keys();
+    expect(second).toMatchObject({ merchant, kind: "sk", permissions: [...permissions] });
+    expect(third).toMatchObject({ merchant, kind: "pk", permissions: [] });
+  });
+
+  it("says in one line what is wrong, exit 1, and makes nothing", async () => {
+    const counts = () =>
+      database.query(
+        "SELECT (SELECT count(*) FROM merchant) AS merchants, (SELECT count(*) FROM api_key) AS keys",
+      );
+    const before = await counts();
+    const missing = "mer_00000000000000000000000000";
+    const cases: readonly (readonly [args: readonly string[], says: RegExp])[] = [
+      [["--new-merchant", "A", "--permissions", "everything"], /^everything is not a permission\. Known: /],
+      [[], /^Name the merchant with --merchant mer_…, or create one with --new-merchant NAME\.$/],
+      [["--merchant", missing, "--new-merchant", "A"], /^Name the merchant with --merchant/],
+      [["--merchant", missing], new RegExp(`^There is no merchant ${missing} here\\.`)],
+      [["--new-merchant", "A", "--fee-bps", "half"], /^--fee-bps: /],
+      [["--new-merchant", "A", "--country", "Portugal"], /^--country: /],
+      [
+        ["--new-merchant", "A", "--publishable", "--permissions", permissions[0]],
+        /^A publishable key has no perm/,
+      ],
+    ];
+    const ends = await Promise.all(cases.map(([args]) => run("keys", "create", ...args)));
+    for (const [index, { code, stdout, stderr }] of ends.entries()) {
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(stderr.trimEnd()).toMatch(cases[index]?.[1] ?? /never/);
+      expect(stderr.trimEnd()).not.toContain("\n");
+    }
+    expect(await counts()).toEqual(before);
+  });
+});
+
+describe("trial-balance", () => {
+  it("prints every account, posted and pending, and exits 0 while the books balance", async () => {
+    const paid = payment("one", { asset: "USDC@local" });
+    await database.db.tx(async (tx) => {
+      await post(tx, [templates.x402Credited(paid)]);
+      await resolvePending(tx, "post", [templates.x402EventKey(paid)]);
+      await post(tx, [
+        templates.x402Credited(payment("two", { asset: "USDC@local", gross: 1_230_000n, fee: 0n })),
+      ]);
+      const spent = {
+        chain: "local",
+        signer: "0xab",
+        nonce: 0,
+        asset: "ETH@local",
+        wei: 21_000n,
+        blockNumber: 1,
+      };
+      await post(tx, [templates.gasSpent(spent)]);
+    });
+    const { code, stdout, stderr } = await run("trial-balance");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(
+      stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => line.trim().split(/\s+/)),
+    ).toEqual([
+      ["ETH@local", "-0.000000000000021000", "0.000000000000000000", "asset:gas:local"],
+      ["ETH@local", "0.000000000000021000", "0.000000000000000000", "expense:gas:local"],
+      ["USDC@local", "0.010000", "1.230000", "asset:treasury:local"],
+      ["USDC@local", "0.000050", "0.000000", "income:fees"],
+      ["USDC@local", "0.009950", "1.230000", "liability:merchant:mer_one:available"],
+    ]);
+  });
+
+  it("names the asset whose books do not balance, and exits 1", async () => {
+    await database.query(
+      "UPDATE ledger_balance SET debits_posted = debits_posted + 3 WHERE account_id = (SELECT id FROM ledger_account WHERE path = 'asset:treasury:local')",
+    );
+    const { code, stdout } = await run("trial-balance");
+    expect(code).toBe(1);
+    expect(stdout.split("\n").filter((line) => line.startsWith("IMBALANCE"))).toEqual([
+      "IMBALANCE USDC@local 6",
+    ]);
+  });
+});
+
+describe("any command", () => {
+  it("says in one line where it cannot work, exit 1", async () => {
+    const nobody = new URL(database.url);
+    nobody.port = "1";
+    const local = { FAREBOX_DATA: folder.dataDir };
+    const cases: readonly (readonly [env: Record<string, string>, args: readonly string[], says: RegExp])[] =
+      [
+        [local, ["trial-balance"], /^No deployment is running on .*Start one with npm start/],
+        [
+          { ...settings, DATABASE_URL: nobody.href },
+          ["trial-balance"],
+          /^The database cannot be reached \(ECONNREFUSED\)\./,
+        ],
+        [{ ...settings, FAREBOX_X: "1" }, ["trial-balance"], /^FAREBOX_X is not a setting/],
+        [local, ["trial-balanced"], /^error: unknown command 'trial-balanced'/],
+      ];
+    const ends = await Promise.all(cases.map(([env, args]) => farebox(env, ...args)));
+    for (const [index, { code, stdout, stderr }] of ends.entries()) {
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(stderr).toMatch(cases[index]?.[2] ?? /never/);
+      expect(stderr).not.toMatch(/postgres:|^\s+at /m);
+    }
+  });
+
+  it("finds nothing to reset where there is nothing", async () => {
+    const done = await farebox({ FAREBOX_DATA: folder.dataDir }, "reset");
+    expect(done).toMatchObject({ code: 0, stdout: `nothing to reset: ${folder.dataDir} does not exist\n` });
+  });
+});

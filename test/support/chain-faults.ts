@@ -1,0 +1,42 @@
+/** A chain that can be made to fail: stands between the engine and the real one, method by method. */
+import type { Chain } from "../../facilitator/chain/port.ts";
+
+type Method = Exclude<keyof Chain, "row">;
+/** What stands in for one method while it is set; it is given the real chain. */
+export type Faults = { readonly [M in Method]?: (real: Chain) => Chain[M] };
+
+export interface ChainFaults {
+  /** For `HouseOptions.wrapChain`. One set of faults serves every house that is given it. */
+  readonly wrap: (real: Chain) => Chain;
+  /** From now on, until it is set otherwise. */
+  set(faults: Faults): void;
+  clear(): void;
+}
+
+export function chainFaults(): ChainFaults {
+  let now: Faults = {};
+  return {
+    wrap: (real) =>
+      new Proxy(real, {
+        get(target, name: keyof Chain) {
+          const fault = name === "row" ? undefined : now[name];
+          return fault ? fault(real) : target[name];
+        },
+      }),
+    set(faults) {
+      now = faults;
+    },
+    clear() {
+      now = {};
+    },
+  };
+}
+
+/** Something held back until it is let go. */
+export function gate(): { readonly passed: Promise<void>; readonly open: () => void } {
+  let open = () => {};
+  const passed = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { passed, open };
+}

@@ -1,0 +1,138 @@
+/** One payment to play with, and what others may do to it on the chain. */
+import { encodeFunctionData, parseAbi } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { expect } from "vitest";
+import type { Address, Hash, Hex } from "#kernel/bytes";
+import type { Call } from "../../facilitator/chain/port.ts";
+import { newKey, type SignedAuthorization } from "./authorization.ts";
+import type { TestDatabase } from "./db.ts";
+import type { DevChain } from "./dev-chain.ts";
+import {
+  type Answer,
+  books,
+  get,
+  type newMerchant,
+  newPayer,
+  type Payer,
+  type PaymentTerms,
+  post,
+  type Resource,
+  signPayment,
+  until,
+} from "./house.ts";
+
+export interface Place {
+  readonly dev: DevChain;
+  readonly database: TestDatabase;
+  readonly baseUrl: string;
+}
+type Merchant = Awaited<ReturnType<typeof newMerchant>>;
+
+export interface Payment {
+  readonly resource: Resource;
+  readonly payer: Payer;
+  readonly signed: SignedAuthorization;
+  readonly nonce: Hash;
+  readonly body: Awaited<ReturnType<typeof signPayment>>["body"];
+  settle(headers?: Record<string, string>, baseUrl?: string): Promise<Answer>;
+  verify(): Promise<Answer>;
+}
+
+/** A fresh payer with exactly what a signed payment for a resource takes; one unless both are given. */
+export async function newPayment(
+  { dev, baseUrl }: Place,
+  merchant: Merchant,
+  given: { readonly resource?: Resource; readonly payer?: Payer; readonly terms?: PaymentTerms } = {},
+): Promise<Payment> {
+  const resource = given.resource ?? (await merchant.register());
+  const payer = given.payer ?? (await newPayer(dev, given.terms?.amount ?? 10_000n));
+  const { body, signed } = await signPayment(dev, payer, resource, given.terms);
+  const path = `/x402/resources/${resource.id}`;
+  return {
+    resource,
+    payer,
+    signed,
+    nonce: signed.nonce,
+    body,
+    settle: (headers = {}, at = baseUrl) => post(at, `${path}/settle`, body, headers),
+    verify: () => post(baseUrl, `${path}/verify`, body),
+  };
+}
+
+/** The payer's own signature, sent by somebody else. */
+export function submitAsStranger({ dev }: Place, call: Call): Promise<Hex> {
+  return dev.transact(dev.contracts.payer.address, call);
+}
+
+export async function cancel({ dev }: Place, payer: Payer, nonce: Hash): Promise<void> {
+  const signature = await privateKeyToAccount(payer.key).signTypedData({
+    domain: {
+      name: "USD Coin",
+      version: "2",
+      chainId: dev.anvil.chainId,
+      verifyingContract: dev.usdc,
+    },
+    types: {
+      CancelAuthorization: [
+        { name: "authorizer", type: "address" },
+        { name: "nonce", type: "bytes32" },
+      ],
+    },
+    primaryType: "CancelAuthorization",
+    message: { authorizer: payer.address, nonce },
+  });
+  const abi = parseAbi(["function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)"]);
+  const data = encodeFunctionData({
+    abi,
+    functionName: "cancelAuthorization",
+    args: [payer.address, nonce, signature],
+  });
+  await dev.transact(dev.contracts.payer.address, { to: dev.usdc, data });
+}
+
+/** A plain transfer of dev USDC, without any authorization. */
+export async function transfer({ dev }: Place, from: string, to: string, amount: bigint): Promise<Hex> {
+  const abi = parseAbi(["function transfer(address to, uint256 value)"]);
+  const data = encodeFunctionData({ abi, functionName: "transfer", args: [to as Address, amount] });
+  await dev.anvil.rpc("anvil_setBalance", [from, "0xde0b6b3a7640000"]);
+  return dev.transact(from, { to: dev.usdc, data });
+}
+
+/** The payer spends elsewhere what the payment would take. */
+export async function drain(place: Place, payer: Payer, amount = 10_000n): Promise<void> {
+  await transfer(place, payer.address, newKey().address, amount);
+}
+
+/** Blocks come only when the test says so, until `work` is done. */
+export async function withMiningHeld<T>({ dev }: Place, work: () => Promise<T>): Promise<T> {
+  await dev.anvil.rpc("evm_setAutomine", [false]);
+  try {
+    return await work();
+  } finally {
+    await dev.anvil.rpc("evm_setAutomine", [true]);
+  }
+}
+
+/** Where the payment stands by its status URL. */
+export async function statusOf({ baseUrl }: Place, answer: Answer): Promise<Answer["body"]> {
+  return (await get(baseUrl, new URL(answer.body.extra.statusUrl).pathname)).body;
+}
+
+/** Mines to finality and waits until nothing moves: the chain followed to its head, no open slot, no claim that is on
+ *  its way, no row pending. Then the books balance and equal the chain. */
+export async function expectAtRest(place: Place): Promise<void> {
+  const { dev, database } = place;
+  const { number } = await dev.chain.head();
+  await until(async () => {
+    const [row] = await database.query<{ moving: string; final: string }>(`
+      SELECT (SELECT count(*) FROM slot WHERE open)
+        + (SELECT count(*) FROM claim WHERE state IN ('claimed','submitting','included'))
+        + (SELECT count(*) FROM ledger_balance WHERE debits_pending <> 0 OR credits_pending <> 0) AS moving,
+      (SELECT finalized_number FROM observer) AS final`);
+    if (row?.moving === "0" && Number(row.final) >= number) return true;
+    await dev.anvil.mine();
+    return false;
+  }, "everything comes to rest");
+  const found = await books(dev, database);
+  expect(found).toMatchObject({ balanced: true, treasury: found.chain });
+}
