@@ -21,7 +21,10 @@ const policy = [
   "frame-ancestors 'none'",
   "base-uri 'none'",
 ].join("; ");
-const settings = JSON.stringify({ withDefaultFonts: false, hideClientButton: true }).replaceAll('"', "&quot;");
+const settings = JSON.stringify({ withDefaultFonts: false, hideClientButton: true }).replaceAll(
+  '"',
+  "&quot;",
+);
 const page = `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Farebox API</title></head>

@@ -12,11 +12,13 @@ import type { Edge } from "./http/context.ts";
 import { keyCors } from "./http/cors.ts";
 import { errorRoutes } from "./http/errors.ts";
 import { openCors, privateAnswers, securityHeaders } from "./http/headers.ts";
+import type { Job } from "./http/job.ts";
 import { limitsOf, memoryCount, noCount, rateHeaders } from "./http/limit.ts";
 import { answerNotFound } from "./http/not-found.ts";
 import { onError } from "./http/problem.ts";
 import { requestContext } from "./http/request-id.ts";
 import { refuseInvalid } from "./http/route.ts";
+import { createSafeFetch, type SafeFetch } from "./http/safe-fetch.ts";
 import { currentOf, echoVersion, type Revision, revisions, serviceVersion } from "./http/version.ts";
 import { createWrites } from "./http/writes.ts";
 import { createAuthenticator } from "./merchant/authenticate.ts";
@@ -25,9 +27,12 @@ import { merchantRoutes } from "./merchant/routes.ts";
 import { addDocument } from "./openapi.ts";
 import { payoutRoutes } from "./payout/routes.ts";
 import { quoteRoutes } from "./quote/routes.ts";
+import type { QuoteInput } from "./quote/schema.ts";
+import { quote } from "./quote/verbs.ts";
 import type { Rates } from "./rate/rates.ts";
 import { rateRoutes } from "./rate/routes.ts";
 import type { Pricing } from "./rate/verbs.ts";
+import { resourceJobs } from "./resource/jobs.ts";
 import { resourceRoutes } from "./resource/routes.ts";
 import { describeAgentUrl, mountAgentUrl } from "./x402/agent-url.ts";
 import { type AgentDoor, mountAgentDoor } from "./x402/agents.ts";
@@ -37,8 +42,9 @@ import { mountPayments } from "./x402/payments.ts";
 import { describePayments, x402Routes } from "./x402/routes.ts";
 
 export type { Readiness } from "./health.ts";
-export { type Permission, permissions } from "./http/permissions.ts";
 export { errorReference } from "./http/errors.ts";
+export type { Job } from "./http/job.ts";
+export { type Permission, permissions } from "./http/permissions.ts";
 export { createSafeFetch } from "./http/safe-fetch.ts";
 export { deriveKey, type KeyKind, type Secret } from "./merchant/key.ts";
 export type { MerchantInput } from "./merchant/schema.ts";
@@ -54,6 +60,11 @@ export {
 } from "./merchant/verbs/operator.ts";
 export { fixedRates, liveRates, type Rates } from "./rate/rates.ts";
 export { paymentCodec } from "./x402/codec.ts";
+
+/** Quotes for a room that must not know this one: it is handed to MCP where the house is composed. */
+export function quoter(pricing: Pick<Pricing, "rates" | "facilitator">) {
+  return (input: QuoteInput) => quote(pricing, { input });
+}
 
 export interface ApiConfig {
   /** Public base URL; a slash at its end is cut. */
@@ -82,14 +93,29 @@ export interface ApiDeps {
   readonly rates: Rates;
   /** The MCP server; without one its path is not found. */
   readonly agents?: AgentDoor;
+  /** The way to addresses that merchants gave; the guarded one when left out. */
+  readonly safeFetch?: SafeFetch;
 }
 
 /** A new payout address must wait a day. */
 const COOLING_MS = 24 * 3_600_000;
 
 /** Everything HTTP, as one app that listens nowhere. Source: interface §4. */
-export function createApi({ db, facilitator, config, clock, newId, log, ready, rates, agents }: ApiDeps): {
+export function createApi({
+  db,
+  facilitator,
+  config,
+  clock,
+  newId,
+  log,
+  ready,
+  rates,
+  agents,
+  ...rest
+}: ApiDeps): {
   readonly app: OpenAPIHono;
+  /** What has to be done apart from requests. */
+  readonly jobs: readonly Job[];
 } {
   const { masterSecret, version, allowLocalTargets } = config;
   const baseUrl = config.baseUrl.replace(/\/+$/, "");
@@ -111,6 +137,8 @@ export function createApi({ db, facilitator, config, clock, newId, log, ready, r
     cursorKey: new Uint8Array(hkdfSync("sha256", masterSecret, "", "farebox cursors v1", 32)),
     trustedProxyHops: config.trustedProxyHops ?? 0,
   };
+  const userAgent = `Farebox/${version} (+${baseUrl})`;
+  const safeFetch = rest.safeFetch ?? createSafeFetch({ allowLocal: allowLocalTargets, userAgent });
   const pricing: Pricing = { rates, facilitator, executionPaths: ["x402"] };
   const app = new OpenAPIHono({ defaultHook: refuseInvalid });
   // Ahead of everything else: these answer without passing through the general middleware.
@@ -128,7 +156,7 @@ export function createApi({ db, facilitator, config, clock, newId, log, ready, r
   app.openapiRoutes(merchantRoutes({ random: systemRandom, masterSecret }));
   app.openapiRoutes(rateRoutes(pricing));
   app.openapiRoutes(quoteRoutes(pricing));
-  app.openapiRoutes(resourceRoutes({ facilitator, allowLocalTargets }));
+  app.openapiRoutes(resourceRoutes({ facilitator, allowLocalTargets, safeFetch }));
   app.openapiRoutes(payoutRoutes({ facilitator, coolingMs: edge.isSandbox ? 0 : COOLING_MS }));
   app.openapiRoutes(x402Routes({ facilitator, baseUrl }));
   app.openapiRoutes([payableIndex({ facilitator })] as const);
@@ -138,5 +166,5 @@ export function createApi({ db, facilitator, config, clock, newId, log, ready, r
   describeAgentUrl(app);
   mountDocs(app);
   addDocument(app, { baseUrl, version });
-  return { app };
+  return { app, jobs: resourceJobs({ db, facilitator, safeFetch, clock, log }) };
 }

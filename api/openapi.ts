@@ -117,14 +117,15 @@ function complete(document: Document): Document {
   return document;
 }
 
-/** `postApiKeysByIdRotate` for `POST /v1/api-keys/{id}/rotate`. */
+/** `postV1ApiKeysByIdRotate` for `POST /v1/api-keys/{id}/rotate`. */
 function operationName(method: string, path: string): string {
   const words = path
     .replace(/^\/v1\//, "/")
     .replace(/\{(\w+)\}/g, "by-$1")
     .split(/[^A-Za-z0-9]+/)
     .filter(Boolean);
-  return method + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+  const prefix = path.startsWith("/v1/") ? "V1" : "";
+  return method + prefix + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
 }
 
 function addManners(operation: Operation): void {

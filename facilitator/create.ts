@@ -1,10 +1,9 @@
 import { and, eq, sql } from "drizzle-orm";
 import { checksum } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
-import { toBytesArray } from "#store";
+import { type outbox, type Tx, toBytesArray } from "#store";
 import type { Facilitator, Quote, RailFacts, Supported } from "./door.ts";
 import { discoverPayables } from "./payable/discover.ts";
-import { estimate } from "./payable/estimate.ts";
 import { findPayables } from "./payable/find.ts";
 import type { Payable } from "./payable/payable.ts";
 import { forgetOldPayers } from "./payable/popularity.ts";
@@ -17,6 +16,7 @@ import { claimReader, claimWriter, findClaims } from "./settlement/claim.ts";
 import type { Engine } from "./settlement/engine.ts";
 import { laneOf } from "./settlement/examine.ts";
 import { granter, releaseGrant } from "./settlement/grant.ts";
+import { hearPayments } from "./settlement/hear.ts";
 import { releaseLanes } from "./settlement/lane.ts";
 import { lookupPayment } from "./settlement/lookup.ts";
 import { type Loop, loop } from "./settlement/loop.ts";
@@ -36,6 +36,8 @@ import { workingChains } from "./settlement/working.ts";
 /** The centre with its loops; nothing runs before `start`. */
 export interface Running {
   readonly facilitator: Facilitator;
+  /** Counts payments for the discovery indexes; to be called with every fact. */
+  hear(tx: Tx, facts: readonly outbox.Fact[]): Promise<void>;
   /** Starts answering waits, and the money loops where `engine` has lanes or may watch. */
   start(options: { readonly moneyLoops: boolean }): void;
   /** Waiting settles answer pending, now and from now on; the loops go on. */
@@ -59,6 +61,7 @@ export function createFacilitator(engine: Engine): Running {
   const running: Loop[] = [];
   return {
     facilitator: doorOf(engine, settling, verifying),
+    hear: hearPayments,
     start(options) {
       running.push(answering, ...(options.moneyLoops ? moneyLoops : []));
       for (const each of running) each.start();
@@ -143,7 +146,6 @@ function doorOf(engine: Engine, settling: Settling, verifying: Verifying): Facil
       const payable = await settling.reading.findPayable(target);
       return payable && { ...quoteOf(payable), ...(await stateOf(settling, payable)) };
     },
-    estimate: (price, coins) => estimate(price, coins, rails),
     verify: (request) => verify(verifying, request),
     settle: (request, caller) => settle(settling, request, caller),
     releaseGrant: (paymentId, requestId) => releaseGrant(engine, paymentId, requestId),

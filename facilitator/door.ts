@@ -1,7 +1,5 @@
 /** What the rooms outside may ask of the centre, and the shapes of its answers. */
-import type { Money } from "#kernel/money";
 import type { Tx } from "#store";
-import type { Estimate } from "./payable/estimate.ts";
 import type { Payable, PaymentOption } from "./payable/payable.ts";
 import type { Assessment, Trust } from "./payable/trust.ts";
 import type { PaymentLookup, PaymentRef } from "./settlement/lookup.ts";
@@ -86,8 +84,6 @@ export interface Facilitator {
   quote(target: PaymentRequest["target"]): Promise<Quote | null>;
   /** As `quote`, and what may be done with it; null for an id that names nothing. */
   offer(target: PaymentRequest["target"]): Promise<Offer | null>;
-  /** What a price comes to in each of these coins, without a payable. Indicative. */
-  estimate(price: Money, coins: readonly string[]): readonly Estimate[];
   verify(request: PaymentRequest): Promise<VerifyAnswer>;
   settle(request: PaymentRequest, caller: { readonly closed: AbortSignal }): Promise<SettleAnswer>;
   /** Take back a success that never reached its caller: the response closed before its headers were flushed. */

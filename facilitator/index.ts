@@ -14,10 +14,11 @@ export type {
   RefusedRail,
   Supported,
 } from "./door.ts";
-export type { Estimate } from "./payable/estimate.ts";
 export { type Challenge, readChallenge } from "./payable/challenge.ts";
+export { isDefaultAsset } from "./payable/default-assets.ts";
 export { registrableDomain } from "./payable/domain.ts";
 export { checkExtensions, type ExtensionFinding } from "./payable/extensions.ts";
+export { clientNotes } from "./payable/notes.ts";
 export type { Payable, PayableKind, PayableRail, PaymentOption } from "./payable/payable.ts";
 export type { ListingWarning } from "./payable/tables.ts";
 export type { Assessment, Probe, Trust } from "./payable/trust.ts";

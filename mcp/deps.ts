@@ -89,9 +89,25 @@ export interface Caller {
   };
 }
 
+/** What an amount comes to in each asset, as the merchant API quotes it. Faults: those of an amount or currency that
+ *  cannot be read. */
+export type Quoter = (input: {
+  readonly amount: { readonly amount: string; readonly asset: string };
+  readonly assets: string[];
+}) => Promise<{
+  readonly quotes: readonly {
+    readonly asset: string;
+    /** A decimal with all the decimals of the asset. */
+    readonly amount: { readonly amount: string };
+    readonly available: boolean;
+    readonly rate: { readonly source: string };
+  }[];
+}>;
+
 export interface McpDeps {
   readonly facilitator: Facilitator;
   readonly wire: PaymentWire;
+  readonly quote: Quoter;
   readonly config: McpConfig;
   readonly clock: Clock;
   readonly log: Log;

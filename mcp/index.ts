@@ -66,7 +66,8 @@ async function answer(exchange: Exchange, request: Request): Promise<Response> {
   }
   if (Array.isArray(body) && body.length > MAX_BATCH)
     return rpcError(400, -32600, `A batch holds at most ${MAX_BATCH} messages.`);
-  if (isListening(body) && !admitListener(exchange))
+  const release = isListening(body) ? admitListener(exchange) : null;
+  if (release === "refused")
     return rpcError(429, -32603, "One subscription for each address. Nothing here changes at run time.");
   // Without its body, which is read, and with the end of the connection as its signal.
   const bare = new Request(request.url, {
@@ -75,7 +76,8 @@ async function answer(exchange: Exchange, request: Request): Promise<Response> {
     signal: caller.delivery.closed,
   });
   callers.set(bare, caller);
-  return eras.serve(bare, body);
+  const response = await eras.serve(bare, body);
+  return release ? atEnd(response, release) : response;
 }
 
 async function readText(request: Request): Promise<string | Response> {
@@ -94,13 +96,22 @@ async function readText(request: Request): Promise<string | Response> {
     : rpcError(400, -32700, "Parse error: the body is not UTF-8.");
 }
 
-/** A stream that a keyless caller may hold open: one for each address. */
-function admitListener({ listening, caller }: Exchange): boolean {
+/** A stream that a keyless caller may hold open: one for each address, until it ends or the caller is gone. */
+function admitListener({ listening, caller }: Exchange): (() => void) | "refused" {
   const { address, delivery } = caller;
-  if (listening.has(address)) return false;
+  if (listening.has(address)) return "refused";
   listening.add(address);
-  delivery.closed.addEventListener("abort", () => listening.delete(address), { once: true });
-  return true;
+  const release = () => void listening.delete(address);
+  delivery.closed.addEventListener("abort", release, { once: true });
+  return release;
+}
+
+/** The same answer; `ended` is called when all of its body was read. */
+function atEnd(response: Response, ended: () => void): Response {
+  const { status, headers, body } = response;
+  const watched = body?.pipeThrough(new TransformStream<Uint8Array, Uint8Array>({ flush: ended }));
+  if (!watched) ended();
+  return new Response(watched ?? null, { status, headers });
 }
 
 function isListening(body: unknown): boolean {

@@ -1,9 +1,14 @@
-import type { Offer, Payable, PaymentOption, Quote } from "#facilitator";
+import {
+  clientNotes as notesOf,
+  type Offer,
+  type Payable,
+  type PaymentOption,
+  type Quote,
+  type Trust,
+} from "#facilitator";
 import { priceDecimals } from "#kernel/asset";
-import { checksum } from "#kernel/bytes";
 import { formatDecimal } from "#kernel/money";
 import { cleanText, cutText } from "#kernel/text";
-import { isDefaultAsset } from "./default-assets.ts";
 import type { Members, PaymentRequired, PaymentWire } from "./deps.ts";
 
 /** An amount both ways: atomic units, and decimals for reading. */
@@ -49,8 +54,16 @@ export function merchantText(payable: Payable, limit = 300) {
 }
 
 /** Facts that a seller cannot write. */
-export function trustOf({ url, merchantId }: Payable) {
-  return { host: new URL(url).host, hostVerified: false, merchantId };
+export function trustOf({ url, merchantId }: Payable, trust: Trust) {
+  const { hostVerified, settledCount, distinctPayers, lastProbe } = trust;
+  return {
+    host: new URL(url).host,
+    hostVerified,
+    merchantId,
+    settledCount,
+    distinctPayers,
+    lastProbe: lastProbe && { ...lastProbe, at: lastProbe.at.toISOString() },
+  };
 }
 
 /** What to sign, without the seller's words: an option, its address and ours is all that is signed. */
@@ -66,29 +79,12 @@ export function challengeOf(wire: PaymentWire, offer: Quote, error: string): Pay
   return { ...requiredOf(wire, offer), error, extensions };
 }
 
-const DOLLAR = 1_000_000n;
 const V1_CAP = 100_000n;
 
-/** What stands between the first option and a client with default settings. */
-export function clientNotes(wire: PaymentWire, { options }: Quote): string[] {
+/** What an agent should know before it signs. */
+export function clientNotes(wire: PaymentWire, { options }: Quote, trust: Trust): string[] {
   const [first] = options;
-  if (!first) return ["No network here can be paid on at the moment. Ask again later."];
-  const { network, asset, amount } = first;
-  const isDefault = isDefaultAsset(network, asset);
-  return [
-    ...(isDefault ? [] : [optInNote(first)]),
-    ...(isDefault && amount > DOLLAR
-      ? [
-          `Above the $1 that x402 clients pay by default: set spendControls {maxAmountPerPayment: "$${shortDecimal(amount, 6)}"}.`,
-        ]
-      : []),
-    ...v1Note(wire, first),
-  ];
-}
-
-function optInNote({ network, asset, amount }: PaymentOption): string {
-  const entry = JSON.stringify({ network, asset: checksum(asset), maxAmountPerPayment: amount.toString() });
-  return `x402 clients refuse this asset by default: set spendControls {allowedAssets: [${entry}]}.`;
+  return [...notesOf(options, trust), ...(first ? v1Note(wire, first) : [])];
 }
 
 function v1Note(wire: PaymentWire, option: PaymentOption): string[] {

@@ -31,7 +31,7 @@ export function registerResources(server: McpServer, { facilitator, wire }: McpD
         price: priceOf(payable),
         paymentRequired: requiredOf(wire, offer),
         callExample: callExample(payable),
-        trust: trustOf(payable),
+        trust: trustOf(payable, await facilitator.trust(payable.id)),
         merchantText: merchantText(payable),
       });
     },

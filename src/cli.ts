@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import { ZodError } from "zod";
-import { createKey, createMerchant, type Permission, permissions } from "#api";
+import { createKey, createMerchant, type Permission, permissions, replaceKey, revokeKey } from "#api";
 import { idMaker } from "#kernel/id";
 import type { Log } from "#kernel/log";
 import { formatDecimal } from "#kernel/money";
@@ -56,6 +56,15 @@ keys
   .option("--name <name>", "what the key is for", "created on the command line")
   .option("--permissions <list>", `comma-separated; all when left out: ${permissions.join(", ")}`)
   .action(createKeyCommand);
+keys
+  .command("rotate <key>")
+  .description("replace a key (key_…, or the 12 characters after its prefix); the new one is the last line")
+  .option("--grace-seconds <seconds>", "how long the replaced key stays good", "86400")
+  .action(rotateKeyCommand);
+keys
+  .command("revoke <key>")
+  .description("end a key (key_…, or the 12 characters after its prefix); it is refused within 5 seconds")
+  .action(revokeKeyCommand);
 
 const FOREIGN_KEY_VIOLATION = "23503";
 
@@ -80,13 +89,7 @@ async function createKeyCommand(options: KeyOptions): Promise<void> {
     );
   if (options.publishable && asked) throw new ConfigProblem("A publishable key has no permissions.");
   await withDeployment(async ({ db, masterSecret }) => {
-    const operator = {
-      db,
-      clock: systemClock,
-      newId: idMaker({ clock: systemClock, random: systemRandom }),
-      random: systemRandom,
-      masterSecret,
-    };
+    const operator = { ...operatorOf(db), random: systemRandom, masterSecret };
     const merchantId = options.merchant ?? (await newMerchant(operator, options));
     const key = await createKey(operator, {
       merchantId,
@@ -101,6 +104,30 @@ async function createKeyCommand(options: KeyOptions): Promise<void> {
     });
     say(`merchant ${merchantId}`);
     say(key.plaintext);
+  });
+}
+
+function operatorOf(db: Database) {
+  return { db, clock: systemClock, newId: idMaker({ clock: systemClock, random: systemRandom }) };
+}
+
+async function rotateKeyCommand(key: string, options: { readonly graceSeconds: string }): Promise<void> {
+  if (!/^\d{1,6}$/.test(options.graceSeconds))
+    throw new ConfigProblem("--grace-seconds is a whole number of seconds.");
+  await withDeployment(async ({ db, masterSecret }) => {
+    const graceSeconds = Number(options.graceSeconds);
+    const maker = { ...operatorOf(db), random: systemRandom, masterSecret };
+    const made = await replaceKey(maker, { key, graceSeconds });
+    say(`merchant ${made.merchantId}`);
+    say(made.plaintext);
+  });
+}
+
+async function revokeKeyCommand(key: string): Promise<void> {
+  await withDeployment(async ({ db }) => {
+    const { merchantId, id } = await revokeKey(operatorOf(db), { key });
+    say(`merchant ${merchantId}`);
+    say(`revoked ${id}`);
   });
 }
 

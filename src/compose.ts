@@ -4,6 +4,7 @@ import {
   fixedRates,
   liveRates,
   paymentCodec,
+  quoter,
   type Rates,
   type Readiness,
 } from "#api";
@@ -35,9 +36,9 @@ import type { Log } from "#kernel/log";
 import { imbalance } from "#ledger";
 import { createMcp } from "#mcp";
 import { type Database, openDatabase } from "#store";
+import { noBackground, openBackground } from "./background.ts";
 import { ConfigProblem, type Role } from "./config.ts";
 import type { Sources } from "./metrics.ts";
-import { relay } from "./relay.ts";
 
 /** What the house is built from; the shell picks them, tests pick others. */
 export interface Parts {
@@ -120,24 +121,25 @@ export async function compose(parts: Parts): Promise<House> {
     settings: { ...defaultSettings, ...parts.settings },
   };
   const running = createFacilitator(engine);
-  const facts = relay(engine, []);
   let isStarted = false;
   let draining = false;
   const isSandbox = parts.chains.every(({ isLocal }) => isLocal);
   const { facilitator } = running;
   const { baseUrl, version } = parts;
+  const rates = parts.rates ?? ratesOf(parts, { isSandbox });
   const agents = createMcp({
     facilitator,
     wire: paymentCodec({ facilitator, baseUrl }),
+    quote: quoter({ facilitator, rates }),
     config: { baseUrl, version, allowedHosts: parts.mcpHosts, allowedOrigins: parts.mcpOrigins },
     clock,
     log,
   });
-  const { app } = createApi({
+  const { app, jobs } = createApi({
     db,
     facilitator,
     agents,
-    rates: parts.rates ?? ratesOf(parts, { isSandbox }),
+    rates,
     clock,
     newId,
     log,
@@ -151,6 +153,8 @@ export async function compose(parts: Parts): Promise<House> {
       version,
     },
   });
+  const background =
+    role === "web" ? noBackground : await openBackground(parts, { hearers: [running.hear], jobs });
   return {
     app,
     facilitator,
@@ -164,7 +168,7 @@ export async function compose(parts: Parts): Promise<House> {
     reconcile: () => reconcileAll(engine),
     async start() {
       running.start({ moneyLoops: role !== "web" });
-      if (role !== "web") facts.start();
+      background.start();
       await untilWorking(engine, facilitator);
       isStarted = true;
     },
@@ -174,7 +178,7 @@ export async function compose(parts: Parts): Promise<House> {
       running.drain();
     },
     async close() {
-      await Promise.all([running.stop(), facts.stop(), agents.close()]);
+      await Promise.all([running.stop(), background.stop(), agents.close()]);
       await Promise.all([db.close(), loopDb.close()]);
     },
   };

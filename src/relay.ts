@@ -1,6 +1,6 @@
-import type { Engine } from "#facilitator";
-import { errorFields } from "#kernel/log";
-import { outbox, type Tx } from "#store";
+import type { Clock } from "#kernel/clock";
+import { errorFields, type Log } from "#kernel/log";
+import { type Database, outbox, type Tx } from "#store";
 
 /** Somebody inside the house who wants to know; called in the transaction that marks the fact as delivered. */
 export type Hearer = (tx: Tx, facts: readonly outbox.Fact[]) => Promise<void>;
@@ -9,7 +9,10 @@ const GROUP = 200;
 const PAUSE_MS = 250;
 
 /** Carries facts from the outbox to the house's hearers, in the order of their ids, at least once. */
-export function relay({ loopDb, clock, log }: Engine, hearers: readonly Hearer[]) {
+export function relay(
+  { db, clock, log }: { readonly db: Database; readonly clock: Clock; readonly log: Log },
+  hearers: readonly Hearer[],
+) {
   const stopping = new AbortController();
   let running = Promise.resolve();
   async function run(): Promise<void> {
@@ -22,7 +25,7 @@ export function relay({ loopDb, clock, log }: Engine, hearers: readonly Hearer[]
     }
   }
   const deliver = () =>
-    outbox.deliver(loopDb, GROUP, async (tx, facts) => {
+    outbox.deliver(db, GROUP, async (tx, facts) => {
       for (const hear of hearers) await hear(tx, facts);
     });
   return {

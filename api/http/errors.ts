@@ -73,7 +73,10 @@ export function errorReference(): string {
   const pages = Object.keys(publicFaults)
     .flatMap((code) => errorPage(code) ?? [])
     .sort((a, b) => a.status - b.status || (a.code < b.code ? -1 : 1));
-  const rows = pages.map(({ status, code, title, detail }) => `| ${status} | \`${code}\` | ${title} | ${detail.replaceAll("<", "\\<")} |`);
+  const rows = pages.map(
+    ({ status, code, title, detail }) =>
+      `| ${status} | \`${code}\` | ${title} | ${detail.replaceAll("<", "\\<")} |`,
+  );
   return `# Error codes
 
 Every refusal outside the payment protocol is problem details (RFC 9457, \`application/problem+json\`). \`code\` is the

@@ -67,7 +67,7 @@ export async function pruneIdempotencyKeys(
 ): Promise<number> {
   const { scope, key, expiresAt } = idempotencyKey;
   const over = pool
-    .select({ row: sql`(${scope}, ${key})` })
+    .select({ scope, key })
     .from(idempotencyKey)
     .where(lt(expiresAt, now))
     .orderBy(expiresAt)

@@ -4,13 +4,17 @@ import { formatDecimal, type Money as InnerMoney, parseDecimal } from "#kernel/m
 import { currencies, findCurrency } from "./currency.ts";
 import { fault } from "./faults.ts";
 
+const DECIMAL = /^(0|[1-9]\d{0,14})(\.\d{1,18})?$/;
+
 /** Money in a request: a decimal string in major units. Numbers are refused, because they lose precision. */
 export const MoneyInput = z
   .strictObject({
     amount: z
       .string()
-      .regex(/^(0|[1-9]\d{0,14})(\.\d{1,18})?$/, "a decimal string in major units, such as 0.01")
-      .openapi({ example: "0.01" }),
+      .regex(DECIMAL, "a decimal string in major units, such as 0.01")
+      // One spelling of an amount: what is written as 10.0 and as 10.00 is the same request.
+      .transform((amount) => amount.replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, ""))
+      .openapi({ type: "string", pattern: DECIMAL.source, example: "0.01" }),
     asset: z.string().min(1).max(16).openapi({ example: "USD" }),
   })
   .openapi("MoneyInput");

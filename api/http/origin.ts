@@ -31,7 +31,8 @@ function isStarFirst(hostname: string): boolean {
 /** The entries of a list that would allow this origin: itself, and a star in the place of its first label. */
 export function entriesFor(origin: string): readonly string[] {
   const [, scheme, rest] = /^(https?:\/\/)[^.:/*]+(\.[^*]+)$/.exec(origin) ?? [];
-  return scheme === undefined ? [origin] : [origin, `${scheme}*${rest}`];
+  const exact = origin.includes("*") ? [] : [origin];
+  return scheme === undefined ? exact : [...exact, `${scheme}*${rest}`];
 }
 
 /** Whether a page at `origin` may use a publishable key with this list. On a sandbox localhost always may, and an empty

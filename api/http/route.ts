@@ -70,7 +70,9 @@ export function problems(...codes: readonly PublicFaultCode[]) {
         content: {
           "application/problem+json": {
             schema: Problem,
-            examples: Object.fromEntries(named.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+            examples: Object.fromEntries(
+              named.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+            ),
           },
         },
       },

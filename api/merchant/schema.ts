@@ -73,7 +73,7 @@ export type Merchant = z.infer<typeof Merchant>;
 
 const KeyKind = z.enum(["sk", "pk"]).openapi({ description: "Secret or publishable" });
 const Permission = z.enum(permissions);
-const Preset = z.enum(Object.keys(presets) as [Preset, ...Preset[]]);
+const PresetName = z.enum(Object.keys(presets) as [Preset, ...Preset[]]);
 
 const AllowedIps = z
   .array(z.string().refine(isNetwork, "an IP address or a CIDR range"))
@@ -91,7 +91,7 @@ export const ApiKeyInput = z
     kind: KeyKind.default("sk"),
     name: plain(140).openapi({ example: "shop server" }),
     permissions: z.array(Permission).min(1).max(permissions.length).optional(),
-    preset: Preset.optional(),
+    preset: PresetName.optional(),
     allowedOrigins: AllowedOrigins.optional(),
     allowedIps: AllowedIps.optional(),
     expiresAt: z.iso.datetime({ offset: true }).optional(),

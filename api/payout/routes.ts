@@ -1,7 +1,16 @@
 import { createRoute, defineOpenAPIRoute, z } from "@hono/zod-openapi";
 import { keyed } from "../http/idempotency.ts";
 import { PageQuery, pageOf, readPage } from "../http/page.ts";
-import { body, IdempotencyHeader, json, problems, secretKey } from "../http/route.ts";
+import {
+  body,
+  bodyFaults,
+  json,
+  problems,
+  RequiredIdempotencyHeader,
+  requiredKeyFaults,
+  secretKey,
+  secretKeyFaults,
+} from "../http/route.ts";
 import { entriesCsv, presentEntry } from "./present.ts";
 import {
   Balance,
@@ -28,18 +37,6 @@ import {
   type Till,
 } from "./verbs.ts";
 
-const keyFaults = [
-  "unauthenticated",
-  "permission_denied",
-  "secret_key_required",
-  "secret_key_in_browser",
-] as const;
-const writeFaults = [
-  "idempotency_key_required",
-  "idempotency_key_invalid",
-  "idempotency_key_reused",
-  "idempotency_in_progress",
-] as const;
 const books = { tags: ["balances and ledger"], ...secretKey({ permission: "ledger:read" }) };
 const payouts = { tags: ["payouts"], ...secretKey({ permission: "payouts:write" }) };
 
@@ -56,7 +53,7 @@ function bookRoutes() {
       path: "/v1/balances",
       summary: "What the merchant holds",
       ...books,
-      responses: { 200: json(z.array(Balance), "By asset and chain"), ...problems(...keyFaults) },
+      responses: { 200: json(z.array(Balance), "By asset and chain"), ...problems(...secretKeyFaults) },
     }),
     handler: async (c) => c.json(await readBalances({ ctx: c.var.merchant, input: {} }), 200),
   });
@@ -67,7 +64,10 @@ function bookRoutes() {
       path: "/v1/ledger/accounts",
       summary: "The merchant's accounts",
       ...books,
-      responses: { 200: json(z.array(LedgerAccount), "With their balances"), ...problems(...keyFaults) },
+      responses: {
+        200: json(z.array(LedgerAccount), "With their balances"),
+        ...problems(...secretKeyFaults),
+      },
     }),
     handler: async (c) => c.json(await readAccounts({ ctx: c.var.merchant, input: {} }), 200),
   });
@@ -77,7 +77,8 @@ function bookRoutes() {
       method: "get",
       path: "/v1/ledger/entries",
       summary: "The merchant's side of the books; CSV by Accept: text/csv",
-      ...books,
+      tags: books.tags,
+      ...secretKey({ permission: "ledger:read", produces: ["application/json", "text/csv"] }),
       request: { query: PageQuery.extend(EntryQuery.shape) },
       responses: {
         200: {
@@ -87,7 +88,7 @@ function bookRoutes() {
             "text/csv": { schema: z.string() },
           },
         },
-        ...problems(...keyFaults, "invalid_cursor"),
+        ...problems(...secretKeyFaults, "invalid_cursor"),
       },
     }),
     handler: async (c) => {
@@ -121,7 +122,7 @@ function addressRoutes(till: Till) {
       path: "/v1/payout-addresses",
       summary: "The address book",
       ...payouts,
-      responses: { 200: json(z.array(PayoutAddress), "Newest first"), ...problems(...keyFaults) },
+      responses: { 200: json(z.array(PayoutAddress), "Newest first"), ...problems(...secretKeyFaults) },
     }),
     handler: async (c) => c.json([...(await listAddresses({ ctx: c.var.merchant, input: {} }))], 200),
   });
@@ -133,7 +134,10 @@ function addressRoutes(till: Till) {
       summary: "Add an address that may be paid",
       ...payouts,
       request: { body: body(PayoutAddressInput) },
-      responses: { 201: json(PayoutAddress, "The address"), ...problems(...keyFaults, "rail_unsupported") },
+      responses: {
+        201: json(PayoutAddress, "The address"),
+        ...problems(...secretKeyFaults, ...bodyFaults, "rail_unsupported"),
+      },
     }),
     handler: async (c) =>
       c.json(await addAddress(till, { ctx: c.var.merchant, input: c.req.valid("json") }), 201),
@@ -146,7 +150,7 @@ function addressRoutes(till: Till) {
       summary: "Take an address out of the book",
       ...payouts,
       request: { params: ById },
-      responses: { 204: { description: "Removed" }, ...problems(...keyFaults, "not_found") },
+      responses: { 204: { description: "Removed" }, ...problems(...secretKeyFaults, "not_found") },
     }),
     handler: async (c) => {
       await removeAddress({ ctx: c.var.merchant, input: c.req.valid("param") });
@@ -164,12 +168,13 @@ function transferRoutes(till: Till) {
       path: "/v1/payouts",
       summary: "Pay the merchant out",
       ...payouts,
-      request: { headers: IdempotencyHeader, body: body(PayoutInput) },
+      request: { headers: RequiredIdempotencyHeader, body: body(PayoutInput) },
       responses: {
         201: json(Payout, "The payout, its money reserved"),
         ...problems(
-          ...keyFaults,
-          ...writeFaults,
+          ...secretKeyFaults,
+          ...bodyFaults,
+          ...requiredKeyFaults,
           "insufficient_balance",
           "payout_address_unknown",
           "payout_address_cooling",
@@ -200,7 +205,10 @@ function transferRoutes(till: Till) {
       summary: "List payouts",
       ...payouts,
       request: { query: PageQuery },
-      responses: { 200: json(z.array(Payout), "Newest first"), ...problems(...keyFaults, "invalid_cursor") },
+      responses: {
+        200: json(z.array(Payout), "Newest first"),
+        ...problems(...secretKeyFaults, "invalid_cursor"),
+      },
     }),
     handler: async (c) => {
       const page = readPage(c, c.req.valid("query"), {});
@@ -218,7 +226,7 @@ function transferRoutes(till: Till) {
       summary: "Read a payout",
       ...payouts,
       request: { params: ById },
-      responses: { 200: json(Payout, "The payout"), ...problems(...keyFaults, "not_found") },
+      responses: { 200: json(Payout, "The payout"), ...problems(...secretKeyFaults, "not_found") },
     }),
     handler: async (c) =>
       c.json(await readPayout(till, { ctx: c.var.merchant, input: c.req.valid("param") }), 200),
@@ -230,10 +238,16 @@ function transferRoutes(till: Till) {
       path: "/v1/payouts/{id}/cancel",
       summary: "Take back a payout that has not been signed",
       ...payouts,
-      request: { headers: IdempotencyHeader, params: ById },
+      request: { headers: RequiredIdempotencyHeader, params: ById },
       responses: {
         200: json(Payout, "The payout, now cancelled"),
-        ...problems(...keyFaults, ...writeFaults, "not_found", "payout_not_cancellable"),
+        ...problems(
+          ...secretKeyFaults,
+          ...bodyFaults,
+          ...requiredKeyFaults,
+          "not_found",
+          "payout_not_cancellable",
+        ),
       },
     }),
     handler: (c) => {

@@ -29,7 +29,7 @@ const GOOD_AGAIN = "6 hours";
 const LONGEST = "24 hours";
 const JUST_NOW_MS = 20_000;
 const TRUSTED_MS = 24 * 3_600_000;
-const DOUBTED_MS = 3_600_000;
+const DOUBTED_MS = 600_000;
 
 /** Probes what is due, the longest overdue first, until nothing is left or the run has done its share. */
 export async function probeDue(prober: Prober, stopping: AbortSignal): Promise<void> {

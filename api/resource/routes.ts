@@ -11,14 +11,23 @@ import {
   secretKey,
   secretKeyFaults,
 } from "../http/route.ts";
-import { RegisteredResource, Resource, ResourceInput, ResourcePath, Resources } from "./schema.ts";
+import {
+  RegisteredResource,
+  Resource,
+  ResourceInput,
+  ResourcePath,
+  Resources,
+  ResourceTrial,
+} from "./schema.ts";
 import {
   archiveResource,
+  findBeforehand,
   listResources,
   readResource,
   registerResource,
   type Shop,
   setListed,
+  tryResource,
 } from "./verbs.ts";
 
 const tags = ["x402 resources"];
@@ -52,16 +61,46 @@ export function resourceRoutes(shop: Shop) {
         ),
       },
     }),
-    handler: (c) => {
+    handler: async (c) => {
       const input = c.req.valid("json");
+      // Nothing outside is asked while a transaction is open.
+      const found = await findBeforehand(shop, { ctx: c.var.merchant, input });
       return keyed(c, { input, isRequired: false }, async (ctx) => {
-        const { isNew, resource } = await registerResource(shop, { ctx, input });
+        const { isNew, resource } = await registerResource(shop, { ctx, input, found });
         const headers = { Location: `/v1/x402/resources/${resource.id}` };
         return isNew
           ? { status: 201, body: resource, headers, resourceId: resource.id }
           : { status: 200, body: resource, resourceId: resource.id };
       });
     },
+  });
+
+  const dryRun = defineOpenAPIRoute({
+    addRoute: true,
+    route: createRoute({
+      method: "post",
+      path: "/v1/x402/resources/probe",
+      tags,
+      summary: "Ask an endpoint as agents will, without storing anything",
+      ...secretKey({ permission: "x402:manage" }),
+      request: { body: body(ResourceInput) },
+      responses: {
+        200: json(ResourceTrial, "What agents would meet there"),
+        ...problems(
+          ...secretKeyFaults,
+          ...bodyFaults,
+          "too_many_decimals",
+          "url_not_allowed",
+          "currency_unsupported",
+          "amount_too_small",
+          "amount_too_large",
+          "rail_unsupported",
+          "token_domain_unreadable",
+        ),
+      },
+    }),
+    handler: async (c) =>
+      c.json(await tryResource(shop, { ctx: c.var.merchant, input: c.req.valid("json") }), 200),
   });
 
   const list = defineOpenAPIRoute({
@@ -136,5 +175,5 @@ export function resourceRoutes(shop: Shop) {
       },
     });
 
-  return [register, list, read, archive, listing("list"), listing("unlist")] as const;
+  return [register, dryRun, list, read, archive, listing("list"), listing("unlist")] as const;
 }

@@ -33,6 +33,9 @@ export const ResourceInput = z
       .boolean()
       .optional()
       .openapi({ description: "False for a new one; unchanged when registered anew" }),
+    probe: z.boolean().default(false).openapi({
+      description: "Ask the endpoint now, and tell in findings what agents would meet there",
+    }),
   })
   .openapi("ResourceInput");
 export type ResourceInput = z.infer<typeof ResourceInput>;
@@ -80,12 +83,23 @@ export const Resource = z
   .openapi("Resource");
 export type Resource = z.infer<typeof Resource>;
 
+const Findings = z.array(z.object({ code: z.string(), detail: z.string() }));
+
 export const RegisteredResource = Resource.extend({
-  findings: z
-    .array(z.object({ code: z.string(), detail: z.string() }))
-    .openapi({ description: "What was left out of the discovery item, and what to change" }),
+  findings: Findings.openapi({ description: "What was left out of the discovery item, and what to change" }),
 }).openapi("RegisteredResource");
 export type RegisteredResource = z.infer<typeof RegisteredResource>;
+
+/** How an endpoint would fare as it is. */
+export const ResourceTrial = z
+  .object({
+    ok: z.boolean().openapi({ description: "An agent could pay there what the body says" }),
+    status: z.int().nullable().openapi({ description: "Of its answer to an unpaid request; null without one" }),
+    at: Timestamp,
+    findings: Findings.openapi({ description: "Everything that is wrong, and what to change" }),
+  })
+  .openapi("ResourceTrial");
+export type ResourceTrial = z.infer<typeof ResourceTrial>;
 
 export const Resources = z.object({ resources: z.array(Resource) }).openapi("Resources");
 export const ResourcePath = z.object({ id: z.string() });

@@ -1,23 +1,30 @@
 import { and, desc, eq, getTableColumns, isNull, lt, sql } from "drizzle-orm";
 import { checkExtensions, type Facilitator } from "#facilitator";
+import { Fault } from "#kernel/fault";
 import { isId } from "#kernel/id";
+import { errorFields } from "#kernel/log";
 import { cleanText } from "#kernel/text";
 import { type Executor, outbox, type Tx } from "#store";
 import type { Call, MerchantCtx } from "../http/context.ts";
 import { fault } from "../http/faults.ts";
 import { parsePrice } from "../http/money.ts";
 import type { Page } from "../http/page.ts";
+import type { SafeFetch } from "../http/safe-fetch.ts";
 import { findMerchant } from "../merchant/verbs/merchant.ts";
+import { spendProbe } from "./allowance.ts";
 import { presentResource, type ResourceRow, toPayable } from "./present.ts";
+import { type Finding, type FindingCode, findingCodes, optionsOf, probeEndpoint } from "./probe.ts";
+import { scheduleProbe } from "./prober.ts";
 import { checkPayable, chooseRails } from "./rails.ts";
-import type { RegisteredResource, Resource, ResourceInput, ResourcePath } from "./schema.ts";
+import type { RegisteredResource, Resource, ResourceInput, ResourcePath, ResourceTrial } from "./schema.ts";
 import { resource } from "./tables.ts";
 import { resourceUrl } from "./url.ts";
 
 /** What selling to agents needs besides the request. */
 export interface Shop {
-  readonly facilitator: Pick<Facilitator, "rails" | "refusedRails" | "project">;
+  readonly facilitator: Pick<Facilitator, "rails" | "refusedRails" | "project" | "assess">;
   readonly allowLocalTargets: boolean;
+  readonly safeFetch: SafeFetch;
 }
 
 /** Registers an endpoint, or registers it anew: the URL identifies it. What is left out takes its default again, save
@@ -25,14 +32,10 @@ export interface Shop {
  *  `currency_unsupported`, `amount_too_small`, `amount_too_large`, `rail_unsupported`, `token_domain_unreadable`. */
 export async function registerResource(
   { facilitator, allowLocalTargets }: Shop,
-  { ctx, input }: Call<ResourceInput>,
+  { ctx, input, found = [] }: Call<ResourceInput> & { readonly found?: readonly Finding[] },
 ): Promise<{ readonly isNew: boolean; readonly resource: RegisteredResource }> {
   ctx.demand("x402:manage");
-  const url = resourceUrl(input.url, { allowLocalTargets });
-  const price = parsePrice(input.price, "/price");
-  const rails = chooseRails(facilitator, price, input.rails);
-  checkPayable(facilitator, price, rails);
-  const { kept, findings } = checkExtensions({ ...input, bazaar: input.extensions?.bazaar });
+  const { url, price, rails, kept, findings } = readOffer({ facilitator, allowLocalTargets }, input);
   const terms = {
     description: cleanText(input.description),
     mimeType: input.mimeType,
@@ -46,9 +49,56 @@ export async function registerResource(
   };
   return ctx.tx(async (tx) => {
     const { isNew, ...row } = await upsert(tx, ctx, { url, terms, listed: input.listed });
+    // What was held against the old terms is over; the new ones are probed anew.
+    await facilitator.assess(tx, row.id, { warning: null });
+    await scheduleProbe(tx, row, { isAnew: true });
     await publish(tx, { ctx, facilitator, row, fact: "x402.resource.registered" });
-    return { isNew, resource: { ...presentResource(row, facilitator.rails()), findings: [...findings] } };
+    const told = [...findings, ...found];
+    return { isNew, resource: { ...presentResource(row, facilitator.rails()), findings: told } };
   });
+}
+
+/** What a merchant asks to sell, once it has been found possible. */
+function readOffer(
+  { facilitator, allowLocalTargets }: Pick<Shop, "facilitator" | "allowLocalTargets">,
+  input: ResourceInput,
+) {
+  const url = resourceUrl(input.url, { allowLocalTargets });
+  const price = parsePrice(input.price, "/price");
+  const rails = chooseRails(facilitator, price, input.rails);
+  checkPayable(facilitator, price, rails);
+  return { url, price, rails, ...checkExtensions({ ...input, bazaar: input.extensions?.bazaar }) };
+}
+
+/** Asks an endpoint as indexers do and tells what agents would meet there; nothing is stored. Faults: those of a
+ *  registration, save that of a URL held elsewhere, and `rate_limited` for a domain that was asked too often. */
+export async function tryResource(shop: Shop, { ctx, input }: Call<ResourceInput>): Promise<ResourceTrial> {
+  ctx.demand("x402:manage");
+  const { url, price, rails, kept, findings } = readOffer(shop, input);
+  const retryAfterSeconds = await spendProbe(ctx.db, url);
+  if (retryAfterSeconds !== null) throw fault("rate_limited", { retryAfterSeconds });
+  const options = optionsOf(price, rails, shop.facilitator.rails());
+  const probed = await probeEndpoint(shop.safeFetch, { url, extensions: kept.extensions, options });
+  const { ok, status } = probed;
+  return { ok, status, at: ctx.now().toISOString(), findings: [...findings, ...probed.findings] };
+}
+
+/** What a probe finds before a registration that asks for it. Never a reason not to register: a registration that is
+ *  refused says so itself, and a probe that cannot be made is a finding. To be called outside a transaction. */
+export async function findBeforehand(shop: Shop, { ctx, input }: Call<ResourceInput>): Promise<readonly Finding[]> {
+  if (!input.probe) return [];
+  try {
+    const { findings } = await tryResource(shop, { ctx, input });
+    return findings.filter(isOfProbe);
+  } catch (error) {
+    if (!(error instanceof Fault)) ctx.log.warn(errorFields(error), "a probe on registration failed");
+    const detail = "The endpoint could not be asked just now. Ask for a dry run later, or wait for the probe of a listing.";
+    return [{ code: "probe_deferred", detail }];
+  }
+}
+
+function isOfProbe(finding: { readonly code: string }): finding is Finding {
+  return findingCodes.includes(finding.code as FindingCode);
 }
 
 type Terms = Omit<ResourceRow, "merchantId" | "id" | "url" | "listed" | "archivedAt" | "createdAt">;
@@ -154,6 +204,7 @@ export async function setListed(
       .where(and(live(ctx, id), eq(resource.listed, !listed)))
       .returning();
     const fact = listed ? "x402.resource.listed" : "x402.resource.unlisted";
+    if (changed) await scheduleProbe(tx, changed, { isAnew: false });
     if (changed) await publish(tx, { ctx, facilitator, row: changed, fact });
     return presentResource(changed ?? (await find(tx, ctx, id)), facilitator.rails());
   });
@@ -174,6 +225,7 @@ export async function archiveResource(
       .where(live(ctx, input.id))
       .returning();
     if (!row) throw fault("not_found");
+    await scheduleProbe(tx, row, { isAnew: false });
     await publish(tx, { ctx, facilitator, row, fact: "x402.resource.archived" });
   });
 }

@@ -23,6 +23,11 @@ const filters = {
     .optional()
     .openapi({ description: "Decimal dollars; leaves out other currencies" }),
   query: z.string().max(400).optional(),
+  live: z
+    .string()
+    .max(10)
+    .optional()
+    .openapi({ type: "boolean", description: "`true`: only what answered its last probe as registered" }),
   limit: z
     .string()
     .max(20)
@@ -53,11 +58,12 @@ export async function discover(
   facilitator: Pick<Facilitator, "discover">,
   baseUrl: string,
   query: DiscoveryQuery,
+  extra: Pick<DiscoverQuery, "count"> = {},
 ): Promise<DiscoveryPage> {
   const place = readPlace(query);
   const found =
     (query.type ?? "http") === "http"
-      ? await facilitator.discover({ kinds: ["resource"], ...readFilter(query), ...place })
+      ? await facilitator.discover({ kinds: ["resource"], ...readFilter(query), ...place, ...extra })
       : { items: [], total: 0 };
   return { items: found.items.map((item) => presentItem(item, baseUrl)), ...pageOf(place, found) };
 }
@@ -100,7 +106,8 @@ export function readFilter(query: DiscoveryQuery): Omit<DiscoverQuery, "kinds" |
   const { network, asset, payTo, scheme, extensions: extension } = query;
   const words = query.query?.trim() || undefined;
   const maxUsdPrice = query.maxUsdPrice === undefined ? undefined : dollars(query.maxUsdPrice);
-  const all = { network, asset, payTo, scheme, extension, query: words, maxUsdPrice };
+  const live = query.live === "true" || undefined;
+  const all = { live, network, asset, payTo, scheme, extension, query: words, maxUsdPrice };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 

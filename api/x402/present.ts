@@ -1,15 +1,19 @@
 import { declarePaymentIdentifierExtension, PAYMENT_IDENTIFIER } from "@x402/extensions/payment-identifier";
-import type {
-  Payable,
-  PaymentOption,
-  Quote,
-  Reason,
-  SettleAnswer,
-  SettlementStatus,
-  Supported,
-  VerifyAnswer,
+import {
+  clientNotes,
+  type Discovered,
+  type Payable,
+  type PaymentOption,
+  type Quote,
+  type Reason,
+  type SettleAnswer,
+  type SettlementStatus,
+  type Supported,
+  type Trust,
+  type VerifyAnswer,
 } from "#facilitator";
 import { checksum, parseAddress } from "#kernel/bytes";
+import { cutText } from "#kernel/text";
 import { presentPrice } from "../http/money.ts";
 import type {
   DiscoveryItem,
@@ -162,7 +166,7 @@ function shown(account: string): string {
 }
 
 /** An entry of the discovery indexes. Text of the merchant stands beside facts that the merchant cannot write. */
-export function presentItem({ payable, options }: Quote, baseUrl: string): DiscoveryItem {
+export function presentItem({ payable, options, trust }: Discovered, baseUrl: string): DiscoveryItem {
   const base = `${baseUrl}/x402/resources/${payable.id}`;
   return {
     resource: payable.url,
@@ -170,7 +174,7 @@ export function presentItem({ payable, options }: Quote, baseUrl: string): Disco
     x402Version: 2,
     accepts: options.map((option) => presentOption(option, payable)),
     lastUpdated: payable.updatedAt.toISOString(),
-    description: payable.description,
+    description: cutText(payable.description, SHOWN),
     mimeType: payable.mimeType,
     ...serviceOf(payable),
     tags: [...payable.tags],
@@ -179,11 +183,26 @@ export function presentItem({ payable, options }: Quote, baseUrl: string): Disco
     merchant: { id: payable.merchantId, name: payable.merchantName },
     price: presentPrice(payable.price),
     rails: options.map(presentRail),
-    trust: { host: new URL(payable.url).host, hostVerified: false },
+    trust: presentTrust(payable, trust),
+    clientNotes: clientNotes(options, trust),
     links: {
       paymentRequired: `${base}/payment-required`,
       verify: `${base}/verify`,
       settle: `${base}/settle`,
     },
+  };
+}
+
+/** How much of a description agents are shown. Source: agents.md §8. */
+const SHOWN = 300;
+
+function presentTrust({ url }: Payable, trust: Trust): DiscoveryItem["trust"] {
+  const { hostVerified, settledCount, distinctPayers, lastProbe } = trust;
+  return {
+    host: new URL(url).host,
+    hostVerified,
+    settledCount,
+    distinctPayers,
+    lastProbe: lastProbe && { ...lastProbe, at: lastProbe.at.toISOString() },
   };
 }

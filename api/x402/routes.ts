@@ -136,7 +136,9 @@ export function x402Routes({ facilitator, baseUrl }: Deps) {
       responses: { 200: json(DiscoverySearch, "The best matches"), ...problems("invalid_cursor") },
     }),
     handler: async (c) => {
-      const { items, limit, cursor } = await discover(facilitator, baseUrl, c.req.valid("query"));
+      // The shape has no total, so none is counted.
+      const query = c.req.valid("query");
+      const { items, limit, cursor } = await discover(facilitator, baseUrl, query, { count: "page" });
       c.header("Cache-Control", SHORT);
       return c.json({ x402Version: 2 as const, resources: items, pagination: { limit, cursor } }, 200);
     },

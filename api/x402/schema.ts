@@ -162,7 +162,22 @@ export const DiscoveryItem = z
     merchant: z.object({ id: z.string(), name: z.string() }),
     price: Money,
     rails: z.array(Rail),
-    trust: z.object({ host: z.string(), hostVerified: z.boolean() }),
+    trust: z
+      .object({
+        host: z.string(),
+        hostVerified: z.boolean().openapi({ description: "The host itself names the merchant" }),
+        settledCount: z.int(),
+        distinctPayers: z.int().openapi({ description: "Wallets that paid within 90 days" }),
+        lastProbe: z
+          .object({
+            at: z.string(),
+            status: z.int().nullable().openapi({ description: "Null when no answer came" }),
+            ok: z.boolean().openapi({ description: "Its 402 offered what is registered" }),
+          })
+          .nullable(),
+      })
+      .openapi({ description: "Facts that the merchant cannot write" }),
+    clientNotes: z.array(z.string()).openapi({ description: "What to know before signing, in our words" }),
     links: z.object({ paymentRequired: z.string(), verify: z.string(), settle: z.string() }),
   })
   .openapi("DiscoveryItem");

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import { fromBytes, type Hash } from "./bytes.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -15,6 +15,9 @@ export function canonicalJson(value: unknown): string {
 }
 
 export function sha256(...parts: readonly (string | Uint8Array)[]): Hash {
+  const [only] = parts;
+  // In one go it takes half the time; payloads and short keys are hashed on every request.
+  if (parts.length === 1 && only !== undefined) return `0x${hash("sha256", only, "hex")}` as Hash;
   const digest = createHash("sha256");
   for (const part of parts) digest.update(part);
   return fromBytes(digest.digest()) as Hash;

@@ -1,7 +1,7 @@
 import { inArray, sql } from "drizzle-orm";
-import type { Hex } from "#kernel/bytes";
+import { fromBytes, type Hex } from "#kernel/bytes";
 import { fault } from "#kernel/fault";
-import { type Tx, toBytesArray, toNumericArray } from "#store";
+import { insertMany, type Tx, toBytesArray, toNumericArray } from "#store";
 import type { Account } from "./account.ts";
 import { ledgerAccount, ledgerBalance, ledgerTransfer } from "./tables.ts";
 import type { Entry, Transfer } from "./transfer.ts";
@@ -74,29 +74,26 @@ async function openAccounts(tx: Tx, transfers: readonly Transfer[]): Promise<voi
 }
 
 async function insert(tx: Tx, rows: readonly Row[]): Promise<ReadonlySet<Hex>> {
-  const inserted = await tx
-    .insert(ledgerTransfer)
-    .values(
-      rows.map(({ entry, transfer, sequence }) => ({
-        id: transfer.id,
-        entryId: entry.id,
-        leg: transfer.leg,
-        eventKey: entry.eventKey,
-        code: entry.code,
-        debitAccount: transfer.debit.id,
-        creditAccount: transfer.credit.id,
-        amount: transfer.amount,
-        asset: transfer.debit.asset,
-        phase: transfer.phase,
-        ref: transfer.ref,
-        subject: entry.subject,
-        blockNumber: entry.blockNumber,
-        sequence,
-      })),
-    )
-    .onConflictDoNothing({ target: ledgerTransfer.id })
-    .returning({ id: ledgerTransfer.id });
-  return new Set(inserted.map(({ id }) => id));
+  const values = rows.map(({ entry, transfer, sequence }) => ({
+    id: transfer.id,
+    entryId: entry.id,
+    leg: transfer.leg,
+    eventKey: entry.eventKey,
+    code: entry.code,
+    debitAccount: transfer.debit.id,
+    creditAccount: transfer.credit.id,
+    amount: transfer.amount,
+    asset: transfer.debit.asset,
+    phase: transfer.phase,
+    ref: transfer.ref,
+    subject: entry.subject,
+    blockNumber: entry.blockNumber,
+    sequence,
+  }));
+  const inserted = await tx.execute<{ id: Buffer }>(
+    sql`${insertMany(ledgerTransfer, values)} ON CONFLICT (id) DO NOTHING RETURNING id`,
+  );
+  return new Set(inserted.rows.map(({ id }) => fromBytes(id)));
 }
 
 /** `exists` is success only for the same content. */

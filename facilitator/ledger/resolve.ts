@@ -1,8 +1,8 @@
-import { and, eq, inArray } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Hex } from "#kernel/bytes";
 import { assert } from "#kernel/fault";
-import type { Tx } from "#store";
+import { type Tx, toBytesArray } from "#store";
 import { post } from "./post.ts";
 import { ledgerAccount, ledgerTransfer } from "./tables.ts";
 import { type Entry, entryId, transferId } from "./transfer.ts";
@@ -45,7 +45,9 @@ async function pendingEntries(tx: Tx, ids: readonly Hex[]): Promise<readonly Ent
     .from(ledgerTransfer)
     .innerJoin(debit, eq(debit.id, ledgerTransfer.debitAccount))
     .innerJoin(credit, eq(credit.id, ledgerTransfer.creditAccount))
-    .where(and(inArray(ledgerTransfer.entryId, [...ids]), eq(ledgerTransfer.phase, "pending")))
+    .where(
+      and(sql`${ledgerTransfer.entryId} = ANY(${toBytesArray(ids)})`, eq(ledgerTransfer.phase, "pending")),
+    )
     .orderBy(ledgerTransfer.entryId, ledgerTransfer.sequence);
   const entries = new Map<Hex, Entry>();
   for (const row of rows) {

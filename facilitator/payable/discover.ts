@@ -9,7 +9,7 @@ import type { OfferedRail } from "./requirements.ts";
 import { LIVE } from "./standing.ts";
 import { listing, payable } from "./tables.ts";
 import { readTrust, type Trust } from "./trust.ts";
-import { allIn, places, plainWords } from "./words.ts";
+import { allIn, places, plainWords, type WordPlace } from "./words.ts";
 
 export interface DiscoverFilter {
   readonly kinds: readonly PayableKind[];
@@ -38,7 +38,7 @@ export interface Discovered {
 
 const EVERYWHERE = ["payment-identifier"];
 /** Matches read for each one asked for, to begin with: room for domains that have many. */
-const READ_AHEAD = 3;
+const READ_AHEAD = 1.5;
 const MORE = 6;
 
 /** Listed, open payables that can be paid on at least one of `rails`, and how many there are under the same filter.
@@ -79,7 +79,7 @@ function conditions(filter: DiscoverFilter): (SQL | undefined)[] {
     currency === undefined ? undefined : eq(listing.priceAsset, currency),
     extension === undefined || EVERYWHERE.includes(extension)
       ? undefined
-      : sql`${extension} = ANY(${listing.extensions})`,
+      : sql`${listing.extensions} @> ${sql.param([extension])}::text[]`,
     maxUsdPrice === undefined ? undefined : costsAtMost(maxUsdPrice),
     live === true ? gte(listing.standing, LIVE) : undefined,
   ];
@@ -101,7 +101,7 @@ async function findPage(
   search: Search,
   { offset, limit }: DiscoverFilter,
 ): Promise<{ readonly ids: readonly string[]; readonly total: number; readonly isExact: boolean }> {
-  for (let count = READ_AHEAD * (offset + limit + 1); ; count *= MORE) {
+  for (let count = Math.ceil(READ_AHEAD * (offset + limit + 1)); ; count *= MORE) {
     const { ranked, isAll } = await bestMatches(db, search, count);
     const ids = pageOf(ranked, { offset, limit: limit + 1, isAll });
     if (ids)
@@ -113,43 +113,55 @@ async function findPage(
   }
 }
 
-/** Word for word the index `listing_rank`, or it would not be used. */
-const order = sql`standing DESC NULLS LAST, created_at, id`;
-
-/** The first matches by rank, `count` of them at least where there are so many. Each place of the words is asked for by
- *  itself, so that a word which many have in their description costs no more than the page that is shown. */
+/** The first matches by rank, `count` of them at least where there are so many. Each place of the words is asked by
+ *  itself, the best first: a word which many have in their description then costs no more than the page that is shown. */
 async function bestMatches(
   db: Database,
   { where, lexemes }: Search,
   count: number,
 ): Promise<{ readonly ranked: readonly Ranked[]; readonly isAll: boolean }> {
-  const arms = (lexemes ? places : ["anywhere" as const]).map((place, bucket) => {
-    const words = lexemes ? sql`${listing.words} @@ ${allIn(place, lexemes)}::tsquery` : undefined;
-    return sql`(SELECT ${sql.raw(String(bucket))} AS bucket, id, domain, standing, created_at FROM ${listing}
-      WHERE ${and(where, words)} ORDER BY ${order} LIMIT ${most(bucket, count)})`;
-  });
-  const { rows } = await db.pool.execute<{ bucket: number; id: string; domain: string }>(
-    sql`SELECT bucket, id, domain FROM (${sql.join(arms, sql` UNION ALL `)}) AS found ORDER BY bucket, ${order}`,
-  );
   const ranked = new Map<string, Ranked>();
-  for (const bucket of arms.keys()) {
-    const here = rows.filter((row) => row.bucket === bucket);
-    for (const { id, domain } of here) if (!ranked.has(id)) ranked.set(id, { id, domain });
-    // More may stand here, ahead of everything in the places that follow.
-    if (here.length === most(bucket, count)) return { ranked: [...ranked.values()], isAll: false };
+  for (const place of lexemes ? places : (["anywhere"] as const)) {
+    // What was found in a better place is found again in this one.
+    const most = count + ranked.size;
+    const rows = lexemes
+      ? await matchesOfWords(db, and(where, holds(place, lexemes)), most)
+      : await matchesByRank(db, where, most);
+    for (const { id, domain } of rows) if (!ranked.has(id)) ranked.set(id, { id, domain });
+    // More may stand in this place, ahead of everything in the next.
+    if (rows.length === most) return { ranked: [...ranked.values()], isAll: false };
   }
   return { ranked: [...ranked.values()], isAll: true };
 }
 
-/** A match that was found in a better place is found again in the next. */
-function most(bucket: number, count: number): number {
-  return bucket === 0 ? count : 2 * count;
+/** Word for word the index `listing_rank`, or it would not be used. */
+const order = sql`standing DESC NULLS LAST, created_at, id`;
+/** Up to so many matches are fetched by their words and sorted; of more, the best are soon met on the way down the
+ *  ranking. The planner's guess which of both is shorter is far off for words that come or do not come together. */
+const FEW = 1_500;
+
+async function matchesOfWords(db: Database, where: SQL | undefined, most: number): Promise<readonly Ranked[]> {
+  const { rows } = await db.pool.execute<{ id: string; domain: string; found: string }>(sql`
+    SELECT id, domain, count(*) OVER () AS found
+    FROM (SELECT id, domain, standing, created_at FROM ${listing} WHERE ${where} LIMIT ${FEW + 1}) AS few
+    ORDER BY ${order} LIMIT ${most}`);
+  return Number(rows[0]?.found ?? 0) <= FEW ? rows : matchesByRank(db, where, most);
+}
+
+async function matchesByRank(db: Database, where: SQL | undefined, most: number): Promise<readonly Ranked[]> {
+  const { rows } = await db.pool.execute<{ id: string; domain: string }>(
+    sql`SELECT id, domain FROM ${listing} WHERE ${where} ORDER BY ${order} LIMIT ${most}`,
+  );
+  return rows;
+}
+
+function holds(place: WordPlace, lexemes: readonly string[]): SQL {
+  return sql`${listing.words} @@ ${allIn(place, lexemes)}::tsquery`;
 }
 
 async function countAll(db: Database, { where, lexemes }: Search): Promise<number> {
-  const words = lexemes ? sql`${listing.words} @@ ${allIn("anywhere", lexemes)}::tsquery` : undefined;
   const { rows } = await db.pool.execute<{ total: string }>(
-    sql`SELECT count(*) AS total FROM ${listing} WHERE ${and(where, words)}`,
+    sql`SELECT count(*) AS total FROM ${listing} WHERE ${and(where, lexemes ? holds("anywhere", lexemes) : undefined)}`,
   );
   return Number(rows[0]?.total ?? 0);
 }

@@ -1,8 +1,8 @@
 import { and, eq, inArray, type SQL, sql } from "drizzle-orm";
-import type { Address, Hash } from "#kernel/bytes";
+import { type Address, fromBytes, type Hash } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
 import { templates } from "#ledger";
-import { type Executor, outbox, type Tx, toBytesArray } from "#store";
+import { type Executor, insertMany, outbox, type Tx, toBytesArray } from "#store";
 import { payable } from "../payable/tables.ts";
 import type { Engine } from "./engine.ts";
 import { type AnswerId, leavePlaces, takePlaces } from "./places.ts";
@@ -155,24 +155,14 @@ async function hold(tx: Tx, row: NewClaim): Promise<boolean> {
 /** Commits new claims with their timeline and facts. Returns the keys that were not there before. */
 export async function insertRows(engine: Engine, tx: Tx, rows: readonly NewClaim[]): Promise<Set<Hash>> {
   if (rows.length === 0) return new Set();
-  const inserted = await tx
-    .insert(claim)
-    .values([...rows])
-    .onConflictDoNothing()
-    .returning({
-      claimKey: claim.claimKey,
-      id: claim.id,
-      kind: claim.kind,
-      merchantId: claim.merchantId,
-      payableId: claim.payableId,
-      state: claim.state,
-    });
+  const { rows: keys } = await tx.execute<{ claim_key: Buffer }>(
+    sql`${insertMany(claim, rows)} ON CONFLICT DO NOTHING RETURNING claim_key`,
+  );
+  const isNew = new Set(keys.map(({ claim_key }) => fromBytes(claim_key)));
+  const inserted = rows.filter(({ claimKey }) => isNew.has(claimKey));
   if (inserted.length === 0) return new Set();
-  await tx
-    .insert(claimEvent)
-    .values(
-      inserted.map(({ claimKey, state }) => ({ claimKey, version: 1, state, from: null, cause: "claimed" })),
-    );
+  const events = inserted.map(({ claimKey, state }) => ({ claimKey, version: 1, state, cause: "claimed" }));
+  await tx.execute(insertMany(claimEvent, events));
   await outbox.append(
     tx,
     inserted.map((row) => fact(engine, row, "payment.claimed")),
@@ -252,15 +242,14 @@ export async function moveClaims(
     .set({ ...move.set, state: move.to, version: sql`${claim.version} + 1`, updatedAt: sql`now()` })
     .where(sql`${claim.claimKey} = ANY(${toBytesArray([...from.keys()])})`)
     .returning();
-  await tx.insert(claimEvent).values(
-    moved.map(({ claimKey, version }) => ({
-      claimKey,
-      version,
-      state: move.to,
-      from: from.get(claimKey) ?? null,
-      cause: move.cause,
-    })),
-  );
+  const events = moved.map(({ claimKey, version }) => ({
+    claimKey,
+    version,
+    state: move.to,
+    from: from.get(claimKey) ?? null,
+    cause: move.cause,
+  }));
+  await tx.execute(insertMany(claimEvent, events));
   const { fact: type } = move;
   if (type)
     await outbox.append(

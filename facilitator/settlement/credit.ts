@@ -2,7 +2,7 @@ import { and, eq, isNull, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { unreachable } from "#kernel/fault";
 import { type Entry, post, resolvePending, templates } from "#ledger";
-import { outbox, type Tx, toBytesArray } from "#store";
+import { insertMany, outbox, type Tx, toBytesArray } from "#store";
 import type { Chain } from "../chain/port.ts";
 import type { ChainRow } from "../chain/registry.ts";
 import { type Claim, eventKeyOf, fact } from "./claim.ts";
@@ -12,7 +12,7 @@ import type { Engine } from "./engine.ts";
 import { holdView, type ObserverRow } from "./observe.ts";
 import { attempt, chainTransfer, claim, claimEvent } from "./tables.ts";
 
-const CLAIMS_PER_TRANSACTION = 50;
+const CLAIMS_PER_TRANSACTION = 250;
 
 type TransferRow = typeof chainTransfer.$inferSelect;
 interface Match {
@@ -67,7 +67,7 @@ async function findMatches(tx: Tx, chain: Chain, at: ObserverRow): Promise<reado
     )
     .orderBy(claim.claimKey)
     .limit(CLAIMS_PER_TRANSACTION)
-    .for("update", { of: claim, skipLocked: true });
+    .for("update", { of: [claim, chainTransfer], skipLocked: true });
   return rows;
 }
 
@@ -160,7 +160,7 @@ async function includeGroup(
   ours: ReadonlySet<Hash>,
 ): Promise<void> {
   const isFinal = group[0]?.log.bookedFinal === true;
-  const state = isFinal ? "final" : "included";
+  const state = isFinal ? ("final" as const) : ("included" as const);
   const credited = await tx.execute<{ claim_key: Buffer }>(sql`
     UPDATE claim SET state = ${state}, credit_state = ${isFinal ? "final" : "credited"}, reason = NULL, message = NULL,
       included_block = place.block, included_hash = place.block_hash, included_tx = place.tx, included_log = place.log,
@@ -177,14 +177,14 @@ async function includeGroup(
     WHERE claim_key = place.key AND credit_state = 'none'
     RETURNING claim_key`);
   if (credited.rows.length !== group.length) throw new Error("a credit did not hit exactly its claims");
-  await tx
-    .insert(claimEvent)
-    .values(
-      group.map(
-        ({ claim: { claimKey, version, state: from } }) =>
-          ({ claimKey, version: version + 1, state, from, cause: "paid on chain" }) as const,
-      ),
-    );
+  const events = group.map(({ claim: { claimKey, version, state: from } }) => ({
+    claimKey,
+    version: version + 1,
+    state,
+    from,
+    cause: "paid on chain",
+  }));
+  await tx.execute(insertMany(claimEvent, events));
   const types = isFinal ? (["payment.credited", "payment.final"] as const) : (["payment.credited"] as const);
   await outbox.append(
     tx,

@@ -39,7 +39,7 @@ export async function dispatch(engine: Engine, view: LaneView, at: ObserverRow):
   const patience = chain.row.blockTimeSeconds > 2 ? COMPANY_MS.slow : COMPANY_MS.fast;
   const isDue = unmined === 0 || queue.length >= chain.row.batchLimit || queue.oldestMs >= patience;
   if (free <= 0 || !isDue) return 0;
-  const size = Math.min(Math.max(Math.ceil(queue.length / free), 1), chain.row.batchLimit);
+  const size = Math.min(queue.length, chain.row.batchLimit);
   const claims = await reserve(engine, chain.row.chainId, size);
   return sendGroups(engine, view.lane, nonce, claims, at);
 }

@@ -10,15 +10,11 @@ import { holdView, type ObserverRow } from "./observe.ts";
 import { releaseUnpaid } from "./release.ts";
 import { chainBlock, chainTransfer, claim, observer } from "./tables.ts";
 
-const GROUP = 50;
+const GROUP = 250;
 
-/** Follows the chain's `finalized` block: posts what was pending, ends what can never be paid any more. Returns the view
- *  with its new finality, and the keys of claims that ended. */
-export async function finalize(
-  engine: Engine,
-  open: OpenChain,
-  at: ObserverRow,
-): Promise<{ readonly at: ObserverRow; readonly ended: readonly Hash[] }> {
+/** Follows the chain's `finalized` block: posts what was pending, ends what can never be paid any more. Returns the keys
+ *  of claims that ended. */
+export async function finalize(engine: Engine, open: OpenChain, at: ObserverRow): Promise<readonly Hash[]> {
   const { chain } = open;
   const block = await chain.finalized();
   const number = Math.min(block.number, at.cursorNumber);
@@ -30,7 +26,7 @@ export async function finalize(
   ended.push(...(await endCancelled(engine, chain, view)));
   ended.push(...(await endExpired(engine, open, view, block)));
   await requeueOrphans(engine, chain);
-  return { at: view, ended };
+  return ended;
 }
 
 async function advance(engine: Engine, chain: Chain, at: ObserverRow, number: number): Promise<void> {

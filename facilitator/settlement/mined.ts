@@ -6,25 +6,25 @@ import { type Claim, moveClaims } from "./claim.ts";
 import { coinOf } from "./coin.ts";
 import { fail, isFollowed, readOf, refuse } from "./dispatch.ts";
 import type { Engine } from "./engine.ts";
-import type { Lane } from "./lane.ts";
+import { type Lane, quarantine } from "./lane.ts";
 import type { ObserverRow } from "./observe.ts";
 import { attempt, chainBlock, chainTransfer, claim, slot, slotItem } from "./tables.ts";
 
 type Slot = typeof slot.$inferSelect;
 
 /** Learns of a lane's mined transactions, sorts out what they did not pay, and closes the slots whose nonce was
- *  consumed in a final block. Receipts serve gas accounting and this; credit never looks at them. `foreignUse`: a nonce
- *  of ours was consumed by a transaction that is not ours. */
+ *  consumed in a final block. Receipts serve gas accounting and this; credit never looks at them. Returns the lane,
+ *  quarantined if a nonce of it went to a transaction that is not ours. */
 export async function tidyMined(
   engine: Engine,
   lane: Lane,
   minedNonce: number,
   at: ObserverRow,
-): Promise<{ readonly foreignUse: boolean }> {
+): Promise<Lane> {
   const missing = await findReceipts(engine, lane, minedNonce);
   await sortOut(engine, lane, at);
   await closeFinal(engine, lane, at);
-  return { foreignUse: await closeForeign(engine, lane, at, missing) };
+  return closeForeign(engine, lane, at, missing);
 }
 
 const slotsOf = ({ chain, signer }: Lane) =>
@@ -58,24 +58,24 @@ async function findReceipts(engine: Engine, lane: Lane, minedNonce: number): Pro
   return missing;
 }
 
-/** A nonce that a foreign transaction consumed in a final block: ours can never land, so its items are free. True when
- *  there was one. */
+/** A nonce that a foreign transaction consumed in a final block: ours can never land, so its items are free. */
 async function closeForeign(
   engine: Engine,
-  { chain, signer }: Lane,
+  lane: Lane,
   at: ObserverRow,
   missing: readonly Slot[],
-): Promise<boolean> {
-  if (missing.length === 0) return false;
-  const consumed = await chain.nonce(signer.address, at.finalizedNumber);
+): Promise<Lane> {
+  if (missing.length === 0) return lane;
+  const consumed = await lane.chain.nonce(lane.signer.address, at.finalizedNumber);
   const foreign = missing.filter(({ nonce }) => nonce < consumed);
-  if (foreign.length === 0) return false;
+  if (foreign.length === 0) return lane;
+  const quarantined = await quarantine(engine, lane);
   const again = await unpaidItems(engine, foreign);
   await engine.loopDb.tx(async (tx) => {
     await closeSlots(tx, foreign);
     await queueAgain(engine, tx, again, "a foreign transaction took its nonce");
   });
-  return true;
+  return quarantined;
 }
 
 /** Whichever of a nonce's transactions landed. */

@@ -1,7 +1,7 @@
 import { and, eq, gt, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { post, templates } from "#ledger";
-import { type Tx, toBytesArray } from "#store";
+import { insertMany, type Tx, toBytesArray } from "#store";
 import type { BlockRef, Chain, MoneyLog } from "../chain/port.ts";
 import { moveClaims } from "./claim.ts";
 import { assetOf } from "./coin.ts";
@@ -71,20 +71,14 @@ async function begin(engine: Engine, chain: Chain): Promise<void> {
   });
 }
 
-/** Holds our view of the chain still for a transaction that books by it: false when another process has taken over or
- *  the cursor has moved since, and then nothing of that transaction may commit. */
+/** Keeps a reorganisation from being booked, here or by another process, until a transaction that books by our view has
+ *  ended; new blocks may be recorded meanwhile. False when another process has taken over. */
 export async function holdView(tx: Tx, chain: Chain, at: ObserverRow): Promise<boolean> {
   const [row] = await tx
     .select({ fence: observer.fence })
     .from(observer)
-    .where(
-      and(
-        eq(observer.chainId, chain.row.chainId),
-        eq(observer.fence, at.fence),
-        eq(observer.cursorHash, at.cursorHash),
-      ),
-    )
-    .for("share");
+    .where(and(eq(observer.chainId, chain.row.chainId), eq(observer.fence, at.fence)))
+    .for("key share");
   return row !== undefined;
 }
 
@@ -176,13 +170,10 @@ async function recordTransfers(
   }));
   for (let i = 0; i < rows.length; i += 500) {
     // A block that comes back after a fork brings its rows back, unclaimed: its bookings were voided when it left.
-    await tx
-      .insert(chainTransfer)
-      .values(rows.slice(i, i + 500))
-      .onConflictDoUpdate({
-        target: [chainTransfer.chainId, chainTransfer.blockHash, chainTransfer.logIndex],
-        set: { canonical: true, claimedBy: null, claimedKind: null },
-      });
+    await tx.execute(sql`
+      ${insertMany(chainTransfer, rows.slice(i, i + 500))}
+      ON CONFLICT (chain_id, block_hash, log_index)
+      DO UPDATE SET canonical = true, claimed_by = NULL, claimed_kind = NULL`);
   }
 }
 
@@ -265,6 +256,12 @@ async function moveBack(
 ): Promise<ObserverRow | null> {
   const { chainId } = chain.row;
   return engine.loopDb.tx(async (tx) => {
+    // Stronger than an update's own lock: waits for whoever books by the view that is about to change.
+    await tx
+      .select({ fence: observer.fence })
+      .from(observer)
+      .where(eq(observer.chainId, chainId))
+      .for("update");
     const [moved] = await tx
       .update(observer)
       .set({

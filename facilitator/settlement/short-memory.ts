@@ -10,6 +10,8 @@ const FIRST_SIGHT_MS = 600_000;
 export function shortMemory<V>(clock: Clock, ttlMs: number) {
   const entries = new Map<string, { readonly value: V; readonly until: number }>();
   return {
+    /** True while nothing is remembered: then a key need not even be made. */
+    isEmpty: () => entries.size === 0,
     get(key: string): V | null {
       const entry = entries.get(key);
       if (!entry) return null;
@@ -35,7 +37,7 @@ export interface VerdictCache {
 export function verdictCache(clock: Clock): VerdictCache {
   const forgeries = shortMemory<VerifyAnswer>(clock, BAD_SIGNATURE_MS);
   return {
-    badSignature: (request) => forgeries.get(keyOf(request)),
+    badSignature: (request) => (forgeries.isEmpty() ? null : forgeries.get(keyOf(request))),
     keep(request, answer) {
       if (answer.outcome === "invalid" && answer.reason === "invalid_exact_evm_signature")
         forgeries.set(keyOf(request), answer);

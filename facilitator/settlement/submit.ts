@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Tx } from "#store";
+import { insertMany, type Tx } from "#store";
 import type { Call, SignedTransaction } from "../chain/port.ts";
 import { type Claim, moveClaims } from "./claim.ts";
 import type { Engine } from "./engine.ts";
@@ -87,7 +87,8 @@ async function store(
     nonce,
     sentAtBlock: atBlock,
   });
-  await tx.insert(slotItem).values(claims.map(({ claimKey }, idx) => ({ slotId: id, claimKey, idx })));
+  const items = claims.map(({ claimKey }, idx) => ({ slotId: id, claimKey, idx }));
+  await tx.execute(insertMany(slotItem, items));
   await tx.insert(attempt).values(attemptRow(id, 1, signed, gasLimit, fees));
 }
 

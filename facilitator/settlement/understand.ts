@@ -95,12 +95,11 @@ export async function understand(reading: Reading, request: PaymentRequest): Pro
       authorization: signed,
       payerHasCode: authentic.payerHasCode,
       claimKey: key,
-      fingerprint: fingerprint({
-        authorization: signed,
-        payableId: payable.id,
-        token,
-        chainId: open.chain.row.chainId,
-      }),
+      // Only asked for where a claim exists or is made: a fresh verify has no use for it.
+      get fingerprint() {
+        const { chainId } = open.chain.row;
+        return fingerprint({ authorization: signed, payableId: payable.id, token, chainId });
+      },
       known,
     },
   };

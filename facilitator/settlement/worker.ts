@@ -13,7 +13,7 @@ import { observer } from "./tables.ts";
 import { tend } from "./tend.ts";
 import type { Waiters } from "./waiters.ts";
 
-/** The loops that move money on one chain: one watches and books, one sends. Any number of processes run them; leases
+/** The loops that move money on one chain: one watches and credits, one sends, one finishes. Any number of processes run them; leases
  *  decide who acts, and rows decide what is done. */
 export function chainLoops(engine: Engine, open: OpenChain, waiters: Waiters): readonly Loop[] {
   const { clock, log, meter, settings } = engine;
@@ -28,7 +28,11 @@ export function chainLoops(engine: Engine, open: OpenChain, waiters: Waiters): r
     { name: `watch:${slug}`, clock, log, meter, everyMs: pace },
     watcher(engine, open, waiters, shared, sending.wake),
   );
-  return [watching, sending];
+  const finishing = loop(
+    { name: `final:${slug}`, clock, log, meter, everyMs: pace },
+    finisher(engine, open, waiters, shared),
+  );
+  return [watching, sending, finishing];
 }
 
 const RECONCILE_MS = 600_000;
@@ -38,7 +42,7 @@ interface Shared {
   at: ObserverRow | null;
 }
 
-/** One turn: follow the chain, credit what it paid, book the rest, follow finality. The lease is renewed at a third of
+/** One turn: follow the chain, credit what it paid, book the rest. The lease is renewed at a third of
  *  its time; between, the cursor's compare-and-set tells when it was lost. */
 function watcher(
   engine: Engine,
@@ -51,7 +55,6 @@ function watcher(
   let mine: ObserverRow | null = null;
   let renewAt = 0;
   let hasFollowed = true;
-  let reconcileAt = 0;
   let bookedAt: string | null = null;
   return async () => {
     if (!mine || engine.clock.monotonicMs() >= renewAt) {
@@ -72,16 +75,24 @@ function watcher(
     shared.at = mine;
     wakeSender();
     await bookUnmatched(engine, chain, mine);
-    const { at, ended } = await finalize(engine, open, mine);
-    mine = at;
-    shared.at = at;
     // Last: a turn that failed half-way is done again, also where no further block comes.
-    bookedAt = at.cursorHash;
-    waiters.tell(ended);
-    if (engine.clock.monotonicMs() >= reconcileAt) {
-      reconcileAt = engine.clock.monotonicMs() + RECONCILE_MS;
-      await reconcile(engine, open);
-    }
+    bookedAt = mine.cursorHash;
+  };
+}
+
+/** One turn: post what is final, end what can never be paid, and now and then compare books and chain. Apart from the
+ *  watcher, so that the next block's credits do not wait for it. */
+function finisher(engine: Engine, open: OpenChain, waiters: Waiters, shared: Shared): () => Promise<void> {
+  let doneAt: string | null = null;
+  let reconcileAt = 0;
+  return async () => {
+    const { at } = shared;
+    if (!at || at.haltedReason || at.leaseHolder !== engine.holder || at.cursorHash === doneAt) return;
+    waiters.tell(await finalize(engine, open, at));
+    doneAt = at.cursorHash;
+    if (engine.clock.monotonicMs() < reconcileAt) return;
+    reconcileAt = engine.clock.monotonicMs() + RECONCILE_MS;
+    await reconcile(engine, open);
   };
 }
 
@@ -142,8 +153,7 @@ async function lookAfter(engine: Engine, held: HeldLane, at: ObserverRow): Promi
   const justTaken = held.tendedAt === null;
   held.minedNonce = mined;
   if (mined > (await nextNonce(engine, lane))) held.lane = await quarantine(engine, lane);
-  const { foreignUse } = await tidyMined(engine, held.lane, mined, at);
-  if (foreignUse) held.lane = await quarantine(engine, held.lane);
+  held.lane = await tidyMined(engine, held.lane, mined, at);
   await tend(engine, held.lane, mined, at, justTaken);
   held.tendedAt = at.cursorHash;
 }

@@ -1,3 +1,4 @@
+export { insertMany } from "./bulk.ts";
 export {
   addressBytes,
   atomic,

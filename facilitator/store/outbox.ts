@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Id } from "#kernel/id";
+import { insertMany } from "./bulk.ts";
 import type { Database, Tx } from "./db.ts";
 import { outbox } from "./tables.ts";
 
@@ -15,7 +16,7 @@ export interface Fact {
 
 /** Writes facts in the transaction that made them true. */
 export async function append(tx: Tx, facts: readonly Fact[]): Promise<void> {
-  if (facts.length > 0) await tx.insert(outbox).values([...facts]);
+  if (facts.length > 0) await tx.execute(insertMany(outbox, facts));
 }
 
 /** Hands up to `limit` undelivered facts to `hear`, oldest first, and marks them in the same transaction: delivered

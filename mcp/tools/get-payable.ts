@@ -37,13 +37,14 @@ export const getPayable = defineTool({
     if (!offer) return noPayable;
     const why = obstacle(offer);
     const isOpen = why === null;
+    const trust = await call.facilitator.trust(offer.payable.id);
     return success({
       ...presentPayable(offer),
       state: why ?? "open",
-      trust: trustOf(offer.payable),
+      trust: trustOf(offer.payable, trust),
       rails: isOpen ? railsOf(offer) : [],
       paymentRequired: isOpen ? requiredOf(call.wire, offer) : undefined,
-      clientNotes: isOpen ? clientNotes(call.wire, offer) : [],
+      clientNotes: isOpen ? clientNotes(call.wire, offer, trust) : [],
       paymentId: offer.state === "held" ? (offer.paymentId ?? undefined) : undefined,
       next: nextOf(call, offer),
     });

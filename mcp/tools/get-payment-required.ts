@@ -34,13 +34,14 @@ export const getPaymentRequired = defineTool({
     const { payable, state } = offer;
     if (state !== "open")
       return failure("payable_closed", "This resource is no longer for sale. Search for another one.");
+    const trust = await facilitator.trust(payable.id);
     return success({
       id: payable.id,
       paymentRequired: requiredOf(wire, offer),
       price: priceOf(payable),
       callExample: callExample(payable),
-      clientNotes: clientNotes(wire, offer),
-      trust: trustOf(payable),
+      clientNotes: clientNotes(wire, offer, trust),
+      trust: trustOf(payable, trust),
       merchantText: merchantText(payable),
       next: {
         action: "sign",

@@ -1,10 +1,14 @@
 import { z } from "zod";
-import { priceDecimals } from "#kernel/asset";
-import { parseDecimal } from "#kernel/money";
+import type { Facilitator } from "#facilitator";
 import { amountOf } from "../present.ts";
-import { failure, success } from "../result.ts";
+import { success } from "../result.ts";
 import { Amount, Next } from "../schema.ts";
 import { defineTool } from "../tool.ts";
+
+const Asset = z
+  .string()
+  .max(64)
+  .regex(/^[^\p{C}\s]+$/u, "an asset such as USDC, or USDC@base");
 
 export const quotePayment = defineTool({
   name: "quote_payment",
@@ -15,16 +19,15 @@ export const quotePayment = defineTool({
     "get_payment_required name exact amounts. Amounts are decimal strings. An asset without a price is a line with " +
     'available false. Example: {"amount":"12.50","asset":"USD","assets":["USDC","EURC"]}.',
   input: z.strictObject({
-    amount: z.string().max(40).describe("Decimal string, such as 12.50"),
+    amount: z
+      .string()
+      .regex(/^(0|[1-9]\d{0,14})(\.\d{1,18})?$/, "a decimal string such as 12.50")
+      .describe("Decimal string, such as 12.50"),
     asset: z.string().max(16).describe("Currency or stablecoin of the amount, such as USD"),
-    assets: z
-      .array(z.string().min(1).max(16))
-      .min(1)
-      .max(20)
-      .describe("Stablecoins to pay with, such as USDC"),
+    assets: z.array(Asset).min(1).max(20).describe("What to pay with, such as USDC or USDC@base"),
   }),
   output: z.looseObject({
-    source: Amount,
+    source: z.looseObject({ decimal: z.string(), symbol: z.string() }),
     quotes: z.array(
       z.looseObject({
         asset: z.string(),
@@ -39,25 +42,15 @@ export const quotePayment = defineTool({
   }),
   effect: "reads",
   rate: "lookup",
-  async run({ facilitator, clock }, { amount, asset, assets }) {
-    const decimals = Object.hasOwn(priceDecimals, asset) ? priceDecimals[asset] : undefined;
-    const known = Object.keys(priceDecimals).join(", ");
-    if (decimals === undefined)
-      return failure("asset_unsupported", `Nothing is priced in that asset here. Use one of ${known}.`);
-    const atomic = parseDecimal(amount, decimals);
-    if (typeof atomic !== "bigint" || atomic === 0n)
-      return failure(
-        "invalid_arguments",
-        `amount must be a decimal above 0 with at most ${decimals} decimals. Correct it and call again.`,
-      );
-    const lines = facilitator.estimate({ amount: atomic, asset }, assets);
+  async run({ facilitator, quote, clock }, { amount, asset, assets }) {
+    const { quotes } = await quote({ amount: { amount, asset }, assets });
     return success({
-      source: amountOf(atomic, decimals, asset),
-      quotes: lines.map(({ coin, amount: price, networks }) => ({
-        asset: coin,
-        available: price !== null,
-        ...(price === null ? {} : { amount: amountOf(price.atomic, price.decimals, coin) }),
-        networks,
+      source: { decimal: amount, symbol: asset },
+      quotes: quotes.map((line) => ({
+        asset: line.asset,
+        available: line.available,
+        ...(line.available ? { amount: exact(line.amount.amount, line.asset), rate: line.rate.source } : {}),
+        networks: line.available ? networksOf(facilitator, line.asset) : [],
       })),
       indicative: true,
       asOf: clock.now().toISOString(),
@@ -68,3 +61,20 @@ export const quotePayment = defineTool({
     });
   },
 });
+
+/** A token's amount has all of its decimals, so the text tells how many there are. */
+function exact(decimal: string, asset: string) {
+  const [whole = "0", fraction = ""] = decimal.split(".");
+  return amountOf(BigInt(whole + fraction), fraction.length, symbolOf(asset));
+}
+
+function networksOf(facilitator: Facilitator, asset: string): string[] {
+  const [, place] = asset.split("@");
+  const rails = facilitator.rails().filter((rail) => rail.asset === symbolOf(asset));
+  const there = rails.filter(({ chain, network }) => place === undefined || [chain, network].includes(place));
+  return there.map(({ network }) => network);
+}
+
+function symbolOf(asset: string): string {
+  return asset.split("@")[0] ?? asset;
+}

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Quote } from "#facilitator";
+import type { Discovered } from "#facilitator";
 import { priceDecimals } from "#kernel/asset";
 import { parseDecimal } from "#kernel/money";
 import { badCursor, cursorAt, readCursor } from "../cursor.ts";
@@ -103,7 +103,7 @@ function present({
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }
 
-function conciseItem(item: Quote): Members {
+function conciseItem(item: Discovered): Members {
   const { payable } = item;
   const method = methodOf(payable.extensions);
   return {
@@ -112,12 +112,12 @@ function conciseItem(item: Quote): Members {
     ...(method === null ? {} : { method }),
     price: priceOf(payable),
     networks: networksOf(item),
-    trust: trustOf(payable),
+    trust: trustOf(payable, item.trust),
     merchantText: merchantText(payable, TEXT_IN_LISTS),
   };
 }
 
-function fullItem(wire: PaymentWire, item: Quote): Members {
+function fullItem(wire: PaymentWire, item: Discovered): Members {
   return {
     ...conciseItem(item),
     accepts: requiredOf(wire, item).accepts,

@@ -1,5 +1,13 @@
-import { createApi, fixedRates, type Rates } from "#api";
-import type { Facilitator, PaymentRequest, Quote, RailFacts, SettleAnswer, VerifyAnswer } from "#facilitator";
+import { type ApiConfig, createApi, fixedRates, type Rates } from "#api";
+import type {
+  Facilitator,
+  PaymentRequest,
+  Quote,
+  RailFacts,
+  SettleAnswer,
+  Trust,
+  VerifyAnswer,
+} from "#facilitator";
 import { address, checksum } from "#kernel/bytes";
 import type { Clock } from "#kernel/clock";
 import { idMaker } from "#kernel/id";
@@ -96,6 +104,16 @@ export const settledAnswer: SettleAnswer = {
   replayed: false,
 };
 
+/** What is known of a listing that was never probed nor paid. */
+export const nothingKnown: Trust = {
+  hostVerified: false,
+  settledCount: 0,
+  distinctPayers: 0,
+  lastProbe: null,
+  warning: null,
+  isLookAlike: false,
+};
+
 /** A facilitator that answers as scripted and remembers what it was asked. */
 export interface FakeFacilitator extends Facilitator {
   readonly asked: PaymentRequest[];
@@ -115,7 +133,6 @@ export function fakeFacilitator(changes: Partial<Facilitator> = {}): FakeFacilit
     quote: async (target) => (target.by === "id" && target.id !== resourceId ? null : quote),
     offer: async (target) =>
       target.by === "id" && target.id !== resourceId ? null : { ...quote, state: "open", paymentId: null },
-    estimate: () => [],
     lookup: async () => ({ kind: "not-found" }),
     outgoing: { queue: async () => {}, cancel: async () => false, status: async () => [] },
     verify: (request) => {
@@ -136,8 +153,11 @@ export function fakeFacilitator(changes: Partial<Facilitator> = {}): FakeFacilit
         : null,
     rails: () => [rail],
     refusedRails: () => [],
-    discover: async () => ({ items: [quote], total: 1 }),
+    discover: async () => ({ items: [{ ...quote, trust: nothingKnown }], total: 1 }),
+    trust: async () => nothingKnown,
     project: async () => {},
+    assess: async () => {},
+    tidy: async () => {},
     ...changes,
   };
   return fake;
@@ -157,6 +177,9 @@ export function world({
   rateLimits = "off",
   allowLocalTargets = false,
   isReady = true,
+  isSandbox = false,
+  time = clock,
+  revisions,
   rates,
 }: {
   db?: Database;
@@ -164,6 +187,9 @@ export function world({
   rateLimits?: "on" | "off";
   allowLocalTargets?: boolean;
   isReady?: boolean;
+  isSandbox?: boolean;
+  time?: Clock;
+  revisions?: ApiConfig["revisions"];
   rates?: Rates;
 } = {}) {
   const log = recordingLog();
@@ -176,8 +202,10 @@ export function world({
       allowLocalTargets,
       rateLimits,
       version: "0.0.0",
+      isSandbox,
+      ...(revisions ? { revisions } : {}),
     },
-    clock,
+    clock: time,
     newId,
     log,
     rates: rates ?? fixedRates({ clock, log }),

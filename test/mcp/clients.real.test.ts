@@ -154,7 +154,7 @@ describe.each(makers)("%s", (_, version, connect) => {
       indicative: true,
       quotes: [
         { asset: "USDC", available: true, amount: { atomic: "12500000", decimal: "12.50" } },
-        { asset: "EURC", available: false },
+        { asset: "EURC", available: true, amount: { symbol: "EURC" } },
         { asset: "DOGE", available: false },
       ],
     });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { paymentCodec } from "#api";
+import { fixedRates, paymentCodec, quoter } from "#api";
 import { type Caller, createMcp } from "#mcp";
 import { baseUrl, clock, fakeFacilitator, recordingLog } from "../api/world.ts";
 
@@ -22,6 +22,7 @@ function open(changes: { facilitator?: Parameters<typeof fakeFacilitator>[0]; or
   const mcp = createMcp({
     facilitator,
     wire: paymentCodec({ facilitator, baseUrl }),
+    quote: quoter({ facilitator, rates: fixedRates({ clock, log }) }),
     config: { baseUrl, version: "0.0.0", allowedOrigins: changes.origins },
     clock,
     log,
@@ -205,11 +206,14 @@ describe("what is read", () => {
         }),
         caller(signal),
       );
+    // Nothing here changes, so the stream is acknowledged and ends by itself; until it is read it counts.
     const first = await listen(held.signal);
     expect(first.status).toBe(200);
     expect((await listen(new AbortController().signal)).status).toBe(429);
+    expect(await first.text()).toContain("subscriptions/acknowledged");
+    expect((await listen(held.signal)).status).toBe(200);
+    // And a caller who is gone counts no more.
     held.abort();
-    await first.body?.cancel().catch(() => {});
     expect((await listen(new AbortController().signal)).status).toBe(200);
     await mcp.close();
   });
@@ -248,8 +252,8 @@ describe("what is told when it goes wrong", () => {
     ["get_payment_required", { id: "x", url: "y" }, "exactly one of id and url"],
     ["get_payment_required", { id: "x402r_unknown" }, "not_found"],
     ["get_payable", { id: "inv_01K2C0Z0000000000000000000" }, "not_found"],
-    ["quote_payment", { amount: "1e9", asset: "USD", assets: ["USDC"] }, "amount must be a decimal"],
-    ["quote_payment", { amount: "1", asset: "GBP", assets: ["USDC"] }, "asset_unsupported"],
+    ["quote_payment", { amount: "1e9", asset: "USD", assets: ["USDC"] }, "amount: a decimal string"],
+    ["quote_payment", { amount: "1", asset: "XXX", assets: ["USDC"] }, "currency_unsupported"],
     ["verify_payment", { resourceId: "x402r_1", payableId: "inv_1", paymentPayload: {} }, "paymentPayload"],
     ["get_payment_status", { network: "eip155:8453" }, "give paymentId"],
     ["get_payment_status", { paymentId: "stl_1", payer: "0x1" }, "give paymentId"],

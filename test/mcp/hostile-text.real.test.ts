@@ -53,8 +53,8 @@ function unmarked(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, unmarked(member)]));
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not come out
 const invisible =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not come out
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e0fff}]/u;
 
 describe("a listing whose text is an attack", () => {

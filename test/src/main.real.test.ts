@@ -17,6 +17,7 @@ import {
   dataFolder,
   exists,
   farebox,
+  killAll,
   runningParts,
   type SentPayment,
   signedPayment,
@@ -41,8 +42,7 @@ beforeAll(async () => {
   secrets.push(secret, ...labels.map((label) => deriveKey(secret, label)));
 });
 afterAll(async () => {
-  service.signal("SIGKILL");
-  await service.ended;
+  await killAll();
   await folder.remove();
 });
 
@@ -249,17 +249,6 @@ describe("a second deployment on a folder of its own", () => {
   });
 });
 
-describe("a kill -9 of the service alone", () => {
-  it("leaves its parts, and the next start takes them over: same dev.json, same books", async () => {
-    const before = { dev: service.dev, books: await booksOf(service.dev) };
-    service.signal("SIGKILL");
-    await service.ended;
-    expect(await runningParts(folder.dataDir)).toEqual(["chain", "postgres"]);
-    service = await startDeployment(folder.dataDir, { PORT: service.env.PORT ?? "" });
-    expect({ dev: service.dev, books: await booksOf(service.dev) }).toEqual(before);
-  });
-});
-
 describe("SIGTERM while a settle waits", () => {
   let pending: SentPayment;
 
@@ -300,6 +289,17 @@ describe("SIGTERM while a settle waits", () => {
     expect(again.body).toMatchObject({ success: true, payer: service.dev.payer.address });
     await until(() => isFinal(again.body.extra.statusUrl), "the payment is final");
     expect(await booksOf(service.dev)).toMatchObject({ "asset:treasury:local USDC@local": [20_000n, 0n] });
+  });
+});
+
+describe("a kill -9 of the service alone", () => {
+  it("leaves its parts, and the next start takes them over: same dev.json, same books", async () => {
+    const before = { dev: service.dev, books: await booksOf(service.dev) };
+    service.signal("SIGKILL");
+    await service.ended;
+    expect(await runningParts(folder.dataDir)).toEqual(["chain", "postgres"]);
+    service = await startDeployment(folder.dataDir, { PORT: service.env.PORT ?? "" });
+    expect({ dev: service.dev, books: await booksOf(service.dev) }).toEqual(before);
   });
 });
 

@@ -43,6 +43,14 @@ export interface Process {
 /** Everything that any of the processes wrote to standard error, for a look at the whole of it. */
 export const allLogs: string[] = [];
 
+const running = new Set<Process>();
+
+/** For the end of a test file, whatever became of its tests. */
+export async function killAll(): Promise<void> {
+  for (const each of running) each.signal("SIGKILL");
+  await Promise.all([...running].map(({ ended }) => ended));
+}
+
 function start(file: string, env: Env, args: readonly string[] = []): Process {
   const began = performance.now();
   const child = spawn(process.execPath, ["--import", "tsx", file, ...args], {
@@ -59,9 +67,10 @@ function start(file: string, env: Env, args: readonly string[] = []): Process {
   });
   const ended = once(child, "close").then(([code, signal]): Ended => {
     allLogs.push(text.stderr);
+    running.delete(service);
     return { code, signal, ...text, ms: performance.now() - began };
   });
-  return {
+  const service: Process = {
     child,
     pid: child.pid ?? 0,
     ended,
@@ -80,6 +89,8 @@ function start(file: string, env: Env, args: readonly string[] = []): Process {
         60_000,
       ),
   };
+  running.add(service);
+  return service;
 }
 
 export const startService = (env: Env): Process => start("src/main.ts", env);

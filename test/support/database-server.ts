@@ -9,6 +9,8 @@ import type { TestProject } from "vitest/node";
 import { migrate } from "#store";
 import { startPostgres } from "../../src/dev/postgres.ts";
 import { resetDataFolder } from "../../src/dev/reset.ts";
+import { migrateJobs } from "../../src/jobs.ts";
+import { silentLog } from "./dev-chain.ts";
 
 const TEMPLATE = "farebox_template";
 
@@ -26,10 +28,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   await admin.connect();
   await admin.query(`CREATE DATABASE ${TEMPLATE}`);
   await admin.end();
-  await migrate({
-    url: databaseAt(server.url, TEMPLATE),
-    folder: fileURLToPath(new URL("../../migrations", import.meta.url)),
-  });
+  const template = databaseAt(server.url, TEMPLATE);
+  await migrate({ url: template, folder: fileURLToPath(new URL("../../migrations", import.meta.url)) });
+  await migrateJobs(template, silentLog);
   project.provide("databaseUrl", server.url);
   return async () => {
     await server.stop();

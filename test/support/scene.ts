@@ -38,15 +38,24 @@ export interface Payment {
   verify(): Promise<Answer>;
 }
 
-/** A fresh payer with exactly what a signed payment for a resource takes; one unless both are given. */
+/** A signed payment of one cent, or of `dollars`; its resource is new, its payer a fresh one with exactly the money it
+ *  takes, unless they are given. */
 export async function newPayment(
   { dev, baseUrl }: Place,
   merchant: Merchant,
-  given: { readonly resource?: Resource; readonly payer?: Payer; readonly terms?: PaymentTerms } = {},
+  given: {
+    readonly resource?: Resource;
+    readonly payer?: Payer;
+    readonly terms?: PaymentTerms;
+    readonly dollars?: bigint;
+  } = {},
 ): Promise<Payment> {
-  const resource = given.resource ?? (await merchant.register());
-  const payer = given.payer ?? (await newPayer(dev, given.terms?.amount ?? 10_000n));
-  const { body, signed } = await signPayment(dev, payer, resource, given.terms);
+  const amount = given.dollars === undefined ? 10_000n : given.dollars * 1_000_000n;
+  const price = given.dollars === undefined ? {} : { price: { amount: `${given.dollars}`, asset: "USD" } };
+  const resource = given.resource ?? (await merchant.register(price));
+  const payer = given.payer ?? (await newPayer(dev, amount));
+  const { body, signed } = await signPayment(dev, payer, resource, { amount, ...given.terms });
+  body.paymentRequirements.amount = `${amount}`; // the accepted option is the same object
   const path = `/x402/resources/${resource.id}`;
   return {
     resource,

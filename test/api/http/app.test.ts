@@ -18,6 +18,16 @@ describe("paths and methods", () => {
   });
 });
 
+describe("Accept", () => {
+  it.each(["*/*", "application/*", "application/json;charset=utf-8", "text/html, */*;q=0.1", ""])(
+    "%j can read an answer: the key is asked for next",
+    async (accept) => {
+      const response = await world().app.request("/v1/merchant", { headers: { accept } });
+      expect(response.status).toBe(401);
+    },
+  );
+});
+
 describe("Service-Version", () => {
   it("is echoed on every /v1 answer, refusals included", async () => {
     const response = await world().app.request("/v1/x402/resources");
@@ -118,33 +128,6 @@ describe("GET /health", () => {
       503,
       { status: "not-ready", checks: { database: false } },
     ]);
-  });
-});
-
-describe("GET /openapi.json", () => {
-  it("describes every route that the app answers", async () => {
-    const { app } = world();
-    const document = (await (await app.request("/openapi.json")).json()) as {
-      openapi: string;
-      paths: Record<string, object>;
-    };
-    expect(document.openapi).toBe("3.1.0");
-    const described = Object.entries(document.paths).flatMap(([path, item]) =>
-      Object.keys(item).map((method) => `${method} ${path}`),
-    );
-    const served = app.routes
-      .filter(({ method, path }) => method !== "ALL" && path !== "/openapi.json")
-      .map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, "{$1}")}`);
-    expect(described.sort()).toEqual([...new Set(served)].sort());
-  });
-
-  it("marks what is free, so that nobody probes it as if it were for sale", async () => {
-    const { app } = world();
-    const document = (await (await app.request("/openapi.json")).json()) as {
-      paths: Record<string, Record<string, { security: unknown }>>;
-    };
-    expect(document.paths["/x402/resources"]?.get?.security).toEqual([]);
-    expect(document.paths["/v1/x402/resources"]?.post?.security).toEqual([{ secretKey: [] }]);
   });
 });
 

@@ -236,6 +236,7 @@ describe("reconciliation", () => {
     expect((await run()).filter(({ status }) => status !== "equal")).toEqual([]);
     // when somebody takes money out of the treasury past us
     const treasury = rowOf(world.dev).treasury;
+    await world.dev.anvil.rpc("anvil_setBalance", [treasury, "0xde0b6b3a7640000"]);
     await world.dev.transact(treasury, {
       to: world.dev.usdc,
       data: `0xa9059cbb${"1".padStart(64, "0")}${"1".padStart(64, "0")}`,
@@ -252,7 +253,12 @@ describe("reconciliation", () => {
       body: { amount: { amount: "0.001", asset: "USDC" }, chain: "local", destination },
     });
     await world.dev.anvil.mine(2);
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    const head = await world.dev.chain.head();
+    const followed = () => world.database.query<{ at: string }>("SELECT cursor_number AS at FROM observer");
+    await until(
+      async () => Number((await followed())[0]?.at) >= head.number,
+      "two more blocks have been looked at",
+    );
     expect((await call(merchant, `/v1/payouts/${body.id}`)).body.state).toBe("pending");
     // and it can be taken back, whole
     expect(await call(merchant, `/v1/payouts/${body.id}/cancel`, { method: "POST" })).toMatchObject({

@@ -6,6 +6,7 @@ import { checksum } from "#kernel/bytes";
 import {
   baseUrl,
   fakeFacilitator,
+  nothingKnown,
   payer,
   paymentId,
   quote,
@@ -134,7 +135,7 @@ describe("the discovery index", () => {
     const facilitator = fakeFacilitator({
       discover: async (query) => {
         queries.push(query);
-        return { items: [quote], total: 45 };
+        return { items: [{ ...quote, trust: nothingKnown }], total: 45 };
       },
     });
     return { queries, facilitator };

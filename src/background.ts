@@ -1,0 +1,43 @@
+import type { Job } from "#api";
+import type { Clock } from "#kernel/clock";
+import type { Log } from "#kernel/log";
+import { openDatabase } from "#store";
+import { openJobs } from "./jobs.ts";
+import { type Hearer, relay } from "./relay.ts";
+
+/** Facts on their way to those who hear them, and the jobs that follow. */
+export interface Background {
+  start(): void;
+  stop(): Promise<void>;
+}
+interface Needs {
+  readonly databaseUrl: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const CONNECTIONS = 2;
+
+/** Tells facts and runs jobs. Both work as the owner of the database, who alone may add to the job queue (security.md
+ *  §7): the marks of what was told and the jobs that it called for commit together. */
+export async function openBackground(
+  { databaseUrl, clock, log }: Needs,
+  { hearers, jobs }: { readonly hearers: readonly Hearer[]; readonly jobs: readonly Job[] },
+): Promise<Background> {
+  const queue = await openJobs({ databaseUrl, jobs, clock, log });
+  const db = openDatabase({ url: databaseUrl, log, name: "facts", maxConnections: CONNECTIONS });
+  const facts = relay({ db, clock, log }, [...hearers, queue.hear]);
+  return {
+    start() {
+      facts.start();
+      queue.start();
+    },
+    async stop() {
+      await Promise.all([facts.stop(), queue.stop()]);
+      await db.close();
+    },
+  };
+}
+
+/** A process that only answers requests. */
+export const noBackground: Background = { start() {}, async stop() {} };

@@ -1,0 +1,112 @@
+import { eq } from "drizzle-orm";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { auditEntry } from "../../../api/merchant/tables.ts";
+import { outbox } from "../../../facilitator/store/tables.ts";
+import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { type Caller, caller, newCaller } from "../caller.ts";
+import { now, world } from "../world.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await freshDatabase();
+});
+afterAll(() => database.drop());
+
+let shop: Caller;
+let call: ReturnType<typeof caller>;
+beforeEach(async () => {
+  shop = await newCaller(database.db);
+  call = caller(world({ db: database.db }).app, shop);
+});
+const path = "/v1/merchant";
+const told = async () => {
+  const { pool } = database.db;
+  const facts = await pool.select().from(outbox).where(eq(outbox.merchantId, shop.merchantId));
+  const notes = await pool.select().from(auditEntry).where(eq(auditEntry.merchantId, shop.merchantId));
+  return {
+    facts: facts.map(({ type, payload }) => ({ type, payload })),
+    notes: notes
+      .filter(({ action }) => action === "merchant.updated")
+      .map(({ actor, detail }) => ({ actor, detail })),
+  };
+};
+
+describe("GET /v1/merchant", () => {
+  it("200: data and settings, as the operator and the defaults have them", async () => {
+    const { status, body } = await call("GET", path);
+    expect([status, body]).toEqual([
+      200,
+      {
+        id: shop.merchantId,
+        name: "Shop",
+        city: "Oslo",
+        countryCode: "NO",
+        categoryCode: null,
+        feeBps: 0,
+        allowedOrigins: [],
+        underpaymentToleranceBps: 0,
+        refundFees: true,
+        createdAt: now.toISOString(),
+        updatedAt: now.toISOString(),
+      },
+    ]);
+  });
+});
+
+describe("PATCH /v1/merchant", () => {
+  it("200: what is given changes, all else stays; one fact and one note say so", async () => {
+    const change = {
+      name: "Shop <i>Two</i>",
+      categoryCode: "5812",
+      allowedOrigins: ["https://shop.example"],
+      underpaymentToleranceBps: 50,
+      refundFees: false,
+    };
+    const { status, body } = await call("PATCH", path, { body: change });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ ...change, name: "Shop Two", city: "Oslo", countryCode: "NO", feeBps: 0 });
+    expect((await call("GET", path)).body).toEqual(body);
+    expect(await told()).toEqual({
+      facts: [{ type: "merchant.updated", payload: { changed: Object.keys(change) } }],
+      notes: [{ actor: shop.keyId, detail: { ...change, name: "Shop Two" } }],
+    });
+  });
+
+  it("200: what is already so changes nothing and says nothing", async () => {
+    const { body: before } = await call("GET", path);
+    expect((await call("PATCH", path, { body: { name: "Shop", refundFees: true } })).body).toEqual(before);
+    expect((await call("PATCH", path, { body: {} })).body).toEqual(before);
+    expect(await told()).toEqual({ facts: [], notes: [] });
+  });
+
+  it("is done once under an Idempotency-Key", async () => {
+    const headers = { "idempotency-key": "k" };
+    await call("PATCH", path, { body: { city: "Bergen" }, headers });
+    await call("PATCH", path, { body: { city: "Tromsø" } });
+    const again = await call("PATCH", path, { body: { city: "Bergen" }, headers });
+    expect([again.headers.get("idempotent-replayed"), again.body.city]).toEqual(["true", "Bergen"]);
+    expect((await call("GET", path)).body.city).toBe("Tromsø");
+  });
+
+  it("leaves other merchants as they are", async () => {
+    const other = caller(world({ db: database.db }).app, await newCaller(database.db));
+    const { body: before } = await other("GET", path);
+    await call("PATCH", path, { body: { name: "Mine" } });
+    expect((await other("GET", path)).body).toEqual(before);
+  });
+
+  it.each([
+    ["our fee", { feeBps: 0 }, "/feeBps"],
+    ["the id", { id: "mer_1" }, "/id"],
+    ["a country that is no code", { countryCode: "no" }, "/countryCode"],
+    ["a category that is no code", { categoryCode: "58" }, "/categoryCode"],
+    ["a tolerance above 5 %", { underpaymentToleranceBps: 501 }, "/underpaymentToleranceBps"],
+    ["an origin that is none", { allowedOrigins: ["shop.example"] }, "/allowedOrigins/0"],
+    ["no name", { name: "" }, "/name"],
+  ])("400 validation_failed for %s, pointing to it", async (_name, body, pointer) => {
+    const answer = await call("PATCH", path, { body });
+    expect([answer.status, answer.body.code]).toEqual([400, "validation_failed"]);
+    expect(answer.body.errors.map((each: { pointer: string }) => each.pointer)).toEqual([pointer]);
+    expect(await told()).toEqual({ facts: [], notes: [] });
+  });
+});

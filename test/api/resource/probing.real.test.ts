@@ -1,0 +1,273 @@
+import { decodePaymentRequiredHeader, encodePaymentRequiredHeader } from "@x402/core/http";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type Endpoint, serveEndpoint } from "../../support/endpoint.ts";
+import { get, newMerchant, newPayer, post, signPayment, startWorld, until } from "../../support/house.ts";
+
+let world: Awaited<ReturnType<typeof startWorld>>;
+let shop: Awaited<ReturnType<typeof newMerchant>>;
+let endpoint: Endpoint;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  shop = await newMerchant(world);
+  endpoint = await serveEndpoint();
+});
+afterEach(() => endpoint.close());
+
+type Required = ReturnType<typeof decodePaymentRequiredHeader>;
+const terms = (changes: object = {}) => ({
+  url: endpoint.url,
+  price: { amount: "0.01", asset: "USD" },
+  description: "A forecast",
+  ...changes,
+});
+const input = { type: "http", method: "GET", queryParams: { city: "Oslo" } };
+const bazaar = { info: { input }, schema: { type: "object", properties: { input: { type: "object" } } } };
+
+async function write(path: string, body: unknown = {}) {
+  const response = await shop.call(path, { method: "POST", body: JSON.stringify(body) });
+  return { status: response.status, body: await response.json() };
+}
+const codes = (findings: { code: string }[]) => findings.map(({ code }) => code);
+
+/** Makes the endpoint answer as its registration says, save for the changes. */
+async function answerAs(id: string, change: (required: Required) => Required = (same) => same) {
+  const { headers } = await get(world.baseUrl, `/x402/resources/${id}/payment-required`);
+  const required = decodePaymentRequiredHeader(headers.get("PAYMENT-REQUIRED") ?? "");
+  endpoint.answer = { status: 402, challenge: encodePaymentRequiredHeader(change(required)) };
+}
+
+async function itemOf(id: string, filter = "") {
+  const { body } = await get(world.baseUrl, `/x402/resources?limit=100${filter}`);
+  return body.items.find((item: { id: string }) => item.id === id);
+}
+
+/** Lets the clock of the prober come round for a resource that was just probed. */
+async function probeAgain(id: string) {
+  const { at } = (await itemOf(id)).trust.lastProbe;
+  await world.database.query(
+    "UPDATE resource_probe SET next_at = now(), at = at - interval '1 hour' WHERE resource_id = $1",
+    [id],
+  );
+  await world.database.query("SELECT graphile_worker.add_job('probe-due')");
+  await until(async () => (await itemOf(id)).trust.lastProbe.at !== at, "another probe");
+}
+async function probed(id: string) {
+  await until(async () => (await itemOf(id))?.trust.lastProbe !== null, "the first probe");
+  return itemOf(id);
+}
+
+describe("POST /v1/x402/resources/probe", () => {
+  it("200: tells what agents would meet, and stores nothing", async () => {
+    const before = await world.database.query("SELECT count(*) FROM outbox");
+    endpoint.answer = { status: 400 };
+    const { status, body } = await write("/v1/x402/resources/probe", terms());
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      ok: false,
+      status: 400,
+      at: expect.stringMatching(/^20\d\d-.*Z$/),
+      findings: [
+        { code: "probe_not_402", detail: expect.stringContaining("Check the payment before the parameters") },
+        { code: "input_schema_missing", detail: expect.any(String) },
+      ],
+    });
+    expect(await world.database.query("SELECT count(*) FROM outbox")).toEqual(before);
+    expect((await (await shop.call("/v1/x402/resources")).json()).resources).toEqual([]);
+    expect(endpoint.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /weather"]);
+    expect(endpoint.requests[0]?.headers["user-agent"]).toMatch(/^Farebox\//);
+    expect(endpoint.requests[0]?.headers.authorization).toBeUndefined();
+  });
+
+  it("200 ok: an endpoint that is right before it is registered; what the index would drop is told too", async () => {
+    const { body: registered } = await write("/v1/x402/resources", terms());
+    await answerAs(registered.id);
+    const { body } = await write("/v1/x402/resources/probe", terms({ extensions: { bazaar }, tags: ["ü"] }));
+    expect([body.ok, codes(body.findings)]).toEqual([true, ["tags_invalid"]]);
+  });
+
+  it("refuses what a registration refuses", async () => {
+    const refused = await write("/v1/x402/resources/probe", terms({ price: { amount: "0", asset: "USD" } }));
+    expect([refused.status, refused.body.code]).toEqual([422, "amount_too_small"]);
+    expect((await write("/v1/x402/resources/probe", { ...terms(), nope: 1 })).status).toBe(400);
+    expect(endpoint.requests).toEqual([]);
+  });
+
+  it("429: a domain is asked so often and no more, whoever asks", async () => {
+    endpoint.answer = { status: 404 };
+    const statuses: number[] = [];
+    for (let i = 0; i < 30; i += 1) statuses.push((await write("/v1/x402/resources/probe", terms())).status);
+    const passed = statuses.filter((status) => status === 200).length;
+    expect(statuses.filter((status) => status === 429).length).toBe(30 - passed);
+    expect(passed).toBeGreaterThanOrEqual(20);
+    expect(passed).toBeLessThan(28);
+    const other = await newMerchant(world);
+    const response = await other.call("/v1/x402/resources/probe", {
+      method: "POST",
+      body: JSON.stringify(terms()),
+    });
+    expect(response.status).toBe(429);
+    expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
+  });
+});
+
+describe("a registration with probe: true", () => {
+  it("201: registers, and tells what the probe found", async () => {
+    endpoint.answer = { status: 402 };
+    const { status, body } = await write("/v1/x402/resources", terms({ probe: true, serviceName: "ü" }));
+    expect(status).toBe(201);
+    expect(codes(body.findings)).toEqual([
+      "service_name_invalid",
+      "probe_no_challenge",
+      "input_schema_missing",
+    ]);
+  });
+
+  it("201: a probe that fails, or may not be made, keeps nobody from registering", async () => {
+    const url = `${endpoint.origin}/nobody`;
+    await endpoint.close();
+    const gone = await write("/v1/x402/resources", terms({ url, probe: true }));
+    expect([gone.status, codes(gone.body.findings)[0]]).toEqual([201, "probe_unreachable"]);
+    await world.database.query("UPDATE probed_domain SET spent_until = now() + interval '1 day'");
+    const deferred = await write("/v1/x402/resources", terms({ url, probe: true }));
+    expect([deferred.status, codes(deferred.body.findings)]).toEqual([200, ["probe_deferred"]]);
+    await world.database.query("DELETE FROM probed_domain");
+  });
+
+  it("asks nobody without it", async () => {
+    const { body } = await write("/v1/x402/resources", terms());
+    expect(body.findings).toEqual([]);
+    expect(endpoint.requests).toEqual([]);
+  });
+});
+
+describe("a listed resource", () => {
+  it("is probed by itself when it is listed, and its item says when and how it answered", async () => {
+    const { body } = await write("/v1/x402/resources", terms());
+    await answerAs(body.id);
+    await write(`/v1/x402/resources/${body.id}/list`);
+    const item = await probed(body.id);
+    expect(item.trust).toEqual({
+      host: new URL(endpoint.url).host,
+      hostVerified: false,
+      settledCount: 0,
+      distinctPayers: 0,
+      lastProbe: { at: expect.stringMatching(/^20\d\d-.*Z$/), status: 402, ok: true },
+    });
+    expect(item.clientNotes.join()).not.toContain("Warning");
+    expect(await itemOf(body.id, "&live=true")).toBeDefined();
+  });
+
+  it("that answers badly stays listed, marked and last, and is left out only of live=true", async () => {
+    const { body: bad } = await write("/v1/x402/resources", terms({ listed: true, tags: ["fog"] }));
+    expect((await probed(bad.id)).trust.lastProbe).toMatchObject({ status: 200, ok: false });
+    const url = `${endpoint.origin}/good`;
+    const { body: good } = await write("/v1/x402/resources", terms({ url, tags: ["fog"] }));
+    await answerAs(good.id);
+    await write(`/v1/x402/resources/${good.id}/list`);
+    await until(async () => (await itemOf(good.id))?.trust.lastProbe?.ok === true, "a good probe");
+    const found = await get(world.baseUrl, "/x402/discovery/search?query=fog");
+    expect(found.body.resources.map(({ id }: { id: string }) => id)).toEqual([good.id, bad.id]);
+    const live = await get(world.baseUrl, "/x402/resources?query=fog&live=true");
+    expect(live.body.items.map(({ id }: { id: string }) => id)).toEqual([good.id]);
+    expect(live.body.pagination.total).toBe(1);
+  });
+
+  it("whose host names the merchant is verified", async () => {
+    endpoint.wellKnown = { version: 1, resources: [endpoint.url], merchantIds: [shop.id] };
+    const { body } = await write("/v1/x402/resources", terms({ listed: true }));
+    expect((await probed(body.id)).trust.hostVerified).toBe(true);
+  });
+
+  it.each([
+    [
+      "asks to be paid elsewhere",
+      "not ours",
+      (required: Required) => ({
+        ...required,
+        accepts: required.accepts.map((one) => ({
+          ...one,
+          payTo: "0x2222222222222222222222222222222222222222",
+        })),
+      }),
+    ],
+    [
+      "moves its target",
+      "another resource",
+      (required: Required) => ({
+        ...required,
+        resource: { ...required.resource, url: "https://evil.example/" },
+      }),
+    ],
+    [
+      "changes its schema",
+      "another input schema",
+      (required: Required) => ({
+        ...required,
+        extensions: {
+          ...required.extensions,
+          bazaar: { ...bazaar, schema: { type: "object", title: "new" } },
+        },
+      }),
+    ],
+  ])("that %s is shown with a warning until it is registered anew", async (_, words, change) => {
+    const { body } = await write("/v1/x402/resources", terms({ extensions: { bazaar } }));
+    await answerAs(body.id);
+    await write(`/v1/x402/resources/${body.id}/list`);
+    expect((await probed(body.id)).trust.lastProbe.ok).toBe(true);
+    // when it changes behind the merchant's registration
+    await answerAs(body.id, change as (required: Required) => Required);
+    await probeAgain(body.id);
+    const warned = await itemOf(body.id);
+    expect(warned.clientNotes[0]).toMatch(/^Warning: /);
+    expect(warned.clientNotes[0]).toContain(words);
+    expect(await itemOf(body.id, "&live=true")).toBeUndefined();
+    // and it is not forgiven by changing back
+    await answerAs(body.id);
+    await probeAgain(body.id);
+    expect((await itemOf(body.id)).clientNotes[0]).toMatch(/^Warning: /);
+    // until the merchant registers it anew
+    await write("/v1/x402/resources", terms({ extensions: { bazaar } }));
+    await until(
+      async () => (await itemOf(body.id, "&live=true")) !== undefined,
+      "the probe of a registration",
+    );
+    expect((await itemOf(body.id)).clientNotes.join()).not.toContain("Warning");
+  });
+
+  it("counts what was paid and by how many wallets, once each", async () => {
+    const { body: resource } = await write("/v1/x402/resources", terms({ listed: true }));
+    const payers = [await newPayer(world.dev), await newPayer(world.dev)];
+    for (const payer of [...payers, ...payers.slice(0, 1)]) {
+      const { body } = await signPayment(world.dev, payer, resource);
+      const settling = post(world.baseUrl, `/x402/resources/${resource.id}/settle`, body);
+      expect((await settling).body).toMatchObject({ success: true });
+    }
+    await until(async () => (await itemOf(resource.id)).trust.settledCount === 3, "three payments counted");
+    expect((await itemOf(resource.id)).trust.distinctPayers).toBe(2);
+    // told again, as after a restore
+    await world.database.query("UPDATE outbox SET delivered_at = NULL WHERE type = 'payment.credited'");
+    await until(
+      async () =>
+        (await world.database.query("SELECT 1 FROM outbox WHERE delivered_at IS NULL")).length === 0,
+      "all facts told",
+    );
+    expect((await itemOf(resource.id)).trust).toMatchObject({ settledCount: 3, distinctPayers: 2 });
+  });
+
+  it("is probed no more once it is hidden or archived", async () => {
+    const { body } = await write("/v1/x402/resources", terms({ listed: true }));
+    await probed(body.id);
+    const due = () =>
+      world.database.query("SELECT next_at FROM resource_probe WHERE resource_id = $1", [body.id]);
+    expect(await due()).toEqual([{ next_at: expect.any(Date) }]);
+    await write(`/v1/x402/resources/${body.id}/unlist`);
+    expect(await due()).toEqual([{ next_at: null }]);
+    await write(`/v1/x402/resources/${body.id}/list`);
+    await shop.call(`/v1/x402/resources/${body.id}`, { method: "DELETE" });
+    expect(await due()).toEqual([{ next_at: null }]);
+    expect(await itemOf(body.id)).toBeUndefined();
+  });
+});

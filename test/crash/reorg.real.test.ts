@@ -1,0 +1,260 @@
+/** Blocks that leave the chain, and views that only seem to. */
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import type { Hash } from "#kernel/bytes";
+import type { BlockRef } from "../../facilitator/chain/port.ts";
+import { chainFaults } from "../support/chain-faults.ts";
+import { books, newMerchant, newPayer, startWorld, until } from "../support/house.ts";
+import { attemptsOf, claimOf, factsOf, ledgerOf, stateOf } from "../support/records.ts";
+import {
+  expectAtRest,
+  newPayment,
+  type Place,
+  statusOf,
+  submitAsStranger,
+  transfer,
+  withMiningHeld,
+} from "../support/scene.ts";
+
+vi.setConfig({ testTimeout: 30_000 });
+
+const faults = chainFaults();
+let world: Awaited<ReturnType<typeof startWorld>>;
+let merchant: Awaited<ReturnType<typeof newMerchant>>;
+
+beforeAll(async () => {
+  world = await startWorld({ wrapChain: faults.wrap, settings: { maxWaitMs: 2_000 } });
+  merchant = await newMerchant(world);
+});
+afterEach(() => faults.clear());
+afterAll(() => world.stop());
+
+/** The last `depth` blocks are replaced by empty ones; their transactions are gone from the pool as well. */
+async function reorg({ dev }: Place, depth: number): Promise<void> {
+  await dev.anvil.rpc("anvil_reorg", [depth, []]);
+}
+
+/** A branch that replaces the real chain from `height` on, without anything of ours in it. */
+function emptyBranchFrom(height: number) {
+  const other = (hash: Hash) => `0xbb${hash.slice(4)}` as Hash;
+  const onBranch = (block: BlockRef | null) =>
+    block && block.number >= height
+      ? {
+          ...block,
+          hash: other(block.hash),
+          parentHash: block.number === height ? block.parentHash : other(block.parentHash),
+        }
+      : block;
+  faults.set({
+    head: (real) => async () => onBranch(await real.head()) as BlockRef,
+    blockAt: (real) => async (number) => onBranch(await real.blockAt(number)),
+    moneyLogs: (real) => (block, ours) =>
+      block.number >= height ? Promise.resolve([]) : real.moneyLogs(block, ours),
+  });
+}
+
+describe("a credited block that leaves the chain before it is final", () => {
+  it("is voided and credited again under a new epoch, by the same transaction, and told once as success", async () => {
+    const paid = await newPayment(world, merchant);
+    const settled = await paid.settle();
+    expect(settled.body).toMatchObject({ success: true });
+    const { paymentId } = settled.body.extra;
+    const first = await attemptsOf(world.database, paid.nonce);
+    // when its block is replaced by an empty one
+    await withMiningHeld(world, async () => {
+      await reorg(world, 1);
+      await until(async () => (await statusOf(world, settled)).status === "reversed", "it is reversed");
+      expect(await ledgerOf(world.database, paymentId)).toEqual([
+        "pending net treasury → available 9950",
+        "pending fee treasury → fees 50",
+        "void net treasury → available 9950",
+        "void fee treasury → fees 50",
+      ]);
+      expect(await claimOf(world.database, paid.nonce)).toMatchObject({
+        state: "submitting",
+        credit_state: "none",
+        credit_epoch: 1,
+        included_tx: null,
+        granted: true,
+      });
+      const now = await books(world.dev, world.database);
+      expect(now).toMatchObject({ balanced: true, treasury: now.chain });
+    });
+    // then the same bytes are mined again, and credited anew
+    await expectAtRest(world);
+    expect(await attemptsOf(world.database, paid.nonce)).toEqual(first);
+    expect(await ledgerOf(world.database, paymentId)).toEqual([
+      "pending net treasury → available 9950",
+      "pending fee treasury → fees 50",
+      "void net treasury → available 9950",
+      "void fee treasury → fees 50",
+      "pending net treasury → available 9950",
+      "pending fee treasury → fees 50",
+      "post net treasury → available 9950",
+      "post fee treasury → fees 50",
+    ]);
+    expect(await factsOf(world.database, paymentId)).toEqual([
+      "payment.claimed",
+      "payment.credited",
+      "payment.reversed",
+      "payment.credited",
+      "payment.final",
+    ]);
+    expect(await paid.settle()).toMatchObject({
+      status: 409,
+      body: { errorReason: "duplicate_settlement", transaction: settled.body.transaction },
+    });
+  });
+
+  it("that a stranger had submitted: we submit it ourselves", async () => {
+    const paid = await newPayment(world, merchant);
+    const strangers = await submitAsStranger(world, paid.signed.call);
+    expect((await paid.settle()).body).toMatchObject({ success: true, transaction: strangers });
+    await reorg(world, 1);
+    await until(async () => (await attemptsOf(world.database, paid.nonce)).length === 1, "we send it");
+    await expectAtRest(world);
+    const [ours] = await attemptsOf(world.database, paid.nonce);
+    expect(await claimOf(world.database, paid.nonce)).toMatchObject({
+      state: "final",
+      credit_epoch: 1,
+      settled_by: "farebox",
+      included_tx: ours?.tx_hash,
+    });
+  });
+
+  it("that a stranger had submitted, and that was waiting for its depth: we submit it ourselves", async () => {
+    const paid = await newPayment(world, merchant, { dollars: 10_000n });
+    await submitAsStranger(world, paid.signed.call);
+    expect((await paid.settle()).body).toMatchObject({ errorReason: "settlement_pending", transaction: "" });
+    await reorg(world, 1);
+    // as if it had waited long enough for the stranger's transaction to come back
+    await until(async () => {
+      await world.database.query(
+        "UPDATE claim SET updated_at = now() - interval '1 minute' WHERE state = 'submitting'",
+      );
+      await world.dev.anvil.mine();
+      return (await attemptsOf(world.database, paid.nonce)).length === 1;
+    }, "we send it");
+    await expectAtRest(world);
+    expect(await claimOf(world.database, paid.nonce)).toMatchObject({
+      state: "final",
+      settled_by: "farebox",
+      credit_epoch: 0,
+    });
+  });
+
+  it("and holds money nobody asked for: its booking is voided", async () => {
+    const giver = await newPayer(world.dev, 55n);
+    const before = await books(world.dev, world.database);
+    const given = await transfer(world, giver.address, world.dev.contracts.treasury.address, 55n);
+    await until(async () => (await ledgerOf(world.database, given)).length === 1, "it is booked");
+    await reorg(world, 1);
+    await until(async () => (await ledgerOf(world.database, given)).length === 2, "it is voided");
+    await expectAtRest(world);
+    expect(await ledgerOf(world.database, given)).toEqual([
+      "pending in treasury → unmatched 55",
+      "void in treasury → unmatched 55",
+    ]);
+    expect(await books(world.dev, world.database)).toEqual(before);
+  });
+});
+
+describe("a block that leaves the chain and comes back", () => {
+  it("a payment in it is credited, voided and credited again", async () => {
+    const paid = await newPayment(world, merchant);
+    const settled = await paid.settle();
+    const { paymentId } = settled.body.extra;
+    const { number } = await world.dev.chain.head();
+    emptyBranchFrom(number);
+    await until(async () => (await statusOf(world, settled)).status === "reversed", "it is reversed");
+    faults.clear();
+    await expectAtRest(world);
+    expect(await ledgerOf(world.database, paymentId)).toEqual([
+      ...["pending net treasury → available 9950", "pending fee treasury → fees 50"],
+      ...["void net treasury → available 9950", "void fee treasury → fees 50"],
+      ...["pending net treasury → available 9950", "pending fee treasury → fees 50"],
+      ...["post net treasury → available 9950", "post fee treasury → fees 50"],
+    ]);
+  });
+
+  it("money nobody asked for is booked again, each time it comes back", async () => {
+    const giver = await newPayer(world.dev, 66n);
+    const given = await transfer(world, giver.address, world.dev.contracts.treasury.address, 66n);
+    const booked = async (rows: number) =>
+      until(async () => (await ledgerOf(world.database, given)).length === rows, `${rows} rows`);
+    await booked(1);
+    const { number } = await world.dev.chain.head();
+    emptyBranchFrom(number);
+    await booked(2);
+    faults.clear();
+    await booked(3);
+    emptyBranchFrom(number);
+    await booked(4);
+    faults.clear();
+    await expectAtRest(world);
+    expect(await ledgerOf(world.database, given)).toEqual([
+      ...["pending in treasury → unmatched 66", "void in treasury → unmatched 66"],
+      ...["pending in treasury → unmatched 66", "void in treasury → unmatched 66"],
+      ...["pending in treasury → unmatched 66", "post in treasury → unmatched 66"],
+    ]);
+  });
+});
+
+describe("a view that is only behind", () => {
+  it("takes nothing back", async () => {
+    // given a chain that is not local, where a shorter view is a lagging node
+    const lagging = chainFaults();
+    const place = await startWorld({ chainId: 31_338, wrapChain: lagging.wrap });
+    try {
+      const seller = await newMerchant(place);
+      const paid = await newPayment(place, seller);
+      const settling = paid.settle();
+      await until(async () => (await attemptsOf(place.database, paid.nonce)).length === 1, "it is sent");
+      await place.dev.anvil.mine(11);
+      const settled = await settling;
+      expect(settled.body).toMatchObject({ success: true });
+      const rows = await ledgerOf(place.database, settled.body.extra.paymentId);
+      // when the endpoint shows a chain that ends before the payment
+      let asked = 0;
+      const { number } = await place.dev.chain.head();
+      lagging.set({
+        head: (real) => async () => {
+          asked += 1;
+          return (await real.blockAt(number - 20)) as BlockRef;
+        },
+        blockAt: (real) => async (height) => (height > number - 20 ? null : real.blockAt(height)),
+      });
+      await until(async () => asked > 3, "it is asked several times");
+      // then nothing has changed, and the rest comes when the view does
+      expect(await ledgerOf(place.database, settled.body.extra.paymentId)).toEqual(rows);
+      expect((await claimOf(place.database, paid.nonce))?.credit_epoch).toBe(0);
+      lagging.clear();
+      await expectAtRest(place);
+      expect(await stateOf(place.database, paid.nonce)).toBe("final");
+    } finally {
+      await place.stop();
+    }
+  });
+});
+
+/** Last: the chain is halted for good. */
+describe("a final block that leaves the chain", () => {
+  it("stops crediting and sending, and no row of the books is touched", async () => {
+    const paid = await newPayment(world, merchant);
+    const settled = await paid.settle();
+    await expectAtRest(world);
+    const rows = await ledgerOf(world.database, settled.body.extra.paymentId);
+    await world.dev.anvil.mine(2);
+    await reorg(world, 6);
+    const halted = async () =>
+      (
+        await world.database.query<{ reason: string | null }>("SELECT halted_reason AS reason FROM observer")
+      )[0];
+    await until(async () => (await halted())?.reason !== null, "the chain is halted");
+    expect((await halted())?.reason).toContain("npm run reset");
+    const later = await newPayment(world, merchant);
+    expect((await later.settle()).body).toMatchObject({ success: false, errorReason: "settlement_pending" });
+    expect(await attemptsOf(world.database, later.nonce)).toEqual([]);
+    expect(await ledgerOf(world.database, settled.body.extra.paymentId)).toEqual(rows);
+    expect(await stateOf(world.database, paid.nonce)).toBe("final");
+  });
+});
