@@ -13,6 +13,7 @@ import { keyCors } from "./http/cors.ts";
 import { errorRoutes } from "./http/errors.ts";
 import { openCors, privateAnswers, securityHeaders } from "./http/headers.ts";
 import type { Job } from "./http/job.ts";
+import { requestJobs } from "./http/jobs.ts";
 import { limitsOf, memoryCount, noCount, rateHeaders } from "./http/limit.ts";
 import { answerNotFound } from "./http/not-found.ts";
 import { onError } from "./http/problem.ts";
@@ -166,5 +167,6 @@ export function createApi({
   describeAgentUrl(app);
   mountDocs(app);
   addDocument(app, { baseUrl, version });
-  return { app, jobs: resourceJobs({ db, facilitator, safeFetch, clock, log }) };
+  const jobs = [...requestJobs({ db, clock }), ...resourceJobs({ db, facilitator, safeFetch, clock, log })];
+  return { app, jobs };
 }

@@ -17,7 +17,7 @@ export type {
 export { type Challenge, readChallenge } from "./payable/challenge.ts";
 export { isDefaultAsset } from "./payable/default-assets.ts";
 export { registrableDomain } from "./payable/domain.ts";
-export { checkExtensions, type ExtensionFinding } from "./payable/extensions.ts";
+export { checkExtensions, type ExtensionFinding, shapeProblem } from "./payable/extensions.ts";
 export { clientNotes } from "./payable/notes.ts";
 export type { Payable, PayableKind, PayableRail, PaymentOption } from "./payable/payable.ts";
 export type { ListingWarning } from "./payable/tables.ts";

@@ -11,12 +11,12 @@ import { serverFor } from "./server.ts";
 export type { Caller, McpConfig, McpDeps, PaymentWire } from "./deps.ts";
 
 /** A caller of whom nothing is known: nothing is counted, and the connection is taken to hold. */
-const nobody: Caller = {
+const nobody = (): Caller => ({
   address: "unknown",
   requestId: "req_unknown",
   limit: async () => null,
   delivery: { closed: new AbortController().signal, orElse: () => {} },
-};
+});
 
 /** `handler` answers `POST /x402/mcp` in both protocol eras, without keys and without state; `card` answers for the
  *  server card. Source: agents.md §1. */
@@ -27,14 +27,14 @@ export function createMcp(deps: McpDeps): {
 } {
   const callers = new WeakMap<Request, Caller>();
   const eras = openEras(
-    (request) => serverFor(deps, callers.get(request) ?? nobody, request.headers),
+    (request) => serverFor(deps, callers.get(request) ?? nobody(), request.headers),
     (error) => deps.log.info(errorFields(error), "an MCP request was refused or failed"),
   );
   const guard = guardOf(deps.config);
   const card = serverCard(deps.config);
   const listening = new Set<string>();
   return {
-    async handler(request, caller = nobody) {
+    async handler(request, caller = nobody()) {
       const refused = guard.refuse(request);
       if (refused) return refused;
       const exchange = { deps, eras, callers, listening, caller: manyUndos(caller) };

@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import { ZodError } from "zod";
 import { createKey, createMerchant, type Permission, permissions, replaceKey, revokeKey } from "#api";
+import { Fault } from "#kernel/fault";
 import { idMaker } from "#kernel/id";
 import type { Log } from "#kernel/log";
 import { formatDecimal } from "#kernel/money";
@@ -117,7 +118,7 @@ async function rotateKeyCommand(key: string, options: { readonly graceSeconds: s
   await withDeployment(async ({ db, masterSecret }) => {
     const graceSeconds = Number(options.graceSeconds);
     const maker = { ...operatorOf(db), random: systemRandom, masterSecret };
-    const made = await replaceKey(maker, { key, graceSeconds });
+    const made = await replaceKey(maker, { key, graceSeconds }).catch(asUnknownKey(key));
     say(`merchant ${made.merchantId}`);
     say(made.plaintext);
   });
@@ -125,10 +126,19 @@ async function rotateKeyCommand(key: string, options: { readonly graceSeconds: s
 
 async function revokeKeyCommand(key: string): Promise<void> {
   await withDeployment(async ({ db }) => {
-    const { merchantId, id } = await revokeKey(operatorOf(db), { key });
+    const { merchantId, id } = await revokeKey(operatorOf(db), { key }).catch(asUnknownKey(key));
     say(`merchant ${merchantId}`);
     say(`revoked ${id}`);
   });
+}
+
+function asUnknownKey(key: string) {
+  return (error: unknown): never => {
+    if (!(error instanceof Fault) || error.code !== "not_found") throw error;
+    throw new ConfigProblem(
+      `There is no key ${key} here. Name it by its id, or by the 12 characters after sk_ or pk_.`,
+    );
+  };
 }
 
 async function newMerchant(
@@ -182,6 +192,7 @@ function sentence(error: unknown): string {
   if (outageOf(error))
     return `The database cannot be reached${code ? ` (${code})` : ""}. Does the deployment run?`;
   if (sqlState(error)) return `The database refused (${code}).`;
+  if (error instanceof Fault) return error.detail;
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -18,6 +18,9 @@ export interface Config {
   readonly role: Role;
   readonly rateLimits: "on" | "off";
   readonly logLevel: "info" | "warn" | "error";
+  /** Host names under which agents may call MCP, and of pages that may, beside our own and loopback. */
+  readonly mcpHosts: readonly string[];
+  readonly mcpOrigins: readonly string[];
   /** Null: the embedded database and local chain of the data folder. */
   readonly outside: OutsideParts | null;
 }
@@ -45,6 +48,8 @@ const known = [
   "FAREBOX_TREASURY_KEY",
   "FAREBOX_MASTER_SECRET",
   "FAREBOX_RATE_LIMITS",
+  "FAREBOX_MCP_HOSTS",
+  "FAREBOX_MCP_ORIGINS",
 ] as const;
 type Name = (typeof known)[number];
 type Env = Readonly<Record<string, string | undefined>>;
@@ -65,6 +70,8 @@ export function readConfig(env: Env): Config {
     role: oneOf(env, "ROLE", ["all", "web", "worker"], "all"),
     rateLimits: oneOf(env, "FAREBOX_RATE_LIMITS", ["on", "off"], "on"),
     logLevel: oneOf(env, "LOG_LEVEL", ["info", "warn", "error"], "info"),
+    mcpHosts: hostNames(env, "FAREBOX_MCP_HOSTS"),
+    mcpOrigins: hostNames(env, "FAREBOX_MCP_ORIGINS"),
     outside: outsideParts(env),
   };
 }
@@ -84,6 +91,20 @@ function oneOf<T extends string>(env: Env, name: Name, values: readonly T[], oth
   if (value === undefined)
     throw new ConfigProblem(`${name} must be one of ${values.join(", ")}, got ${JSON.stringify(text)}.`);
   return value;
+}
+
+function hostNames(env: Env, name: Name): readonly string[] {
+  const names = (env[name] ?? "").split(",").map((each) => each.trim().toLowerCase());
+  const stranger = names.find((each) => each !== "" && !isHostName(each));
+  if (stranger !== undefined)
+    throw new ConfigProblem(
+      `${name} holds host names without scheme and port, separated by commas, got ${JSON.stringify(stranger)}.`,
+    );
+  return names.filter(Boolean);
+}
+
+function isHostName(text: string): boolean {
+  return URL.canParse(`http://${text}`) && new URL(`http://${text}`).hostname === text;
 }
 
 function baseUrl(text: string): string {

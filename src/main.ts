@@ -51,6 +51,8 @@ async function main(): Promise<void> {
     role: config.role,
     baseUrl: config.baseUrl,
     rateLimits: config.rateLimits,
+    mcpHosts: config.mcpHosts,
+    mcpOrigins: config.mcpOrigins,
     version,
     clock: systemClock,
     random: systemRandom,

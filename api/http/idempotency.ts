@@ -19,27 +19,48 @@ export type Answer = {
 type Stored = typeof idempotencyKey.$inferSelect;
 /** Fits wherever a route's declared answers are asked for: a replayed answer is bytes, which no schema types. */
 type Replayable = Response & TypedResponse<never, never, never>;
-type Work = (ctx: MerchantCtx) => Promise<Answer>;
+type Work<Found> = (ctx: MerchantCtx, found: Found) => Promise<Answer>;
+
+interface Write<Found> {
+  /** The validated body. */
+  readonly input: unknown;
+  readonly isRequired: boolean;
+  /** What the write must learn from outside: done before its transaction, and not at all for a replay. Changes nothing. */
+  readonly beforehand: () => Promise<Found>;
+}
+const nothing = async () => undefined;
 
 const KEEP_MS = 30 * 24 * 3_600_000;
 const WAIT_MS = 5_000;
 
 /** Runs a write once per `Idempotency-Key`: the record, the effect and the stored answer commit together, so there is
- *  no window in which one exists without the others. `input` is the validated body. Without a key the write just
- *  runs, where the route allows that. Faults: `idempotency_key_required`, `…_invalid`, `…_reused`,
- *  `idempotency_in_progress`. Source: merchant-api.md §4. */
-export async function keyed(
+ *  no window in which one exists without the others. Without a key the write just runs, where the route allows that.
+ *  Faults: `idempotency_key_required`, `…_invalid`, `…_reused`, `idempotency_in_progress`. Source: merchant-api.md §4. */
+export function keyed(
   c: Context,
-  { input, isRequired }: { readonly input: unknown; readonly isRequired: boolean },
-  work: Work,
+  { input, isRequired }: Omit<Write<undefined>, "beforehand">,
+  work: Work<undefined>,
+): Promise<Replayable> {
+  return keyedAfter(c, { input, isRequired, beforehand: nothing }, work);
+}
+
+/** `keyed` for a write that asks outside first. */
+export async function keyedAfter<Found>(
+  c: Context,
+  { input, isRequired, beforehand }: Write<Found>,
+  work: Work<Found>,
 ): Promise<Replayable> {
   const ctx = c.var.merchant;
   const key = isRequired ? demandIdempotencyKey(c) : readIdempotencyKey(c);
-  if (key === null) return respond(await work(ctx)) as Replayable;
+  if (key === null) return respond(await work(ctx, await beforehand())) as Replayable;
   const route = routeOf(c);
   const scope = `${ctx.merchantId} ${route}`;
   const fingerprint = stableHash([route, c.req.param(), input]);
-  return (await once(c, { scope, key, fingerprint, route }, work)) as Replayable;
+  const prepared = async () => {
+    const found = await beforehand();
+    return (inTx: MerchantCtx) => work(inTx, found);
+  };
+  return (await once(c, { scope, key, fingerprint, route }, prepared)) as Replayable;
 }
 
 /** The key as sent, or null when none came. Quotes of the IETF form are part of it. Fault: `idempotency_key_invalid`. */
@@ -87,7 +108,11 @@ interface Attempt {
 }
 
 /** The stored answer, or the write; while a twin of this process runs, its end is awaited first. */
-async function once(c: Context, attempt: Attempt, work: Work): Promise<Response> {
+async function once(
+  c: Context,
+  attempt: Attempt,
+  prepared: () => Promise<(ctx: MerchantCtx) => Promise<Answer>>,
+): Promise<Response> {
   const { db, clock, writes } = c.var.edge;
   const { scope, key, fingerprint } = attempt;
   const name = `${scope} ${key}`;
@@ -98,7 +123,12 @@ async function once(c: Context, attempt: Attempt, work: Work): Promise<Response>
     const waitMs = until - clock.monotonicMs();
     const leave = writes.enter(name);
     if (leave) {
-      return db.tx((tx) => first(tx, c, { ...attempt, waitMs }, work)).finally(leave);
+      try {
+        const work = await prepared();
+        return await db.tx((tx) => first(tx, c, { ...attempt, waitMs }, work));
+      } finally {
+        leave();
+      }
     }
     if (!(await writes.left(name, waitMs))) throw fault("idempotency_in_progress");
   }
@@ -108,7 +138,7 @@ async function first(
   tx: Tx,
   c: Context,
   attempt: Attempt & { readonly waitMs: number },
-  work: Work,
+  work: (ctx: MerchantCtx) => Promise<Answer>,
 ): Promise<Response> {
   const ctx = c.var.merchant;
   if (!(await reserve(tx, attempt, ctx.now()))) {

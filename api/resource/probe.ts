@@ -138,10 +138,7 @@ function compareOptions(
   const nearest = pairs.find(({ isPayee }) => isPayee) ?? pairs[0];
   if (!nearest) return [optionMissing(expected)];
   const { ours, isPrice, isPayee } = nearest;
-  return [
-    ...(isPrice ? [] : [priceMismatch(ours)]),
-    ...(isPayee ? [] : [payeeMismatch(ours)]),
-  ];
+  return [...(isPrice ? [] : [priceMismatch(ours)]), ...(isPayee ? [] : [payeeMismatch(ours)])];
 }
 
 function isSame(address: string, ours: string): boolean {
@@ -178,8 +175,10 @@ function not402(status: number): Finding {
 }
 
 function advice(status: number): string {
-  if (status >= 200 && status < 300) return "The content is given away: put the payment check before the handler.";
-  if (status >= 300 && status < 400) return "Redirects are not followed: register the URL that answers itself.";
+  if (status >= 200 && status < 300)
+    return "The content is given away: put the payment check before the handler.";
+  if (status >= 300 && status < 400)
+    return "Redirects are not followed: register the URL that answers itself.";
   if (status === 400 || status === 422) return "Check the payment before the parameters of the request.";
   if (status === 401 || status === 403)
     return "Check the payment before any key or login; agents bring none.";

@@ -38,7 +38,10 @@ export async function probeDue(prober: Prober, stopping: AbortSignal): Promise<v
     await Promise.all(
       due.map((key) =>
         probeListed(prober, key, stopping).catch((error) =>
-          prober.log.warn({ resourceId: key.resourceId, ...errorFields(error) }, "a probe failed; it is made later"),
+          prober.log.warn(
+            { resourceId: key.resourceId, ...errorFields(error) },
+            "a probe failed; it is made later",
+          ),
         ),
       ),
     );

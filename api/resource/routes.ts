@@ -1,5 +1,5 @@
 import { createRoute, defineOpenAPIRoute } from "@hono/zod-openapi";
-import { keyed } from "../http/idempotency.ts";
+import { keyedAfter } from "../http/idempotency.ts";
 import { PageQuery, pageOf, readPage } from "../http/page.ts";
 import {
   body,
@@ -63,9 +63,8 @@ export function resourceRoutes(shop: Shop) {
     }),
     handler: async (c) => {
       const input = c.req.valid("json");
-      // Nothing outside is asked while a transaction is open.
-      const found = await findBeforehand(shop, { ctx: c.var.merchant, input });
-      return keyed(c, { input, isRequired: false }, async (ctx) => {
+      const beforehand = () => findBeforehand(shop, { ctx: c.var.merchant, input });
+      return keyedAfter(c, { input, isRequired: false, beforehand }, async (ctx, found) => {
         const { isNew, resource } = await registerResource(shop, { ctx, input, found });
         const headers = { Location: `/v1/x402/resources/${resource.id}` };
         return isNew

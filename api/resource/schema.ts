@@ -94,7 +94,10 @@ export type RegisteredResource = z.infer<typeof RegisteredResource>;
 export const ResourceTrial = z
   .object({
     ok: z.boolean().openapi({ description: "An agent could pay there what the body says" }),
-    status: z.int().nullable().openapi({ description: "Of its answer to an unpaid request; null without one" }),
+    status: z
+      .int()
+      .nullable()
+      .openapi({ description: "Of its answer to an unpaid request; null without one" }),
     at: Timestamp,
     findings: Findings.openapi({ description: "Everything that is wrong, and what to change" }),
   })

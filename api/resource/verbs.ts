@@ -4,7 +4,7 @@ import { Fault } from "#kernel/fault";
 import { isId } from "#kernel/id";
 import { errorFields } from "#kernel/log";
 import { cleanText } from "#kernel/text";
-import { type Executor, outbox, type Tx } from "#store";
+import { type Database, type Executor, outbox, type Tx } from "#store";
 import type { Call, MerchantCtx } from "../http/context.ts";
 import { fault } from "../http/faults.ts";
 import { parsePrice } from "../http/money.ts";
@@ -85,14 +85,18 @@ export async function tryResource(shop: Shop, { ctx, input }: Call<ResourceInput
 
 /** What a probe finds before a registration that asks for it. Never a reason not to register: a registration that is
  *  refused says so itself, and a probe that cannot be made is a finding. To be called outside a transaction. */
-export async function findBeforehand(shop: Shop, { ctx, input }: Call<ResourceInput>): Promise<readonly Finding[]> {
+export async function findBeforehand(
+  shop: Shop,
+  { ctx, input }: Call<ResourceInput>,
+): Promise<readonly Finding[]> {
   if (!input.probe) return [];
   try {
     const { findings } = await tryResource(shop, { ctx, input });
     return findings.filter(isOfProbe);
   } catch (error) {
     if (!(error instanceof Fault)) ctx.log.warn(errorFields(error), "a probe on registration failed");
-    const detail = "The endpoint could not be asked just now. Ask for a dry run later, or wait for the probe of a listing.";
+    const detail =
+      "The endpoint could not be asked just now. Ask for a dry run later, or wait for the probe of a listing.";
     return [{ code: "probe_deferred", detail }];
   }
 }
@@ -158,6 +162,24 @@ async function publish(
       payload: { resourceId: row.id },
     },
   ]);
+}
+
+/** Projects a merchant's live resources anew, after its data changed: what agents read names the merchant. Each is
+ *  locked first, so that a change of the resource meanwhile does not bring the old name back. */
+export async function projectAgain(
+  { db, facilitator }: { readonly db: Database; readonly facilitator: Pick<Facilitator, "project"> },
+  merchantId: string,
+): Promise<void> {
+  const mine = and(eq(resource.merchantId, merchantId), isNull(resource.archivedAt));
+  for (const { id } of await db.pool.select({ id: resource.id }).from(resource).where(mine))
+    await db.tx(async (tx) => {
+      const [row] = await tx
+        .select()
+        .from(resource)
+        .where(and(mine, eq(resource.id, id)))
+        .for("update");
+      if (row) await facilitator.project(tx, toPayable(row, await findMerchant(tx, merchantId)));
+    });
 }
 
 /** The merchant's live resources, newest first; one more than the page holds when there are more. */

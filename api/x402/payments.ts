@@ -13,6 +13,7 @@ import { clientAddress, enforce } from "../http/limit.ts";
 import { type ProblemPlace, problemResponse, toFault } from "../http/problem.ts";
 import { isJson, PAYMENT_BODY_LIMIT, parseStrict, readText } from "../http/strict-json.ts";
 import { followDelivery } from "./delivery.ts";
+import { extensionResponses } from "./extension-responses.ts";
 import { presentReason, presentSettle, presentVerify, type Voice } from "./present.ts";
 import type { SettleResponse } from "./schema.ts";
 import { v1Networks } from "./v1.ts";
@@ -29,6 +30,8 @@ interface PaymentCall {
   readonly verb: Verb;
   readonly place: ProblemPlace;
   voice: Voice;
+  /** What was made of the payload's extensions, as a header; none before the body was read. */
+  extensionHeader: Readonly<Record<string, string>>;
   /** Set once the engine has been asked to settle: from here on nobody can say that nothing was recorded. */
   isAsked: boolean;
 }
@@ -56,6 +59,7 @@ function handler(payments: Payments, verb: Verb): Handler {
       verb,
       place,
       voice: { version: 2, networks: noV1, baseUrl },
+      extensionHeader: {},
       isAsked: false,
     };
     try {
@@ -75,6 +79,7 @@ async function answer({ edge, facilitator }: Payments, call: PaymentCall): Promi
   const body = parseStrict(await readText(c.req.raw, PAYMENT_BODY_LIMIT));
   if (versionOf(body) === 1)
     call.voice = { ...call.voice, version: 1, networks: v1Networks(facilitator.rails()) };
+  call.extensionHeader = extensionResponses(body);
   const reading = readPayment(body, call.voice.networks);
   if (!reading.ok) return refused(call, reading.refusal);
   const target = targetOf(call, reading.payment);
@@ -280,11 +285,12 @@ function respond(
   return new Response(JSON.stringify(body), { status, headers: all });
 }
 
-function headersOf({ place }: PaymentCall): Record<string, string> {
+function headersOf({ place, extensionHeader }: PaymentCall): Record<string, string> {
   return {
     ...openCorsHeaders,
     "Cache-Control": PRIVATE,
     "X-Content-Type-Options": "nosniff",
     "Request-Id": place.requestId,
+    ...extensionHeader,
   };
 }

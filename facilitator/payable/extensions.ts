@@ -7,6 +7,7 @@ import {
   validateDiscoveryExtensionSpec,
   validateRouteTemplate,
 } from "@x402/extensions/bazaar";
+import { cleanText } from "#kernel/text";
 
 /** What a merchant offers for the discovery indexes, as it came. */
 export interface OfferedMetadata {
@@ -30,6 +31,8 @@ export interface ExtensionFinding {
 /** The block travels in the header PAYMENT-REQUIRED, of which clients read 16 kB at most. */
 const MAX_BLOCK_BYTES = 4_096;
 const MAX_BLOCK_DEPTH = 16;
+/** Two references to a schema that holds two of the next: each level doubles the work. */
+const MAX_REFERENCES = 16;
 
 /** Keeps what stock readers of the indexes accept and drops the rest, saying so: a bad label must not keep an
  *  endpoint from being sold. Limits are those of the Bazaar package. Source: agents.md §6.3. */
@@ -39,7 +42,8 @@ export function checkExtensions(offered: OfferedMetadata): {
 } {
   const findings: ExtensionFinding[] = [];
   const drop = (code: string, detail: string) => findings.push({ code, detail });
-  const { serviceName, iconUrl, bazaar } = offered;
+  const { iconUrl, bazaar } = offered;
+  const serviceName = offered.serviceName === undefined ? undefined : cleanText(offered.serviceName);
   if (serviceName !== undefined && !isValidServiceName(serviceName))
     drop("service_name_invalid", "serviceName is 1 to 32 printable ASCII characters; it was left out.");
   if (iconUrl !== undefined && !isValidIconUrl(iconUrl))
@@ -47,45 +51,62 @@ export function checkExtensions(offered: OfferedMetadata): {
       "icon_url_invalid",
       "iconUrl is an http(s) URL by host name, at most 2048 characters; it was left out.",
     );
-  const tags = sanitizeTags(offered.tags ?? []) ?? [];
+  const tags = sanitizeTags((offered.tags ?? []).map(cleanText)) ?? [];
   if (tags.length < (offered.tags?.length ?? 0))
     drop(
       "tags_invalid",
       "At most 5 different tags of 1 to 32 printable ASCII characters; the others were left out.",
     );
-  const problem = bazaar === undefined ? null : bazaarProblem(bazaar);
+  const block = bazaar === undefined ? undefined : (plain(bazaar) as Block);
+  const problem = block === undefined ? null : (shapeProblem(block) ?? schemaProblem(block));
   if (problem) drop("bazaar_invalid", `The bazaar extension was left out: ${problem}`);
   return {
     kept: {
       serviceName: serviceName !== undefined && isValidServiceName(serviceName) ? serviceName : null,
       tags,
       iconUrl: iconUrl !== undefined && isValidIconUrl(iconUrl) ? iconUrl : null,
-      extensions: bazaar === undefined || problem ? {} : { bazaar },
+      extensions: block === undefined || problem ? {} : { bazaar: block },
     },
     findings,
   };
 }
 
-function bazaarProblem(block: Readonly<Record<string, unknown>>): string | null {
+type Block = Readonly<Record<string, unknown>>;
+
+/** What keeps somebody's bazaar block out of the index by its shape alone; null when nothing does. Its schema is not
+ *  run: this may be asked by anybody. */
+export function shapeProblem(block: Block): string | null {
   const { info, schema, routeTemplate, ...unknown } = block;
-  const [strange] = Object.keys(unknown);
-  if (strange !== undefined) return `unknown key ${strange}.`;
+  if (Object.keys(unknown).length > 0) return "it has keys beside info, schema and routeTemplate.";
   if (typeof schema !== "object" || schema === null || Array.isArray(schema))
     return "schema must be an object.";
   if (JSON.stringify(block).length > MAX_BLOCK_BYTES)
     return `it is larger than ${MAX_BLOCK_BYTES} characters.`;
   if (deeperThan(block, MAX_BLOCK_DEPTH)) return `it is nested deeper than ${MAX_BLOCK_DEPTH} levels.`;
   // The schema is run here, over the merchant's own info: a regular expression of theirs could hold up the process.
-  if (hasKey(schema, ["pattern", "patternProperties"]))
+  if (keysIn(schema, ["pattern", "patternProperties"]) > 0)
     return "schema must not use regular expressions (pattern).";
+  if (keysIn(schema, ["$ref", "$dynamicRef", "$recursiveRef"]) > MAX_REFERENCES)
+    return `schema holds more than ${MAX_REFERENCES} references.`;
   if (routeTemplate !== undefined && validateRouteTemplate(String(routeTemplate)) === undefined)
     return "routeTemplate must start with / and hold neither .. nor ://.";
   const shape = validateDiscoveryExtensionSpec({ info });
-  if (!shape.valid) return `${shape.errors?.join("; ") ?? "info is not an input description"}.`;
+  return shape.valid ? null : "info is not a description of an input; see the bazaar extension of x402.";
+}
+
+function schemaProblem(block: Block): string | null {
   const match = validateDiscoveryExtension(block as unknown as DiscoveryExtension);
   return match.valid
     ? null
     : `info does not satisfy schema (${match.errors?.slice(0, 3).join("; ") ?? "no reason"}).`;
+}
+
+/** Merchant text is plain wherever it stands: every string of the block, and every name in it. */
+function plain(value: unknown): unknown {
+  if (typeof value === "string") return cleanText(value);
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [cleanText(key), plain(member)]));
 }
 
 function deeperThan(value: unknown, levels: number): boolean {
@@ -93,9 +114,11 @@ function deeperThan(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((member) => deeperThan(member, levels - 1));
 }
 
-function hasKey(value: unknown, names: readonly string[]): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return Object.entries(value).some(
-    ([key, member]) => (!Array.isArray(value) && names.includes(key)) || hasKey(member, names),
+function keysIn(value: unknown, names: readonly string[]): number {
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.entries(value).reduce(
+    (sum, [key, member]) =>
+      sum + (!Array.isArray(value) && names.includes(key) ? 1 : 0) + keysIn(member, names),
+    0,
   );
 }

@@ -1,8 +1,12 @@
 import type { Payable } from "./payable.ts";
 
-/** Where a word stands, best place first. One letter of it marks each word in the index. */
+/** Where a word stands, best place first. */
 export const places = ["path", "title", "tags", "anywhere"] as const;
 export type WordPlace = (typeof places)[number];
+
+/** What each word of the index begins with, so that a word of the path is another one than the same in a description.
+ *  Rows hold these letters. */
+const marks = { path: "p", title: "t", tags: "g", anywhere: "a" } as const satisfies Record<WordPlace, string>;
 
 /** A query of more words than this is cut: every word narrows the result, and costs a look-up. */
 export const MAX_WORDS = 8;
@@ -39,7 +43,7 @@ export function allIn(place: WordPlace, lexemes: readonly string[]): string {
 }
 
 export function mark(place: WordPlace): string {
-  return place.charAt(0);
+  return marks[place];
 }
 
 function decoded(pathname: string): string {

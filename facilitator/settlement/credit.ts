@@ -222,12 +222,17 @@ export async function bookUnmatched(engine: Engine, chain: Chain, at: ObserverRo
     await post(
       tx,
       logs.map(({ log }) =>
-        templates.unmatchedReceived({ chain: row.slug, asset: assetOf(row, log.token), ...log }),
+        templates.unmatchedReceived({
+          chain: row.slug,
+          asset: assetOf(row, log.token),
+          ...log,
+          bookings: log.bookings + 1,
+        }),
       ),
     );
     await tx
       .update(chainTransfer)
-      .set({ claimedKind: "unmatched" })
+      .set({ claimedKind: "unmatched", bookings: sql`${chainTransfer.bookings} + 1` })
       .where(
         sql`(${chainTransfer.blockHash}, ${chainTransfer.logIndex}) IN (SELECT * FROM unnest(${toBytesArray(logs.map(({ log }) => log.blockHash))}, ${sql.param(logs.map(({ log }) => log.logIndex))}::int[]))`,
       );

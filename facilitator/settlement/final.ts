@@ -3,7 +3,7 @@ import type { Hash } from "#kernel/bytes";
 import { resolvePending, templates } from "#ledger";
 import type { BlockRef, Chain } from "../chain/port.ts";
 import { type Claim, eventKeyOf, findClaims, moveClaims } from "./claim.ts";
-import { readOf, resolveUsed } from "./dispatch.ts";
+import { isFollowed, readOf, resolveUsed } from "./dispatch.ts";
 import type { Engine, OpenChain } from "./engine.ts";
 import { laneOf } from "./examine.ts";
 import { holdView, type ObserverRow } from "./observe.ts";
@@ -18,6 +18,7 @@ export async function finalize(engine: Engine, open: OpenChain, at: ObserverRow)
   const { chain } = open;
   const block = await chain.finalized();
   const number = Math.min(block.number, at.cursorNumber);
+  if (!(await isOfOurView(engine, chain, at, block))) return [];
   if (number > at.finalizedNumber) await advance(engine, chain, at, number);
   const view = { ...at, finalizedNumber: Math.max(number, at.finalizedNumber) };
   const ended: Hash[] = [];
@@ -27,6 +28,13 @@ export async function finalize(engine: Engine, open: OpenChain, at: ObserverRow)
   ended.push(...(await endExpired(engine, open, view, block)));
   await requeueOrphans(engine, chain);
   return ended;
+}
+
+/** Whether the chain's final block is one that we followed, or comes after our cursor on the same branch. A number alone
+ *  says nothing: it may be of a branch that we have yet to turn to. */
+async function isOfOurView(engine: Engine, chain: Chain, at: ObserverRow, block: BlockRef): Promise<boolean> {
+  if (block.number > at.cursorNumber) return (await chain.blockAt(at.cursorNumber))?.hash === at.cursorHash;
+  return block.number < at.startBlock || isFollowed(engine, chain, block.hash);
 }
 
 async function advance(engine: Engine, chain: Chain, at: ObserverRow, number: number): Promise<void> {

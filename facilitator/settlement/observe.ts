@@ -238,7 +238,11 @@ export async function markSpent(
 async function rewind(engine: Engine, chain: Chain, at: ObserverRow): Promise<ObserverRow | null> {
   const ancestor = await commonAncestor(engine, chain, at.cursorNumber);
   if (!ancestor) return at;
-  if (ancestor.number < at.finalizedNumber) return halt(engine, chain, at, ancestor.number);
+  const [fresh] = await engine.loopDb.pool
+    .select({ finalizedNumber: observer.finalizedNumber })
+    .from(observer)
+    .where(eq(observer.chainId, chain.row.chainId));
+  if (!fresh || ancestor.number < fresh.finalizedNumber) return halt(engine, chain, at, ancestor.number);
   engine.log.warn(
     { chain: chain.row.slug, from: at.cursorNumber, to: ancestor.number },
     "reorganisation: blocks left the chain",
@@ -267,7 +271,7 @@ async function moveBack(
       .set({
         cursorNumber: ancestor.number,
         cursorHash: ancestor.hash,
-        finalizedNumber: Math.min(at.finalizedNumber, ancestor.number),
+        finalizedNumber: sql`least(${observer.finalizedNumber}, ${ancestor.number}::bigint)`,
       })
       .where(
         and(

@@ -18,9 +18,17 @@ export async function reverseAbove(engine: Engine, tx: Tx, row: ChainRow, height
     eq(chainTransfer.canonical, true),
   );
   await tx.update(chainTransfer).set({ canonical: false }).where(gone);
+  // Its patience starts anew: the same bytes come before a replacement.
   await tx
     .update(slot)
-    .set({ minedBlock: null, minedHash: null, minedTx: null, gasWei: null, sorted: false })
+    .set({
+      sentAtBlock: height,
+      minedBlock: null,
+      minedHash: null,
+      minedTx: null,
+      gasWei: null,
+      sorted: false,
+    })
     .where(and(eq(slot.chainId, row.chainId), eq(slot.open, true), gt(slot.minedBlock, height)));
   await tx
     .update(claim)

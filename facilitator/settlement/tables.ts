@@ -242,6 +242,8 @@ export const chainTransfer = pgTable(
     claimedKind: text("claimed_kind").$type<ClaimKind | "unmatched">(),
     /** Its unmatched booking was posted for good. */
     bookedFinal: boolean("booked_final").notNull().default(false),
+    /** How often it was booked as unmatched: a block may leave the chain and come back. */
+    bookings: integer("bookings").notNull().default(0),
   },
   (table) => [
     primaryKey({ columns: [table.chainId, table.blockHash, table.logIndex] }),

@@ -66,9 +66,12 @@ function watcher(
       shared.at = await readObserver(engine, chain.row.chainId);
       return;
     }
-    if (mine.haltedReason) return;
-    mine = await follow(engine, chain, mine);
-    if (!mine || mine.haltedReason) return;
+    if (!mine.haltedReason) mine = await follow(engine, chain, mine);
+    if (!mine) return;
+    if (mine.haltedReason) {
+      shared.at = mine; // sending stops as well
+      return;
+    }
     hasFollowed = true;
     waiters.tell(await creditAll(engine, chain, mine));
     if (bookedAt === mine.cursorHash) return;

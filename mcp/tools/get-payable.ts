@@ -1,6 +1,5 @@
 import { z } from "zod";
 import type { Offer } from "#facilitator";
-import type { Call } from "../deps.ts";
 import { findPayable, noPayable } from "../find.ts";
 import { clientNotes, obstacle, presentPayable, railsOf, requiredOf, trustOf } from "../present.ts";
 import { type Next as NextStep, success } from "../result.ts";
@@ -46,19 +45,19 @@ export const getPayable = defineTool({
       paymentRequired: isOpen ? requiredOf(call.wire, offer) : undefined,
       clientNotes: isOpen ? clientNotes(call.wire, offer, trust) : [],
       paymentId: offer.state === "held" ? (offer.paymentId ?? undefined) : undefined,
-      next: nextOf(call, offer),
+      next: nextOf(offer),
     });
   },
 });
 
-function nextOf({ config }: Call, { state, payable }: Offer): NextStep {
+function nextOf({ state }: Offer): NextStep {
   switch (state) {
     case "open":
       return {
         action: "sign",
         text:
           "Sign one option of paymentRequired.accepts with your own wallet, then call pay_payable with payableId and " +
-          `the payload as payment. Or send it to ${config.baseUrl}/x402/payables/${payable.id} in PAYMENT-SIGNATURE.`,
+          "the payload as payment. Or send it to the agent URL, resource, in the header PAYMENT-SIGNATURE.",
         tool: "pay_payable",
       };
     case "held":

@@ -1,7 +1,7 @@
 /** Blocks that leave the chain, and views that only seem to. */
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Hash } from "#kernel/bytes";
-import type { BlockRef } from "../../facilitator/chain/port.ts";
+import type { BlockRef, Chain } from "../../facilitator/chain/port.ts";
 import { chainFaults } from "../support/chain-faults.ts";
 import { books, newMerchant, newPayer, startWorld, until } from "../support/house.ts";
 import { attemptsOf, claimOf, factsOf, ledgerOf, stateOf } from "../support/records.ts";
@@ -78,8 +78,14 @@ describe("a credited block that leaves the chain before it is final", () => {
       });
       const now = await books(world.dev, world.database);
       expect(now).toMatchObject({ balanced: true, treasury: now.chain });
+      // then the same bytes are sent again, mined again, and credited anew
+      await world.dev.anvil.mine();
+      const { transaction } = settled.body;
+      await until(
+        async () => (await world.dev.anvil.rpc("eth_getTransactionByHash", [transaction])) !== null,
+        "the same bytes are sent again",
+      );
     });
-    // then the same bytes are mined again, and credited anew
     await expectAtRest(world);
     expect(await attemptsOf(world.database, paid.nonce)).toEqual(first);
     expect(await ledgerOf(world.database, paymentId)).toEqual([
@@ -205,6 +211,8 @@ describe("a view that is only behind", () => {
     const lagging = chainFaults();
     const place = await startWorld({ chainId: 31_338, wrapChain: lagging.wrap });
     try {
+      const notYetFinal = { finalized: (real: Chain) => async () => (await real.blockAt(1)) as BlockRef };
+      lagging.set(notYetFinal);
       const seller = await newMerchant(place);
       const paid = await newPayment(place, seller);
       const settling = paid.settle();
@@ -217,6 +225,7 @@ describe("a view that is only behind", () => {
       let asked = 0;
       const { number } = await place.dev.chain.head();
       lagging.set({
+        ...notYetFinal,
         head: (real) => async () => {
           asked += 1;
           return (await real.blockAt(number - 20)) as BlockRef;
@@ -243,8 +252,12 @@ describe("a final block that leaves the chain", () => {
     const settled = await paid.settle();
     await expectAtRest(world);
     const rows = await ledgerOf(world.database, settled.body.extra.paymentId);
-    await world.dev.anvil.mine(2);
-    await reorg(world, 6);
+    const { number } = await world.dev.chain.finalized();
+    await until(async () => {
+      const [row] = await world.database.query<{ at: string }>("SELECT finalized_number AS at FROM observer");
+      return Number(row?.at) >= number;
+    }, "its finality is followed");
+    await reorg(world, 4);
     const halted = async () =>
       (
         await world.database.query<{ reason: string | null }>("SELECT halted_reason AS reason FROM observer")

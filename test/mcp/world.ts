@@ -8,7 +8,6 @@ import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprot
 import type { Payable } from "#facilitator";
 import { address } from "#kernel/bytes";
 import { authorize } from "../support/authorization.ts";
-import type { DevChain } from "../support/dev-chain.ts";
 import type { Payer, RunningHouse } from "../support/house.ts";
 
 /** Projects something payable, as a merchant feature would. */
@@ -185,5 +184,3 @@ export async function newAgent(
     close: () => client.close(),
   };
 }
-
-export type { DevChain };

@@ -111,6 +111,51 @@ describe("keys create", () => {
   });
 });
 
+describe("keys rotate, keys revoke", () => {
+  it("replace a key for a while and end one at once, by its id or by what logs show; each is noted", async () => {
+    const made = shown(await run("keys", "create", "--new-merchant", "Rotating"));
+    const [about = "", old = ""] = made;
+    const merchant = about.slice("merchant ".length);
+    const rotated = await run("keys", "rotate", old.slice(3, 15), "--grace-seconds", "60");
+    expect(rotated).toMatchObject({ code: 0, stderr: "" });
+    expect(shown(rotated)).toEqual([about, expect.stringMatching(/^sk_/)]);
+    const rows = () =>
+      database.query<{ id: string; ends: number | null }>(
+        "SELECT id, extract(epoch FROM revoked_at - now())::int AS ends FROM api_key WHERE merchant_id = $1 ORDER BY created_at",
+        [merchant],
+      );
+    const [first, second] = await rows();
+    expect(first?.ends).toBeGreaterThan(0);
+    expect(second?.ends).toBeNull();
+    const revoked = await run("keys", "revoke", second?.id ?? "");
+    expect(shown(revoked)).toEqual([about, `revoked ${second?.id}`]);
+    expect((await rows())[1]?.ends).toBeLessThanOrEqual(0);
+    const notes = await database.query<{ action: string }>(
+      "SELECT action FROM audit_entry WHERE merchant_id = $1 AND actor IS NULL ORDER BY action",
+      [merchant],
+    );
+    expect(notes.map(({ action }) => action)).toEqual([
+      "key.created",
+      "key.created",
+      "key.revoked",
+      "key.rotated",
+    ]);
+  });
+
+  it("say in one line what is wrong, exit 1", async () => {
+    const ends = await Promise.all([
+      run("keys", "revoke", "nobody"),
+      run("keys", "rotate", "nobody"),
+      run("keys", "rotate", "nobody", "--grace-seconds", "soon"),
+    ]);
+    expect(ends.map(({ code, stdout, stderr }) => [code, stdout, stderr.trimEnd()])).toEqual([
+      [1, "", expect.stringMatching(/^There is no key nobody here\./)],
+      [1, "", expect.stringMatching(/^There is no key nobody here\./)],
+      [1, "", expect.stringMatching(/^--grace-seconds /)],
+    ]);
+  });
+});
+
 describe("trial-balance", () => {
   it("prints every account, posted and pending, and exits 0 while the books balance", async () => {
     const paid = payment("one", { asset: "USDC@local" });

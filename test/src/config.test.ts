@@ -46,6 +46,8 @@ describe("readConfig without any setting", () => {
       role: "all",
       rateLimits: "on",
       logLevel: "info",
+      mcpHosts: [],
+      mcpOrigins: [],
       outside: null,
     });
   });
@@ -67,6 +69,8 @@ describe("readConfig with everything set", () => {
       ROLE: "worker",
       FAREBOX_RATE_LIMITS: "off",
       LOG_LEVEL: "warn",
+      FAREBOX_MCP_HOSTS: "Pay.Internal, [fd00::1]",
+      FAREBOX_MCP_ORIGINS: "chat.example,",
       FAREBOX_SIGNER_KEYS: ` ${KEY} , ${OTHER_KEY},`,
       FAREBOX_TREASURY_KEY: OTHER_KEY,
     });
@@ -78,6 +82,8 @@ describe("readConfig with everything set", () => {
       role: "worker",
       rateLimits: "off",
       logLevel: "warn",
+      mcpHosts: ["pay.internal", "[fd00::1]"],
+      mcpOrigins: ["chat.example"],
       outside: {
         databaseUrl: outside.DATABASE_URL,
         signerKeys: [KEY, OTHER_KEY.toLowerCase()],
@@ -129,6 +135,16 @@ const refused: readonly (readonly [what: string, set: Record<string, string | un
     /^METRICS_PORT must be a port from 0 to 65535, got "on"/,
   ],
   ["an unknown role", { ROLE: "api" }, /^ROLE must be one of all, web, worker, got "api"/],
+  [
+    "an origin in place of its host name",
+    { FAREBOX_MCP_ORIGINS: "https://chat.example" },
+    /^FAREBOX_MCP_ORIGINS holds host names without scheme and port/,
+  ],
+  [
+    "an MCP host with a port",
+    { FAREBOX_MCP_HOSTS: "pay.example:443" },
+    /^FAREBOX_MCP_HOSTS holds host names/,
+  ],
   [
     "an unknown word about limits",
     { FAREBOX_RATE_LIMITS: "no" },

@@ -8,7 +8,11 @@ export interface Endpoint {
   /** Status and `PAYMENT-REQUIRED` of every answer from now on. */
   answer: { status: number; challenge?: string | undefined };
   wellKnown: unknown;
-  readonly requests: { readonly method: string; readonly path: string; readonly headers: IncomingMessage["headers"] }[];
+  readonly requests: {
+    readonly method: string;
+    readonly path: string;
+    readonly headers: IncomingMessage["headers"];
+  }[];
   close(): Promise<void>;
 }
 
@@ -18,7 +22,9 @@ export async function serveEndpoint(path = "/weather"): Promise<Endpoint> {
     const at = request.url ?? "";
     requests.push({ method: request.method ?? "", path: at, headers: request.headers });
     if (at === "/.well-known/x402")
-      return void response.writeHead(endpoint.wellKnown === null ? 404 : 200).end(JSON.stringify(endpoint.wellKnown));
+      return void response
+        .writeHead(endpoint.wellKnown === null ? 404 : 200)
+        .end(JSON.stringify(endpoint.wellKnown));
     const { status, challenge } = endpoint.answer;
     response.writeHead(status, challenge === undefined ? {} : { "PAYMENT-REQUIRED": challenge }).end("{}");
   });

@@ -156,7 +156,7 @@ describe("a listed resource", () => {
       distinctPayers: 0,
       lastProbe: { at: expect.stringMatching(/^20\d\d-.*Z$/), status: 402, ok: true },
     });
-    expect(item.clientNotes.join()).not.toContain("Warning");
+    expect(item.clientNotes).toEqual([expect.stringContaining("spendControls")]);
     expect(await itemOf(body.id, "&live=true")).toBeDefined();
   });
 
@@ -175,10 +175,19 @@ describe("a listed resource", () => {
     expect(live.body.pagination.total).toBe(1);
   });
 
-  it("whose host names the merchant is verified", async () => {
+  it("whose host names the merchant is verified, and one that only looks like it is marked", async () => {
     endpoint.wellKnown = { version: 1, resources: [endpoint.url], merchantIds: [shop.id] };
-    const { body } = await write("/v1/x402/resources", terms({ listed: true }));
+    const serviceName = "Acme Weather";
+    const { body } = await write("/v1/x402/resources", terms({ listed: true, serviceName }));
     expect((await probed(body.id)).trust.hostVerified).toBe(true);
+    // given another merchant with a twin of the name
+    shop = await newMerchant(world);
+    const twin = terms({ listed: true, serviceName: "Acrne-Weather", url: `${endpoint.origin}/twin` });
+    const { body: impostor } = await write("/v1/x402/resources", twin);
+    const item = await probed(impostor.id);
+    expect(item.trust.hostVerified).toBe(false);
+    expect(item.clientNotes[0]).toContain("looks like that of another merchant whose host is verified");
+    expect((await itemOf(body.id)).clientNotes.join()).not.toContain("looks like");
   });
 
   it.each([
@@ -234,7 +243,7 @@ describe("a listed resource", () => {
       async () => (await itemOf(body.id, "&live=true")) !== undefined,
       "the probe of a registration",
     );
-    expect((await itemOf(body.id)).clientNotes.join()).not.toContain("Warning");
+    expect((await itemOf(body.id)).clientNotes.join()).not.toContain(words);
   });
 
   it("counts what was paid and by how many wallets, once each", async () => {

@@ -64,6 +64,7 @@ export function stray(name: string, amount = 5_000_000n) {
     blockHash: sha256(`block of ${name}`),
     txHash: sha256(name),
     logIndex: 3,
+    bookings: 1,
     asset: usdc,
     amount,
     blockNumber: block,

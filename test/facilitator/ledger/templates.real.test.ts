@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sha256 } from "#kernel/codec";
-import { merchantBalances, post, resolvePending, templates, trialBalance } from "#ledger";
+import { account, balanceAt, merchantBalances, post, resolvePending, templates, trialBalance } from "#ledger";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 import { balances, differences, payment, stray, transfers, usdc } from "./rows.ts";
 
@@ -88,7 +88,8 @@ describe("unmatchedReceived and x402Matched: worked posting 7, money that finds 
   it("books what came in as owed to nobody yet, pending", async () => {
     const log = stray("seven");
     await postOne(templates.unmatchedReceived(log));
-    const event = `unmatched:base:${log.txHash}:3:${log.blockHash}`;
+    const event = templates.unmatchedEventKey(log);
+    expect(event).toContain(`unmatched:base:${log.txHash}:3:${log.blockHash}`);
     expect(await rowsOf(event)).toEqual([
       {
         code: "unmatched-received",
@@ -134,6 +135,127 @@ describe("unmatchedReceived and x402Matched: worked posting 7, money that finds 
     const log = stray("reorg");
     const moved = templates.unmatchedReceived({ ...log, blockHash: sha256("another block") });
     expect(moved.id).not.toBe(templates.unmatchedReceived(log).id);
+  });
+});
+
+describe("payouts: worked posting 10, 25 out of what a merchant has", () => {
+  const payout = { payoutId: "po_one", merchantId: "mer_payout", asset: usdc, amount: 25_000_000n };
+  const available = "liability:merchant:mer_payout:available";
+  const reserved = "liability:merchant:mer_payout:reserved";
+  const shared = { amount: "25000000", asset: usdc, subject: "po_one" };
+  const sent = {
+    eventKey: "payout:claim:0",
+    subject: "po_one",
+    merchantId: "mer_payout",
+    asset: usdc,
+    amount: 25_000_000n,
+    blockNumber: 1_002,
+  };
+
+  it("are locked when asked for, at once, and not without the money", async () => {
+    await expect(postOne(templates.payoutCreated(payout))).rejects.toThrow();
+    const paid = payment("payout", { merchantId: "mer_payout", gross: 30_000_000n, fee: 0n });
+    await postOne(templates.x402Credited(paid));
+    await books.db.tx((tx) => resolvePending(tx, "post", [templates.x402EventKey(paid)]));
+    await postOne(templates.payoutCreated(payout));
+    expect(await rowsOf("payout:po_one:created")).toEqual([
+      {
+        ...shared,
+        code: "payout-created",
+        event: "payout:po_one:created",
+        leg: "out",
+        phase: "single",
+        debit: available,
+        credit: reserved,
+        block: null,
+      },
+    ]);
+    const after = await balances(books);
+    expect([after[available], after[reserved]]).toEqual([
+      [5_000_000n, 0n],
+      [25_000_000n, 0n],
+    ]);
+  });
+
+  it("leave the treasury when the chain moved them, pending until that is final", async () => {
+    const before = (await balances(books))["asset:treasury:base"] ?? [0n, 0n];
+    await postOne(templates.reservedSent(sent));
+    expect(await rowsOf(sent.eventKey)).toEqual([
+      {
+        ...shared,
+        code: "reserved-sent",
+        event: sent.eventKey,
+        leg: "out",
+        phase: "pending",
+        debit: reserved,
+        credit: "asset:treasury:base",
+        block: "1002",
+      },
+    ]);
+    // what is on its way cannot be given back as well
+    await expect(postOne(templates.payoutReleased(payout))).rejects.toThrow();
+    await books.db.tx((tx) => resolvePending(tx, "post", [sent.eventKey]));
+    const after = await balances(books);
+    expect(after[reserved]).toEqual([0n, 0n]);
+    expect(after["asset:treasury:base"]).toEqual([before[0] - 25_000_000n, before[1]]);
+  });
+
+  it("go back whole when they were not sent, once", async () => {
+    const other = { ...payout, payoutId: "po_two", amount: 5_000_000n };
+    await postOne(templates.payoutCreated(other));
+    expect(await postOne(templates.payoutReleased(other))).toEqual(["created"]);
+    expect(await postOne(templates.payoutReleased(other))).toEqual(["exists"]);
+    expect((await rowsOf("payout:po_two:released"))[0]).toMatchObject({
+      code: "payout-released",
+      phase: "single",
+      debit: reserved,
+      credit: available,
+      amount: "5000000",
+    });
+    const after = await balances(books);
+    expect([after[available], after[reserved]]).toEqual([
+      [5_000_000n, 0n],
+      [0n, 0n],
+    ]);
+  });
+});
+
+describe("treasuryOpened", () => {
+  it("books what a treasury held before us as funding, at once, one time per asset", async () => {
+    const opened = { asset: "EURC@base", amount: 7_000_000n, blockNumber: 900 };
+    expect(await postOne(templates.treasuryOpened(opened))).toEqual(["created"]);
+    expect(await postOne(templates.treasuryOpened(opened))).toEqual(["exists"]);
+    expect(await rowsOf("treasury-opening:EURC@base")).toEqual([
+      {
+        code: "treasury-opened",
+        event: "treasury-opening:EURC@base",
+        leg: "opening",
+        phase: "single",
+        debit: "asset:treasury:base",
+        credit: "equity:funding",
+        amount: "7000000",
+        asset: "EURC@base",
+        subject: null,
+        block: "900",
+      },
+    ]);
+  });
+});
+
+describe("balanceAt", () => {
+  it("is what an account held as of a block: what came or went later does not count, what was voided never did", async () => {
+    const asset = "USDG@base";
+    const paid = (name: string, gross: bigint, blockNumber: number) =>
+      payment(name, { asset, gross, fee: 0n, blockNumber });
+    const events = [paid("at-5", 100n, 5), paid("at-6", 30n, 6), paid("at-7", 4n, 7)];
+    await books.db.tx((tx) => post(tx, events.map(templates.x402Credited)));
+    const heldAt = (number: number) => balanceAt(books.db.pool, account.treasury(asset), number);
+    const all = () => Promise.all([4, 5, 6, 7, 8].map(heldAt));
+    expect(await all()).toEqual([0n, 100n, 130n, 134n, 134n]);
+    const keys = events.map(templates.x402EventKey);
+    await books.db.tx((tx) => resolvePending(tx, "post", keys.slice(0, 1)));
+    await books.db.tx((tx) => resolvePending(tx, "void", keys.slice(1, 2)));
+    expect(await all()).toEqual([0n, 100n, 100n, 104n, 104n]);
   });
 });
 

@@ -66,6 +66,22 @@ describe("what a merchant offers for the index", () => {
       "a regular expression, which would run here",
       { ...bazaar, schema: { type: "object", properties: { a: { pattern: "(a+)+$" } } } },
     ],
+    [
+      "references that double at each level",
+      {
+        ...bazaar,
+        schema: {
+          $ref: "#/$defs/0",
+          $defs: Object.fromEntries(
+            Array.from({ length: 9 }, (_, i) => [
+              i,
+              { allOf: [{ $ref: `#/$defs/${i + 1}` }, { $ref: `#/$defs/${i + 1}` }] },
+            ]),
+          ),
+        },
+      },
+    ],
+    ["a schema that holds itself", { ...bazaar, schema: { allOf: [{ $ref: "#" }, { $ref: "#" }] } }],
     ["a route template that climbs", { ...bazaar, routeTemplate: "/%252e%252e/admin" }],
     [
       "more than a header can carry",
@@ -73,6 +89,48 @@ describe("what a merchant offers for the index", () => {
     ],
   ])("a block with %s is dropped", (_name, block) => {
     expect(codes({ bazaar: block as Record<string, unknown> })).toEqual(["bazaar_invalid"]);
+  });
+});
+
+describe("merchant text in what is offered", () => {
+  const dirty = "a\u202e\u200b<b>b</b>\n[c](https://evil.example)\u{e0041}";
+
+  it("is plain in every string and name of the block, which satisfies its schema still", () => {
+    const input = { type: "http", method: "GET", queryParams: { [dirty]: dirty } };
+    const schema = {
+      type: "object",
+      description: dirty,
+      properties: { input: { type: "object", properties: { queryParams: { required: [dirty] } } } },
+    };
+    const { kept, findings } = checkExtensions({ bazaar: { info: { input }, schema } });
+    expect(findings).toEqual([]);
+    expect(kept.extensions).toEqual({
+      bazaar: {
+        info: { input: { type: "http", method: "GET", queryParams: { "ab c": "ab c" } } },
+        schema: {
+          type: "object",
+          description: "ab c",
+          properties: { input: { type: "object", properties: { queryParams: { required: ["ab c"] } } } },
+        },
+      },
+    });
+    expect(validateDiscoveryExtension(kept.extensions.bazaar as never).valid).toBe(true);
+  });
+
+  it("is plain in names and tags", () => {
+    const { kept } = checkExtensions({ serviceName: "<b>Sun</b>\u200b", tags: ["<i>", "[x](y)", "rain"] });
+    expect(kept).toMatchObject({ serviceName: "Sun", tags: ["x", "rain"] });
+  });
+
+  it("of a finding is ours", () => {
+    const { findings } = checkExtensions({
+      serviceName: "IGNORE".repeat(9),
+      tags: ["IGNORE".repeat(9)],
+      iconUrl: "IGNORE",
+      bazaar: { info: {}, schema: {}, IGNORE: 1 },
+    });
+    expect(findings).toHaveLength(4);
+    expect(JSON.stringify(findings)).not.toContain("IGNORE");
   });
 });
 

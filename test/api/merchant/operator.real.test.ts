@@ -1,12 +1,12 @@
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { createKey, createMerchant, revokeKey } from "#api";
+import { createKey, createMerchant, replaceKey, revokeKey } from "#api";
 import { systemRandom } from "#kernel/system";
 import type { Database } from "#store";
-import { createAuthenticator } from "../../api/merchant/authenticate.ts";
-import { apiKey } from "../../api/merchant/tables.ts";
-import { freshDatabase, type TestDatabase } from "../support/db.ts";
-import { newId, now, recordingLog, clock as stillClock } from "./world.ts";
+import { createAuthenticator } from "../../../api/merchant/authenticate.ts";
+import { apiKey } from "../../../api/merchant/tables.ts";
+import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { newId, now, recordingLog, clock as stillClock } from "../world.ts";
 
 const masterSecret = "a master secret for tests";
 let db: Database;
@@ -32,8 +32,13 @@ describe("a merchant", () => {
       name: "Shop",
       city: "Oslo",
       countryCode: "NO",
+      categoryCode: null,
       feeBps: 0,
+      allowedOrigins: [],
+      underpaymentToleranceBps: 0,
+      refundFees: true,
       createdAt: clock.now(),
+      updatedAt: clock.now(),
     });
     expect(
       await createMerchant(operator(), { id, name: "Other", city: "X", countryCode: "US", feeBps: 5 }),
@@ -97,7 +102,7 @@ describe("a key", () => {
   it("with a right checksum and another secret is not the key", async () => {
     const { id } = await merchant();
     const { keyId } = await createKey(operator(), { merchantId: id, kind: "sk", name: "server" });
-    const { makeKey, readKey } = await import("../../api/merchant/key.ts");
+    const { makeKey, readKey } = await import("../../../api/merchant/key.ts");
     const forged = makeKey("sk", systemRandom);
     expect(readKey(forged)).not.toBeNull();
     expect(readKey(forged)?.keyId).not.toBe(keyId);
@@ -126,6 +131,43 @@ describe("a key", () => {
     await revokeKey(operator(), { key: revoked.id });
     elapsedMs += 5_000;
     expect(await authenticate(revoked.plaintext)).toBeNull();
+  });
+
+  it("is replaced by one like it, by its id or by what logs show; the old one ends when the grace is over", async () => {
+    const { id: merchantId } = await merchant();
+    const authenticate = authenticator();
+    const old = await createKey(operator(), {
+      merchantId,
+      kind: "sk",
+      name: "server",
+      permissions: ["x402:read"],
+    });
+    const next = await replaceKey(operator(), { key: old.keyId, graceSeconds: 10 });
+    expect(next).toMatchObject({ merchantId, plaintext: expect.stringMatching(/^sk_/) });
+    expect(await authenticate(next.plaintext)).toMatchObject({
+      merchantId,
+      permissions: new Set(["x402:read"]),
+    });
+    expect(await authenticate(old.plaintext)).not.toBeNull();
+    elapsedMs += 10_000;
+    expect(await authenticate(old.plaintext)).toBeNull();
+    await expect(replaceKey(operator(), { key: old.id, graceSeconds: 10 })).rejects.toMatchObject({
+      code: "key_revoked",
+    });
+    await expect(replaceKey(operator(), { key: "nobody", graceSeconds: 0 })).rejects.toMatchObject({
+      code: "not_found",
+    });
+  });
+
+  it("that was never good here is not looked for while only known ones may be", async () => {
+    const { id: merchantId } = await merchant();
+    const authenticate = authenticator();
+    const { plaintext } = await createKey(operator(), { merchantId, kind: "sk", name: "server" });
+    const onlyKnown = { isKnownOnly: true };
+    expect(await authenticate(plaintext, onlyKnown)).toBeNull();
+    expect(await authenticate(plaintext)).not.toBeNull();
+    elapsedMs += 5_000;
+    expect(await authenticate(plaintext, onlyKnown)).not.toBeNull();
   });
 
   it("notes its last use, at most once a minute", async () => {

@@ -1,0 +1,1 @@
+ALTER TABLE "chain_transfer" ADD COLUMN "bookings" integer DEFAULT 0 NOT NULL;

@@ -1,0 +1,285 @@
+/** Every route of the API × a stranger's ids, a key that may less, no key. The routes are read off the router: one that
+ *  is not in the matrix fails the test. Source: security.md §7. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Permission, permissions } from "#api";
+import { address } from "#kernel/bytes";
+import { withImplied } from "../../api/http/permissions.ts";
+import { payout, payoutAddress } from "../../api/payout/tables.ts";
+import { projectPayable } from "../../facilitator/payable/project.ts";
+import { freshDatabase, type TestDatabase } from "../support/db.ts";
+import { type Caller, caller, newCaller } from "./caller.ts";
+import { fakeFacilitator, newId, now, rail, world } from "./world.ts";
+
+/** One thing of the victim's, by the prefix of its id. */
+type Ids = Readonly<Record<"mer" | "key" | "x402r" | "pad" | "po" | "stl", string>>;
+
+/** How a stranger tries a route. */
+interface Attempt {
+  /** Path and query; `{id}` stands for each of the victim's ids in turn. */
+  readonly path?: (victim: Ids) => string;
+  readonly body?: (victim: Ids) => unknown;
+  /** Status and code: 404 where the path holds an id, the documented answer elsewhere. */
+  readonly answer: string;
+}
+
+const money = { amount: "1", asset: "USDC" };
+const resourceInput = { url: "https://stranger.example/thing", price: { amount: "1", asset: "USD" } };
+const hidden = { answer: "404 not_found" };
+/** What a stranger gets of lists and settings is its own. */
+const own = { answer: "200" };
+
+const matrix: Readonly<Record<string, readonly Attempt[]>> = {
+  "GET /v1/api-keys": [own],
+  "POST /v1/api-keys": [
+    { body: ({ mer }) => ({ name: "n", preset: "full", merchantId: mer }), answer: "400 validation_failed" },
+  ],
+  "POST /v1/api-keys/{id}/rotate": [{ body: () => ({}), ...hidden }],
+  "DELETE /v1/api-keys/{id}": [hidden],
+  "GET /v1/merchant": [own],
+  "PATCH /v1/merchant": [
+    { body: ({ mer }) => ({ id: mer, name: "Taken" }), answer: "400 validation_failed" },
+  ],
+  "GET /v1/rails": [own],
+  "GET /v1/currencies": [own],
+  "POST /v1/quotes": [{ body: () => ({ amount: money, assets: ["USDC"] }), ...own }],
+  "POST /v1/x402/resources": [
+    {
+      body: () => ({ ...resourceInput, url: "https://victim.example/thing" }),
+      answer: "409 url_registered_elsewhere",
+    },
+  ],
+  "POST /v1/x402/resources/probe": [
+    { body: () => ({ ...resourceInput, id: "x" }), answer: "400 validation_failed" },
+  ],
+  "GET /v1/x402/resources": [own],
+  "GET /v1/x402/resources/{id}": [hidden],
+  "DELETE /v1/x402/resources/{id}": [hidden],
+  "POST /v1/x402/resources/{id}/list": [hidden],
+  "POST /v1/x402/resources/{id}/unlist": [hidden],
+  "GET /v1/balances": [own],
+  "GET /v1/ledger/accounts": [own],
+  "GET /v1/ledger/entries": [
+    own,
+    { path: ({ stl }) => `/v1/ledger/entries?subject=${stl}`, ...own },
+    { path: ({ po }) => `/v1/ledger/entries?subject=${po}`, ...own },
+  ],
+  "GET /v1/payout-addresses": [own],
+  "POST /v1/payout-addresses": [
+    { body: ({ pad }) => ({ chain: "base", address: pad }), answer: "400 validation_failed" },
+  ],
+  "DELETE /v1/payout-addresses/{id}": [hidden],
+  "POST /v1/payouts": [
+    {
+      body: ({ pad }) => ({ amount: money, chain: "base", destination: pad }),
+      answer: "422 payout_address_unknown",
+    },
+    {
+      body: () => ({ amount: money, chain: "base", destination: recipient }),
+      answer: "422 payout_address_unknown",
+    },
+  ],
+  "GET /v1/payouts": [own],
+  "GET /v1/payouts/{id}": [hidden],
+  "POST /v1/payouts/{id}/cancel": [hidden],
+};
+
+const recipient = address("0x00000000000000000000000000000000000000cc");
+const facilitator = fakeFacilitator({ project: projectPayable, rails: () => [rail] });
+
+let database: TestDatabase;
+let app: ReturnType<typeof world>["app"];
+let victim: Ids;
+let stranger: Caller;
+let routes: readonly { readonly name: string; readonly permission: Permission | null }[];
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  ({ app } = world({ db: database.db, facilitator }));
+  victim = await furnish();
+  stranger = await newCaller(database.db);
+  routes = await readRoutes();
+});
+afterAll(() => database.drop());
+
+/** A merchant with one of everything. */
+async function furnish(): Promise<Ids> {
+  const { db } = database;
+  const owner = await newCaller(db);
+  const { merchantId } = owner;
+  const call = caller(app, owner);
+  const made = await call("POST", "/v1/x402/resources", {
+    body: { ...resourceInput, url: "https://victim.example/thing" },
+  });
+  const key = await call("POST", "/v1/api-keys", { body: { name: "n", permissions: ["x402:read"] } });
+  const [pad, po] = [newId("pad"), newId("po")];
+  const place = { merchantId, chain: "base", createdAt: now };
+  await db.pool
+    .insert(payoutAddress)
+    .values({ ...place, id: pad, address: recipient, label: "", usableFrom: now });
+  await db.pool
+    .insert(payout)
+    .values({ ...place, id: po, asset: "USDC", amount: 1n, destination: recipient });
+  return { mer: merchantId, key: key.body.id, x402r: made.body.id, pad, po, stl: newId("stl") };
+}
+
+/** What the router serves under `/v1`, with the permission that the document names. */
+async function readRoutes() {
+  const document = (await (await app.request("/openapi.json")).json()) as {
+    paths: Record<string, Record<string, { "x-permission"?: Permission }>>;
+  };
+  const names = app.routes
+    .filter(({ method, path }) => method !== "ALL" && path.startsWith("/v1/"))
+    .map(({ method, path }) => ({ method, path: path.replace(/:(\w+)/g, "{$1}") }));
+  const unique = new Map(names.map((route) => [`${route.method} ${route.path}`, route]));
+  return [...unique].map(([name, { method, path }]) => ({
+    name,
+    permission: document.paths[path]?.[method.toLowerCase()]?.["x-permission"] ?? null,
+  }));
+}
+
+const partsOf = (name: string) => name.split(" ") as [method: string, path: string];
+const codeOf = ({ status, body }: { status: number; body: { code?: string } | null }) =>
+  [status, body?.code].filter((part) => part !== undefined).join(" ");
+let count = 0;
+const fresh = () => ({ "idempotency-key": `idor-${++count}` });
+
+function send(who: Pick<Caller, "key">, name: string, attempt: Attempt, id = "") {
+  const [method, template] = partsOf(name);
+  const path = (attempt.path?.(victim) ?? template).replace("{id}", id);
+  const body = attempt.body?.(victim);
+  return caller(app, who)(method, path, { headers: fresh(), ...(body === undefined ? {} : { body }) });
+}
+
+/** Everything in the database but when keys were last used. */
+async function dump(): Promise<string> {
+  const tables = await database.query<{ name: string }>(
+    "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1",
+  );
+  const rows = await Promise.all(
+    tables.map(async ({ name }) => [
+      name,
+      await database.query(`SELECT to_jsonb(t) - 'last_used_at' AS row FROM "${name}" t ORDER BY 1`),
+    ]),
+  );
+  return JSON.stringify(rows);
+}
+
+describe("the matrix", () => {
+  it("holds every route under /v1, and no other", () => {
+    expect(routes.map(({ name }) => name).sort()).toEqual(Object.keys(matrix).sort());
+  });
+
+  it("expects 404 wherever a path holds an id", () => {
+    for (const [name, attempts] of Object.entries(matrix))
+      for (const { answer } of attempts)
+        expect([name, name.includes("{") ? answer : "404 not_found"]).toEqual([name, "404 not_found"]);
+  });
+});
+
+describe("without a good key", () => {
+  it("every route answers 401, and nothing changes", async () => {
+    const before = await dump();
+    for (const { name } of routes)
+      for (const attempt of matrix[name] ?? [])
+        for (const key of [
+          "",
+          "nonsense",
+          stranger.key.replace(/.$/, (last) => (last === "0" ? "1" : "0")),
+        ]) {
+          const answer = await send({ key }, name, attempt, victim.x402r);
+          expect([name, codeOf(answer)]).toEqual([name, "401 unauthenticated"]);
+        }
+    expect(await dump()).toBe(before);
+  });
+});
+
+describe("with a key that may less", () => {
+  it("every route that needs a permission answers 403 and names it, and nothing changes", async () => {
+    const guarded = routes.flatMap(({ name, permission }) => (permission ? [{ name, permission }] : []));
+    expect(guarded.length).toBeGreaterThan(15);
+    const keys = new Map<Permission, Caller>();
+    for (const { permission } of guarded)
+      keys.set(permission, keys.get(permission) ?? (await newCaller(database.db, allBut(permission))));
+    const before = await dump();
+    for (const { name, permission } of guarded)
+      for (const attempt of matrix[name] ?? []) {
+        const answer = await send(keys.get(permission) ?? stranger, name, attempt, victim.x402r);
+        expect([name, codeOf(answer), answer.body.permission]).toEqual([
+          name,
+          "403 permission_denied",
+          permission,
+        ]);
+      }
+    expect(await dump()).toBe(before);
+  });
+
+  function allBut(missing: Permission) {
+    return { permissions: permissions.filter((each) => !withImplied([each]).has(missing)) };
+  }
+
+  it("a publishable key answers 403 there, and elsewhere reads what is no merchant's", async () => {
+    const publishable = await newCaller(database.db, { kind: "pk" });
+    const before = await dump();
+    for (const { name, permission } of routes)
+      for (const attempt of matrix[name] ?? []) {
+        const answer = await send(publishable, name, attempt, victim.x402r);
+        expect([name, codeOf(answer)]).toEqual([
+          name,
+          permission ? "403 secret_key_required" : attempt.answer,
+        ]);
+      }
+    expect(await dump()).toBe(before);
+  });
+});
+
+describe("with another merchant's key", () => {
+  it("an id of the victim's answers as one that is missing, of whatever kind, and nothing changes", async () => {
+    const before = await dump();
+    for (const { name } of routes.filter((route) => route.name.includes("{")))
+      for (const attempt of matrix[name] ?? []) {
+        const plain = async (id: string) => {
+          const { status, body } = await send(stranger, name, attempt, id);
+          return { status, body: { ...body, instance: "", requestId: "" } };
+        };
+        for (const id of Object.values(victim)) {
+          const missing = id.replace(/.{20}$/, "Z".repeat(20));
+          const answer = await plain(id);
+          expect([name, id, codeOf(answer)]).toEqual([name, id, attempt.answer]);
+          expect(answer).toEqual(await plain(missing));
+        }
+      }
+    expect(await dump()).toBe(before);
+  });
+
+  it("lists, settings and writes show nothing of the victim's and change nothing of it", async () => {
+    const mine = async () =>
+      (JSON.parse(await dump()) as [string, { row: Record<string, unknown> }[]][]).map(([table, rows]) => [
+        table,
+        rows.filter(({ row }) => row.merchant_id === victim.mer || row.id === victim.mer),
+      ]);
+    const before = await mine();
+    for (const { name } of routes.filter((route) => !route.name.includes("{")))
+      for (const attempt of matrix[name] ?? []) {
+        const answer = await send(stranger, name, attempt);
+        expect([name, codeOf(answer)]).toEqual([name, attempt.answer]);
+        const sent = JSON.stringify(attempt.body?.(victim) ?? "");
+        for (const id of Object.values(victim).filter((each) => !sent.includes(each)))
+          expect([name, answer.text.includes(id)]).toEqual([name, false]);
+      }
+    expect(await mine()).toEqual(before);
+  });
+
+  it("is told apart from the victim's own, which works: the ids are real", async () => {
+    const owner = await newCaller(database.db, { merchantId: victim.mer });
+    for (const [name, id] of [
+      ["GET /v1/x402/resources/{id}", victim.x402r],
+      ["GET /v1/payouts/{id}", victim.po],
+      ["POST /v1/x402/resources/{id}/list", victim.x402r],
+      ["POST /v1/api-keys/{id}/rotate", victim.key],
+      ["DELETE /v1/payout-addresses/{id}", victim.pad],
+    ] as const) {
+      const { status } = await send(owner, name, matrix[name]?.[0] ?? hidden, id);
+      expect([name, status < 300]).toEqual([name, true]);
+    }
+  });
+});

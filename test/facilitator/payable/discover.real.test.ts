@@ -1,0 +1,298 @@
+import { sql } from "drizzle-orm";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { address } from "#kernel/bytes";
+import type { Database } from "#store";
+import { type DiscoverFilter, discoverPayables } from "../../../facilitator/payable/discover.ts";
+import type { Payable } from "../../../facilitator/payable/payable.ts";
+import {
+  type CountedPayment,
+  countPayments,
+  forgetOldPayers,
+} from "../../../facilitator/payable/popularity.ts";
+import { projectPayable } from "../../../facilitator/payable/project.ts";
+import { type Assessment, assess, readTrust } from "../../../facilitator/payable/trust.ts";
+import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { chainOf, offered, payableOf } from "./shapes.ts";
+
+let db: Database;
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await freshDatabase();
+  db = database.db;
+});
+afterAll(() => database.drop());
+beforeEach(() =>
+  database.query("TRUNCATE listing, payable, payable_trust, payable_payer, counted_fact"),
+);
+
+const chain = chainOf({ slug: "base", chainId: 8453 });
+const rails = [offered(chain, { symbol: "USDC", contract: address(`0x${"c1".repeat(20)}`) })];
+let minute = 0;
+/** Lists a resource, each younger than the one before. */
+async function list(id: string, changes: Partial<Payable> = {}): Promise<void> {
+  minute += 1;
+  const createdAt = new Date(Date.UTC(2026, 7, 11, 9, minute));
+  const url = `https://${id}.example/a`;
+  await put(payableOf({ id, merchantId: `mer_${id}`, url, listed: true, createdAt, ...changes }));
+}
+const put = (item: Payable) => db.tx((tx) => projectPayable(tx, item));
+const judge = (id: string, found: Assessment) => db.tx((tx) => assess(tx, id, found));
+const good = { probe: { at: new Date(), status: 402, ok: true } };
+const bad = { probe: { at: new Date(), status: 200, ok: false } };
+
+let fact = 0;
+const wallet = (n: number) => address(`0x${n.toString(16).padStart(40, "0")}`);
+const paid = (payableId: string, payer: number, by: 1 | -1 = 1): CountedPayment => ({
+  factId: `evt_${++fact}`,
+  payableId,
+  payer: wallet(payer),
+  by,
+});
+const count = (...payments: CountedPayment[]) => db.tx((tx) => countPayments(tx, payments));
+
+async function find(filter: Partial<DiscoverFilter> = {}) {
+  const page = await discoverPayables(db, rails, { kinds: ["resource"], limit: 100, offset: 0, ...filter });
+  return { ids: page.items.map(({ item }) => item.id), total: page.total, items: page.items };
+}
+const ids = async (filter?: Partial<DiscoverFilter>) => (await find(filter)).ids;
+
+describe("the ranking", () => {
+  it("puts the place of the words before all else, whatever else is known", async () => {
+    await list("by-description", { description: "all about rain" });
+    await list("by-tags", { tags: ["rain"] });
+    await list("by-title", { title: "Rain" });
+    await list("by-service", { serviceName: "rain radar" });
+    await list("by-path", { url: "https://by-path.example/v1/rain" });
+    await judge("by-description", { ...good, hostVerified: true });
+    await count(...Array.from({ length: 40 }, (_, i) => paid("by-description", i)));
+    expect(await ids({ query: "rain" })).toEqual([
+      "by-path",
+      "by-title",
+      "by-service",
+      "by-tags",
+      "by-description",
+    ]);
+  });
+
+  it("then a good probe, paying wallets by doublings, a verified host, age, and id", async () => {
+    await list("old");
+    await list("one-wallet");
+    await list("verified");
+    await list("many-wallets");
+    await list("probed");
+    await list("twin-b", { createdAt: new Date(0) });
+    await list("twin-a", { createdAt: new Date(0) });
+    await judge("probed", good);
+    await judge("verified", { hostVerified: true });
+    await count(paid("one-wallet", 1));
+    await count(...[1, 2, 3].map((n) => paid("many-wallets", n)));
+    expect(await ids()).toEqual([
+      "probed",
+      "many-wallets",
+      "one-wallet",
+      "verified",
+      "twin-a",
+      "twin-b",
+      "old",
+    ]);
+    // two wallets are not yet the next doubling after one
+    await count(paid("one-wallet", 2));
+    expect((await ids()).slice(1, 3)).toEqual(["many-wallets", "one-wallet"]);
+    await judge("probed", bad);
+    expect(await ids()).toEqual([
+      "many-wallets",
+      "one-wallet",
+      "verified",
+      "twin-a",
+      "twin-b",
+      "old",
+      "probed",
+    ]);
+  });
+
+  it("has what is good and warned of behind what is good, and out of live=true", async () => {
+    await list("warned");
+    await list("fine");
+    await judge("warned", { ...good, warning: "schema-changed" });
+    await judge("fine", good);
+    expect(await ids()).toEqual(["fine", "warned"]);
+    expect(await find({ live: true })).toMatchObject({ ids: ["fine"], total: 1 });
+    await judge("warned", { warning: null });
+    expect(await ids()).toEqual(["warned", "fine"]);
+  });
+
+  it("shows three of a domain in front, in the ranking of each query, and loses none", async () => {
+    for (let i = 0; i < 6; i += 1) {
+      const tags = i >= 4 ? ["late"] : [];
+      await list(`mall-${i}`, { url: `https://shop${i}.mall.example/a`, tags });
+    }
+    await list("corner");
+    await list("kiosk", { tags: ["late"] });
+    const all = ["mall-0", "mall-1", "mall-2", "corner", "kiosk", "mall-3", "mall-4", "mall-5"];
+    expect(await find()).toMatchObject({ ids: all, total: 8 });
+    for (const limit of [1, 3, 5]) {
+      const pages: string[] = [];
+      for (let offset = 0; offset < 8; offset += limit) pages.push(...(await ids({ limit, offset })));
+      expect(pages).toEqual(all);
+    }
+    expect(await ids({ query: "late" })).toEqual(["mall-4", "mall-5", "kiosk"]);
+  });
+
+  it("is kept when a payable is projected again, and when it is hidden and shown again", async () => {
+    await list("first");
+    await list("second");
+    await judge("second", good);
+    await put(
+      payableOf({ id: "second", url: "https://second.example/a", listed: true, description: "new words" }),
+    );
+    expect(await ids()).toEqual(["second", "first"]);
+    expect(await ids({ query: "words" })).toEqual(["second"]);
+    await put(payableOf({ id: "second", url: "https://second.example/a", listed: false }));
+    expect(await ids()).toEqual(["first"]);
+    await judge("second", { hostVerified: true });
+    await put(payableOf({ id: "second", url: "https://second.example/a", listed: true }));
+    expect(await ids()).toEqual(["second", "first"]);
+    await put(
+      payableOf({ id: "second", url: "https://second.example/a", listed: true, closedAt: new Date() }),
+    );
+    expect(await ids()).toEqual(["first"]);
+  });
+});
+
+describe("words", () => {
+  it("are found by their stem and by how they begin, all of them, without those that say nothing", async () => {
+    await list("forecast", { description: "Hourly forecasts of the weather in Porto" });
+    await list("other", { description: "An hourly exchange rate" });
+    for (const query of ["forecasting", "fore", "the weather", "WEATHER of Porto", "hours weather", "ｗeather"])
+      expect([query, await ids({ query })]).toEqual([query, ["forecast"]]);
+    expect((await ids({ query: "hourly" })).sort()).toEqual(["forecast", "other"]);
+    for (const query of ["cast", "weather exchange", "the", "%", "_", "'", '"', "a & b | !c <-> d:*", "\\"])
+      expect([query, await find({ query })]).toMatchObject([query, { ids: [], total: 0 }]);
+  });
+
+  it("of other languages and scripts are found as they are", async () => {
+    await list("čaj", { id: "tea", url: "https://tea.example/%C4%8Daj", tags: [], description: "お茶 чай" });
+    expect(await ids({ query: "čaj" })).toEqual(["tea"]);
+    expect(await ids({ query: "чай お茶" })).toEqual(["tea"]);
+  });
+
+  it("of a merchant's name are not searched, those of the host are", async () => {
+    await list("shop", { merchantName: "Rainmaker", url: "https://api.umbrella.example/x" });
+    expect(await ids({ query: "rainmaker" })).toEqual([]);
+    expect(await ids({ query: "umbrella" })).toEqual(["shop"]);
+  });
+});
+
+describe("many matches", () => {
+  beforeEach(() =>
+    db.pool.execute(sql`
+      WITH item AS (INSERT INTO payable (id, kind, merchant_id, merchant_name, url, description, mime_type, price_amount,
+          price_asset, rails, max_timeout_seconds, payment_flow, tags, extensions, fee_bps, once, listed, created_at, updated_at)
+        SELECT 'bulk' || i, 'resource', 'mer_1', 'M', 'https://bulk.example/' || i, '', 'application/json', 10000, 'USD', '[]',
+          300, 'authorization', '[]', '{}', 0, false, true, now() + i * interval '1 second', now()
+        FROM generate_series(1, 4000) i RETURNING id, created_at)
+      INSERT INTO listing (id, kind, once, merchant_id, domain, looks, words, price_amount, price_asset, rails, extensions,
+          standing, host_verified, created_at)
+        SELECT id, 'resource', false, 'mer_1', 'bulk' || (row_number() OVER () % 100), '{}',
+          array_to_tsvector(ARRAY['acommon', 'gcommon']), 10000, 'USD', '{}', '{}', row_number() OVER () % 7, false, created_at
+        FROM item`),
+  );
+
+  it("are ranked and paged as few are, each once, and counted when that is asked for", async () => {
+    await list("special", { tags: ["common"] });
+    const pages: string[] = [];
+    for (let offset = 0; offset < 4_001; offset += 500)
+      pages.push(...(await ids({ query: "common", limit: 500, offset })));
+    expect(pages.length).toBe(4_001);
+    expect(new Set(pages).size).toBe(4_001);
+    const ranked = await db.pool.execute<{ id: string }>(
+      sql`SELECT id FROM (SELECT id, standing, created_at, row_number() OVER (PARTITION BY domain ORDER BY standing DESC, created_at, id) > 3 AS is_back
+            FROM listing) AS l ORDER BY is_back, standing DESC, created_at, id`,
+    );
+    expect(pages).toEqual(ranked.rows.map(({ id }) => id));
+    expect((await find({ query: "common", limit: 10 })).total).toBe(4_001);
+    expect((await find({ query: "common", limit: 10, count: "page" })).total).toBe(11);
+    expect((await find({ limit: 10 })).total).toBe(4_001);
+    expect((await find({ query: "common", offset: 4_000, count: "page" })).total).toBe(4_001);
+  });
+
+  it("cost the page that is shown: the best are met on the way down the ranking", async () => {
+    await database.query("ANALYZE listing");
+    const plan = await database.query(
+      "EXPLAIN SELECT id, domain FROM listing WHERE kind IN ('resource') ORDER BY standing DESC NULLS LAST, created_at, id LIMIT 32",
+    );
+    expect(JSON.stringify(plan)).toContain("Index Scan using listing_rank");
+  });
+});
+
+describe("trust", () => {
+  it("is nothing for what nobody knows, and says each fact once it is known", async () => {
+    await list("shop");
+    expect((await find()).items[0]?.trust).toEqual({
+      hostVerified: false,
+      settledCount: 0,
+      distinctPayers: 0,
+      lastProbe: null,
+      warning: null,
+      isLookAlike: false,
+    });
+    await judge("shop", { ...bad, warning: "target-changed" });
+    await judge("shop", { hostVerified: true });
+    await count(paid("shop", 1), paid("shop", 1), paid("shop", 2));
+    expect((await find()).items[0]?.trust).toEqual({
+      hostVerified: true,
+      settledCount: 3,
+      distinctPayers: 2,
+      lastProbe: bad.probe,
+      warning: "target-changed",
+      isLookAlike: false,
+    });
+  });
+
+  it("counts a fact once, however often and by however many at once it is told", async () => {
+    const payments = Array.from({ length: 12 }, (_, i) => paid(i % 2 ? "a" : "b", i % 4));
+    await Promise.all(Array.from({ length: 5 }, () => count(...payments)));
+    await count(...payments.slice(3), paid("a", 77));
+    const [a, b] = await readTrust(db.pool, ["a", "b"]);
+    expect(a).toMatchObject({ settledCount: 7, distinctPayers: 3 });
+    expect(b).toMatchObject({ settledCount: 6, distinctPayers: 2 });
+  });
+
+  it("takes a reversal off, in whatever order it is told", async () => {
+    await count(paid("a", 1, -1));
+    expect((await readTrust(db.pool, ["a"]))[0]?.settledCount).toBe(0);
+    await count(paid("a", 1), paid("a", 1));
+    expect((await readTrust(db.pool, ["a"]))[0]?.settledCount).toBe(1);
+  });
+
+  it("forgets wallets that have not paid for 90 days, and ranks by it", async () => {
+    await list("faded");
+    await list("fresh");
+    await count(...[1, 2, 3].map((n) => paid("faded", n)), paid("fresh", 1));
+    expect(await ids()).toEqual(["faded", "fresh"]);
+    await database.query(
+      "UPDATE payable_payer SET last_paid_at = now() - interval '91 days' WHERE payable_id = 'faded'",
+    );
+    // one of them pays again in time
+    await count(paid("faded", 2));
+    await forgetOldPayers(db);
+    expect((await readTrust(db.pool, ["faded"]))[0]).toMatchObject({ settledCount: 4, distinctPayers: 1 });
+    await database.query("UPDATE payable_payer SET last_paid_at = now() - interval '91 days' WHERE payable_id = 'faded'");
+    await forgetOldPayers(db);
+    expect(await ids()).toEqual(["fresh", "faded"]);
+    expect(await database.query("SELECT 1 FROM payable_payer")).toHaveLength(1);
+  });
+
+  it("marks a look-alike of a verified merchant, never the merchant's own", async () => {
+    await list("real", { merchantName: "Acme", merchantId: "mer_acme" });
+    await list("second", { merchantName: "Acme", merchantId: "mer_acme" });
+    await list("impostor", { merchantName: "Аcmе", merchantId: "mer_evil" });
+    await list("stranger", { merchantName: "Zeta", merchantId: "mer_zeta" });
+    for (const id of ["second", "impostor", "stranger"]) await judge(id, good);
+    const marked = async () =>
+      (await find()).items.filter(({ trust }) => trust.isLookAlike).map(({ item }) => item.id);
+    expect(await marked()).toEqual([]);
+    await judge("real", { hostVerified: true });
+    expect(await marked()).toEqual(["impostor"]);
+  });
+});

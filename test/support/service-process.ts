@@ -1,0 +1,74 @@
+/** The whole service as an operating system's process of its own, which a test may kill at a named step. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { Checkpoint, Settings } from "#facilitator";
+import { freePort } from "../../src/dev/free-port.ts";
+import type { DevChain } from "./dev-chain.ts";
+import { masterSecret } from "./house.ts";
+import type { KillableParts } from "./killable.ts";
+
+export interface ServiceProcess {
+  readonly baseUrl: string;
+  readonly pid: number;
+  /** Resolves when it has ended, by whatever way. */
+  readonly ended: Promise<void>;
+  /** From now on it dies when it gets to this step. */
+  killAt(step: Checkpoint): Promise<void>;
+  /** SIGKILL: what it holds lapses. */
+  kill(): Promise<void>;
+}
+
+/** A process that has loaded its code and waits: starting it takes less of the test's time. */
+export interface StandingBy {
+  start(): Promise<ServiceProcess>;
+  kill(): Promise<void>;
+}
+
+export function startServiceProcess(...to: Parameters<typeof standBy>): Promise<ServiceProcess> {
+  return standBy(...to).then((waiting) => waiting.start());
+}
+
+export async function standBy(
+  dev: DevChain,
+  databaseUrl: string,
+  { lanes = 1, settings = {} }: { readonly lanes?: number; readonly settings?: Partial<Settings> } = {},
+): Promise<StandingBy> {
+  const port = await freePort();
+  const parts: KillableParts = {
+    databaseUrl,
+    chain: dev.config,
+    signerKeys: dev.contracts.signers.slice(0, lanes).map(({ privateKey }) => privateKey),
+    treasuryKey: dev.contracts.treasury.privateKey,
+    masterSecret,
+    port,
+    settings: { leaseSeconds: 1, pollMs: 50, maxWaitMs: 10_000, ...settings },
+  };
+  const program = fileURLToPath(new URL("killable.ts", import.meta.url));
+  const child = spawn(process.execPath, ["--import", "tsx", program, JSON.stringify(parts)], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const kill = () => child.kill("SIGKILL");
+  process.once("exit", kill);
+  const ended = once(child, "exit").then(() => {
+    process.removeListener("exit", kill);
+  });
+  const said = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const tell = async (line: string) => {
+    child.stdin.write(`${line}\n`);
+    const { value } = await said.next();
+    if (value !== "done") throw new Error(`the service process did not do this: ${line}`);
+  };
+  const end = async () => {
+    kill();
+    await ended;
+  };
+  return {
+    kill: end,
+    async start() {
+      await tell("start");
+      return { baseUrl: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, ended, killAt: tell, kill: end };
+    },
+  };
+}
