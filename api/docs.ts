@@ -7,6 +7,7 @@ import { gzip } from "node:zlib";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 
+const require = createRequire(import.meta.url);
 const SCRIPT = "/docs/reference.js";
 
 /** The viewer adds its own styles while it runs; scripts, data and fonts come from here alone. */
@@ -21,10 +22,11 @@ const policy = [
   "frame-ancestors 'none'",
   "base-uri 'none'",
 ].join("; ");
-const settings = JSON.stringify({ withDefaultFonts: false, hideClientButton: true }).replaceAll(
-  '"',
-  "&quot;",
-);
+const settings = JSON.stringify({
+  withDefaultFonts: false,
+  hideClientButton: true,
+  showToolbar: "never",
+}).replaceAll('"', "&quot;");
 const page = `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Farebox API</title></head>
@@ -57,7 +59,7 @@ interface Script {
 
 /** Of Scalar's packages this is the one that holds the built viewer without hundreds of others to build it from. */
 async function readScript(): Promise<Script> {
-  const entry = createRequire(import.meta.url).resolve("@scalar/fastify-api-reference");
+  const entry = require.resolve("@scalar/fastify-api-reference");
   const plain = await readFile(join(entry, "../js/standalone.js"));
   const packed = await promisify(gzip)(plain);
   return { plain, packed, tag: `"${createHash("sha256").update(plain).digest("base64url").slice(0, 22)}"` };

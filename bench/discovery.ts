@@ -101,14 +101,18 @@ async function compare(small: Database, large: Database): Promise<number> {
       times.get(name)?.small.push(one);
       times.get(name)?.large.push(other);
     }
-  say(`\n${"search".padEnd(32)}${"1,000".padStart(10)}${"100,000".padStart(10)}${"ratio".padStart(8)}   (p95, ms)`);
+  say(
+    `\n${"search".padEnd(32)}${"1,000".padStart(10)}${"100,000".padStart(10)}${"ratio".padStart(8)}   (p95, ms)`,
+  );
   for (const name of names) line(name, times.get(name) ?? { small: [], large: [] });
   const all = {
     small: [...times.values()].flatMap((each) => each.small),
     large: [...times.values()].flatMap((each) => each.large),
   };
   const ratio = line("all", all);
-  say(`\nsearch over ${LARGE} resources: p95 is ${ratio.toFixed(2)} of that over ${SMALL}; aim at most ${AIM}`);
+  say(
+    `\nsearch over ${LARGE} resources: p95 is ${ratio.toFixed(2)} of that over ${SMALL}; aim at most ${AIM}`,
+  );
   return ratio;
 }
 
@@ -118,10 +122,21 @@ async function timed(db: Database, filter: Partial<DiscoverFilter>): Promise<num
   return performance.now() - began;
 }
 
-function line(name: string, { small, large }: { readonly small: number[]; readonly large: number[] }): number {
-  const p95 = (times: readonly number[]) => percentile(times.toSorted((a, b) => a - b), 0.95);
+function line(
+  name: string,
+  { small, large }: { readonly small: number[]; readonly large: number[] },
+): number {
+  const p95 = (times: readonly number[]) =>
+    percentile(
+      times.toSorted((a, b) => a - b),
+      0.95,
+    );
   const [one, other] = [p95(small), p95(large)];
-  const shown = [one.toFixed(2).padStart(10), other.toFixed(2).padStart(10), (other / one).toFixed(2).padStart(8)];
+  const shown = [
+    one.toFixed(2).padStart(10),
+    other.toFixed(2).padStart(10),
+    (other / one).toFixed(2).padStart(8),
+  ];
   say(`${name.padEnd(32)}${shown.join("")}`);
   return other / one;
 }

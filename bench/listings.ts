@@ -1,14 +1,31 @@
 /** Resources as a large index has them: many small merchants, a few with hundreds of endpoints, words of all
  *  frequencies. The same for the same number. */
 import type { Payable } from "#facilitator";
-import { toRow } from "../facilitator/payable/row.ts";
-import { listingRow } from "../facilitator/payable/listing.ts";
-import { listing, payable } from "../facilitator/payable/tables.ts";
 import type { Database } from "#store";
+import { listingRow } from "../facilitator/payable/listing.ts";
+import { toRow } from "../facilitator/payable/row.ts";
+import { listing, payable } from "../facilitator/payable/tables.ts";
 
 const WORDS = 4_000;
 const AT_ONCE = 500;
-const syllables = ["ba", "co", "di", "fu", "ge", "ho", "ki", "lu", "me", "no", "pa", "ru", "si", "to", "ve", "zu"];
+const syllables = [
+  "ba",
+  "co",
+  "di",
+  "fu",
+  "ge",
+  "ho",
+  "ki",
+  "lu",
+  "me",
+  "no",
+  "pa",
+  "ru",
+  "si",
+  "to",
+  "ve",
+  "zu",
+];
 
 /** A word by its frequency: the first is the most frequent. */
 export function word(rank: number): string {
@@ -49,7 +66,8 @@ function payableAt(i: number): Payable {
     serviceName: some(),
     tags: [some(), some()],
     iconUrl: null,
-    extensions: random() < 0.5 ? {} : { bazaar: { info: { input: { type: "http", method: "GET" } }, schema: {} } },
+    extensions:
+      random() < 0.5 ? {} : { bazaar: { info: { input: { type: "http", method: "GET" } }, schema: {} } },
     feeBps: 0,
     once: false,
     listed: true,
@@ -65,7 +83,9 @@ export async function fillIndex(db: Database, count: number): Promise<void> {
     const items = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, i) => payableAt(from + i));
     await db.tx(async (tx) => {
       await tx.insert(payable).values(items.map((item) => ({ ...toRow(item), heldBy: null })));
-      await tx.insert(listing).values(items.map((item, i) => ({ ...listingRow(item), standing: standingAt(from + i) })));
+      await tx
+        .insert(listing)
+        .values(items.map((item, i) => ({ ...listingRow(item), standing: standingAt(from + i) })));
     });
   }
 }

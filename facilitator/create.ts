@@ -10,6 +10,7 @@ import { forgetOldPayers } from "./payable/popularity.ts";
 import { projectPayable } from "./payable/project.ts";
 import { type OfferedRail, optionsOf } from "./payable/requirements.ts";
 import { asOf } from "./payable/row.ts";
+import { totalsMemory } from "./payable/totals.ts";
 import { assess, nothingKnown, readTrust } from "./payable/trust.ts";
 import { authorizationReader } from "./settlement/chain-read.ts";
 import { claimReader, claimWriter, findClaims } from "./settlement/claim.ts";
@@ -136,6 +137,7 @@ async function recordedUse({ db }: Engine, chainId: number, claimKey: Parameters
 function doorOf(engine: Engine, settling: Settling, verifying: Verifying): Facilitator {
   const rails = offeredRails(engine);
   const working = workingChains(engine);
+  const totals = totalsMemory(engine.clock);
   const quoteOf = (payable: Payable): Quote => ({ payable, options: optionsOf(payable, rails) });
   return {
     async quote(target) {
@@ -171,7 +173,7 @@ function doorOf(engine: Engine, settling: Settling, verifying: Verifying): Facil
         ),
       ),
     async discover(query) {
-      const { items, total } = await discoverPayables(engine.db, rails, query);
+      const { items, total } = await discoverPayables(engine.db, rails, query, totals);
       return { items: items.map(({ item, trust }) => ({ ...quoteOf(item), trust })), total };
     },
     async trust(payableId) {

@@ -20,6 +20,7 @@ export { registrableDomain } from "./payable/domain.ts";
 export { checkExtensions, type ExtensionFinding, shapeProblem } from "./payable/extensions.ts";
 export { clientNotes } from "./payable/notes.ts";
 export type { Payable, PayableKind, PayableRail, PaymentOption } from "./payable/payable.ts";
+export { projectPayable } from "./payable/project.ts";
 export type { ListingWarning } from "./payable/tables.ts";
 export type { Assessment, Probe, Trust } from "./payable/trust.ts";
 export { payableUrl } from "./payable/url.ts";

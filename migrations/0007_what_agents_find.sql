@@ -1,6 +1,7 @@
 -- Why: listed endpoints are probed, dated and ranked; the discovery indexes are searched in narrow rows of their own.
 -- Locks: none beyond the new tables. Backfill: a `listing` of what is listed now, found by the words of its address and
--- description and grouped by host until its merchant projects it again; a probe that is due at once for each of them.
+-- description and grouped by host until its merchant projects it again; a probe that is due at once for each of them;
+-- what was paid so far, counted once from the claims.
 CREATE TABLE "probed_domain" (
 	"domain" text PRIMARY KEY NOT NULL,
 	"spent_until" timestamp (3) with time zone NOT NULL
@@ -41,4 +42,18 @@ FROM "payable" WHERE "listed" AND "closed_at" IS NULL
 ON CONFLICT DO NOTHING;--> statement-breakpoint
 INSERT INTO "resource_probe" ("merchant_id", "resource_id", "next_at", "findings")
 SELECT "merchant_id", "id", now(), '[]' FROM "resource" WHERE "listed" AND "archived_at" IS NULL
+ON CONFLICT DO NOTHING;--> statement-breakpoint
+INSERT INTO "payable_payer" ("payable_id", "payer", "last_paid_at")
+SELECT "claim"."payable_id", "claim"."payer", max("claim"."included_at") FROM "claim" JOIN "payable" ON "payable"."id" = "claim"."payable_id"
+WHERE "claim"."kind" = 'x402' AND "claim"."credit_state" <> 'none' AND NOT "payable"."once" AND "claim"."included_at" > now() - interval '90 days'
+GROUP BY 1, 2
+ON CONFLICT DO NOTHING;--> statement-breakpoint
+INSERT INTO "payable_trust" ("payable_id", "settled_count", "distinct_payers")
+SELECT "claim"."payable_id", count(*), (SELECT count(*) FROM "payable_payer" WHERE "payable_payer"."payable_id" = "claim"."payable_id")
+FROM "claim" JOIN "payable" ON "payable"."id" = "claim"."payable_id"
+WHERE "claim"."kind" = 'x402' AND "claim"."credit_state" <> 'none' AND NOT "payable"."once"
+GROUP BY 1
+ON CONFLICT DO NOTHING;--> statement-breakpoint
+INSERT INTO "counted_fact" ("id", "counted_at")
+SELECT "id", now() FROM "outbox" WHERE "type" = 'payment.credited' AND "delivered_at" IS NULL
 ON CONFLICT DO NOTHING;

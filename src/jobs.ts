@@ -78,7 +78,9 @@ async function startWorker({ databaseUrl, jobs, log }: JobsOptions, stopping: Ab
     ) satisfies TaskList,
     parsedCronItems: parseCronItems(
       jobs.flatMap(({ name, at, attempts }) =>
-        at === undefined ? [] : [{ task: name, match: at, options: { backfillPeriod: 0, maxAttempts: attempts, jobKey: name } }],
+        at === undefined
+          ? []
+          : [{ task: name, match: at, options: { backfillPeriod: 0, maxAttempts: attempts, jobKey: name } }],
       ),
     ),
     concurrency: CONCURRENCY,

@@ -1,4 +1,4 @@
-import { lookup as systemLookup } from "node:dns/promises";
+import { Resolver, lookup as systemLookup } from "node:dns/promises";
 import type { LookupFunction } from "node:net";
 import { Agent, type Dispatcher, request as send } from "undici";
 import { isDialable, literalAddress } from "./address.ts";
@@ -41,7 +41,7 @@ export interface SafeFetchOptions {
   readonly allowLocal: boolean;
   readonly userAgent: string;
   readonly limits?: OutgoingLimits;
-  /** All addresses of a name; the system's resolver when left out. */
+  /** All addresses of a name; those that name servers tell when left out. */
   readonly resolve?: (hostname: string) => Promise<readonly Resolved[]>;
 }
 
@@ -100,7 +100,10 @@ function allowedUrl(text: string, allowLocal: boolean): URL | null {
 }
 
 /** Refuses a name of which any address is not for us: a resolver that mixes one public address in changes nothing. */
-function guardedLookup({ allowLocal, resolve = resolveAll }: SafeFetchOptions): LookupFunction {
+function guardedLookup({
+  allowLocal,
+  resolve = allowLocal ? resolveLocal : resolvePublic,
+}: SafeFetchOptions): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(
       (found) => {
@@ -119,8 +122,23 @@ function guardedLookup({ allowLocal, resolve = resolveAll }: SafeFetchOptions): 
   };
 }
 
-function resolveAll(hostname: string): Promise<readonly Resolved[]> {
+/** The system's own look-up, which knows the machine's names. */
+function resolveLocal(hostname: string): Promise<readonly Resolved[]> {
   return systemLookup(hostname, { all: true, verbatim: true });
+}
+
+const RESOLVER = { timeout: 1_500, tries: 2 };
+
+/** Asks name servers without a thread: the system's look-up would hold one of four, which files and the database need as
+ *  well, for as long as a merchant's name server keeps silent. */
+async function resolvePublic(hostname: string): Promise<readonly Resolved[]> {
+  const resolver = new Resolver(RESOLVER);
+  const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+  if (v4.status === "rejected" && v6.status === "rejected") throw v4.reason;
+  return [
+    ...(v4.status === "fulfilled" ? v4.value.map((address) => ({ address, family: 4 })) : []),
+    ...(v6.status === "fulfilled" ? v6.value.map((address) => ({ address, family: 6 })) : []),
+  ];
 }
 
 async function readUpTo(body: Dispatcher.ResponseData["body"], maxBytes: number): Promise<Buffer> {

@@ -3,8 +3,8 @@ import { atParity, priceDecimals } from "#kernel/asset";
 import { type Money, mulDivCeil } from "#kernel/money";
 import { presentPrice } from "../http/money.ts";
 import type { MerchantRow } from "../merchant/verbs/merchant.ts";
-import type { Resource, ResourceRail } from "./schema.ts";
-import type { resource } from "./tables.ts";
+import type { ProbedResource, Resource, ResourceRail } from "./schema.ts";
+import type { resource, resourceProbe } from "./tables.ts";
 
 export type ResourceRow = typeof resource.$inferSelect;
 
@@ -28,6 +28,16 @@ export function presentResource(row: ResourceRow, rails: readonly RailFacts[]): 
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   };
+}
+
+/** The last probe as the merchant sees it; null before the first. */
+export function presentProbe({
+  at,
+  status,
+  ok,
+  findings,
+}: typeof resourceProbe.$inferSelect): ProbedResource["lastProbe"] {
+  return at && { at: at.toISOString(), status, ok, findings: [...findings] };
 }
 
 /** The checked rails that a price is offered on: at parity, chosen, and not below the least amount. USDC first. */

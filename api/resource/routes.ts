@@ -12,6 +12,7 @@ import {
   secretKeyFaults,
 } from "../http/route.ts";
 import {
+  ProbedResource,
   RegisteredResource,
   Resource,
   ResourceInput,
@@ -132,7 +133,7 @@ export function resourceRoutes(shop: Shop) {
       summary: "Read a resource",
       ...secretKey({ permission: "x402:read" }),
       request: { params: ResourcePath },
-      responses: { 200: json(Resource, "The resource"), ...problems(...secretKeyFaults, "not_found") },
+      responses: { 200: json(ProbedResource, "The resource"), ...problems(...secretKeyFaults, "not_found") },
     }),
     handler: async (c) =>
       c.json(await readResource(shop, { ctx: c.var.merchant, input: c.req.valid("param") }), 200),

@@ -90,6 +90,20 @@ export const RegisteredResource = Resource.extend({
 }).openapi("RegisteredResource");
 export type RegisteredResource = z.infer<typeof RegisteredResource>;
 
+/** What the merchant alone sees of the probes of a listed resource. */
+export const ProbedResource = Resource.extend({
+  lastProbe: z
+    .object({
+      at: Timestamp,
+      status: z.int().nullable().openapi({ description: "Of its answer; null without one" }),
+      ok: z.boolean().openapi({ description: "It answered as registered, and nothing has changed there" }),
+      findings: Findings,
+    })
+    .nullable()
+    .openapi({ description: "Null before the first; only what is listed is probed" }),
+}).openapi("ProbedResource");
+export type ProbedResource = z.infer<typeof ProbedResource>;
+
 /** How an endpoint would fare as it is. */
 export const ResourceTrial = z
   .object({

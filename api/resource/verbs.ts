@@ -12,12 +12,19 @@ import type { Page } from "../http/page.ts";
 import type { SafeFetch } from "../http/safe-fetch.ts";
 import { findMerchant } from "../merchant/verbs/merchant.ts";
 import { spendProbe } from "./allowance.ts";
-import { presentResource, type ResourceRow, toPayable } from "./present.ts";
+import { presentProbe, presentResource, type ResourceRow, toPayable } from "./present.ts";
 import { type Finding, type FindingCode, findingCodes, optionsOf, probeEndpoint } from "./probe.ts";
 import { scheduleProbe } from "./prober.ts";
 import { checkPayable, chooseRails } from "./rails.ts";
-import type { RegisteredResource, Resource, ResourceInput, ResourcePath, ResourceTrial } from "./schema.ts";
-import { resource } from "./tables.ts";
+import type {
+  ProbedResource,
+  RegisteredResource,
+  Resource,
+  ResourceInput,
+  ResourcePath,
+  ResourceTrial,
+} from "./schema.ts";
+import { resource, resourceProbe } from "./tables.ts";
 import { resourceUrl } from "./url.ts";
 
 /** What selling to agents needs besides the request. */
@@ -203,13 +210,22 @@ export async function listResources(
   return rows.map((row) => presentResource(row, facilitator.rails()));
 }
 
-/** Fault: `not_found`. */
+/** A resource, and how it fared when it was last probed. Fault: `not_found`. */
 export async function readResource(
   { facilitator }: Shop,
   { ctx, input }: Call<ResourcePath>,
-): Promise<Resource> {
+): Promise<ProbedResource> {
   ctx.demand("x402:read");
-  return presentResource(await find(ctx.db.pool, ctx, input.id), facilitator.rails());
+  const row = await find(ctx.db.pool, ctx, input.id);
+  return { ...presentResource(row, facilitator.rails()), lastProbe: await findLastProbe(ctx, row) };
+}
+
+async function findLastProbe({ db }: MerchantCtx, { merchantId, id }: ResourceRow) {
+  const [last] = await db.pool
+    .select()
+    .from(resourceProbe)
+    .where(and(eq(resourceProbe.merchantId, merchantId), eq(resourceProbe.resourceId, id)));
+  return last ? presentProbe(last) : null;
 }
 
 /** Shows a resource to discovery readers, or hides it; done twice it changes nothing. Fault: `not_found`. */

@@ -1,20 +1,92 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { x402Client } from "@x402/core/client";
+import type { PaymentRequired } from "@x402/core/types";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from "@x402/fetch";
 import { privateKeyToAccount } from "viem/accounts";
 import type { Deployment } from "./deployment.ts";
 
-/** One entry of the discovery index. */
+/** What the agent knows of a resource before it pays: where it is, what it costs, how to sign for it. */
 export interface Found {
-  readonly resource: string;
-  readonly description: string;
-  readonly accepts: readonly { readonly asset: string; readonly amount: string; readonly network: string }[];
   readonly id: string;
+  readonly url: string;
+  readonly price: { readonly decimal: string; readonly symbol: string };
+  /** Written by the seller: data, never instructions. */
+  readonly description: string;
+  readonly clientNotes: readonly string[];
 }
 
-/** What an agent without documentation does first: ask the index. */
-export async function search({ baseUrl }: Deployment, words: string): Promise<readonly Found[]> {
-  const response = await fetch(`${baseUrl}/x402/discovery/search?query=${encodeURIComponent(words)}`);
-  return ((await response.json()) as { resources: readonly Found[] }).resources;
+type CallTool = (name: string, args: Record<string, unknown>) => Promise<Answer>;
+interface Answer {
+  readonly isError: boolean;
+  readonly structured: unknown;
+}
+
+/** A connection by MCP that lives as long as `work` takes. */
+async function overMcp<T>({ baseUrl }: Deployment, work: (call: CallTool) => Promise<T>): Promise<T> {
+  const client = new Client(
+    { name: "farebox-demo", version: "1.0.0" },
+    { versionNegotiation: { mode: "auto" } },
+  );
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${baseUrl}/x402/mcp`)));
+  try {
+    return await work(async (name, args) => {
+      const { structuredContent, isError, content } = await client.callTool({ name, arguments: args });
+      if (!structuredContent) throw new Error(`${name}: ${JSON.stringify(content)}`);
+      return { isError: isError === true, structured: structuredContent };
+    });
+  } finally {
+    await client.close();
+  }
+}
+
+/** What an agent without documentation does first: it connects by MCP, searches, and asks for the price of the best
+ *  match. */
+export function findOverMcp(deployment: Deployment, words: string): Promise<Found> {
+  return overMcp(deployment, async (call) => {
+    const { items } = (await call("search_resources", { query: words })).structured as {
+      items: readonly Item[];
+    };
+    const [best] = items;
+    if (!best) throw new Error(`nothing is for sale under "${words}"`);
+    const priced = (await call("get_payment_required", { id: best.id })).structured as Pick<
+      Found,
+      "clientNotes"
+    >;
+    return { ...best, description: best.merchantText.description ?? "", clientNotes: priced.clientNotes };
+  });
+}
+
+export interface PaidOverMcp {
+  readonly success: boolean;
+  readonly status: string;
+  readonly transaction: string;
+}
+
+/** Pays by MCP alone: `pay_payable` answers with the challenge, the stock client signs it, and the same tool settles. */
+export function payOverMcp(deployment: Deployment, payableId: string): Promise<PaidOverMcp> {
+  const wallet = x402Client.fromConfig(walletOf(deployment));
+  return overMcp(deployment, async (call) => {
+    const challenge = await call("pay_payable", { payableId });
+    const payment = await wallet.createPaymentPayload(challenge.structured as PaymentRequired);
+    const { structured, isError } = await call("pay_payable", { payableId, payment });
+    if (isError) throw new Error(`pay_payable: ${JSON.stringify(structured)}`);
+    return structured as PaidOverMcp;
+  });
+}
+
+/** The stock wallet, its spending limits opened for this deployment's USDC, up to five dollars at once. */
+function walletOf({ chain, payer }: Deployment) {
+  return {
+    schemes: [{ network: chain.network, client: new ExactEvmScheme(privateKeyToAccount(payer.privateKey)) }],
+    spendControls: {
+      allowedAssets: [{ network: chain.network, asset: chain.assets.USDC, maxAmountPerPayment: "5000000" }],
+    },
+  };
+}
+
+interface Item extends Pick<Found, "id" | "url" | "price"> {
+  readonly merchantText: { readonly description?: string };
 }
 
 export interface Paid {
@@ -24,20 +96,15 @@ export interface Paid {
   readonly paymentHeader: string;
 }
 
-/** Pays with the stock client. Its spending limits are opened for the deployment's USDC, up to five dollars at once. */
-export async function pay({ chain, payer }: Deployment, url: string): Promise<Paid> {
+/** Pays over HTTP with the stock client. */
+export async function pay(deployment: Deployment, url: string): Promise<Paid> {
   let paymentHeader = "";
   const spy: typeof fetch = (input, init) => {
     const request = new Request(input, init);
     paymentHeader = request.headers.get("PAYMENT-SIGNATURE") ?? paymentHeader;
     return fetch(request);
   };
-  const payingFetch = wrapFetchWithPaymentFromConfig(spy, {
-    schemes: [{ network: chain.network, client: new ExactEvmScheme(privateKeyToAccount(payer.privateKey)) }],
-    spendControls: {
-      allowedAssets: [{ network: chain.network, asset: chain.assets.USDC, maxAmountPerPayment: "5000000" }],
-    },
-  });
+  const payingFetch = wrapFetchWithPaymentFromConfig(spy, walletOf(deployment));
   const response = await payingFetch(url);
   const header = response.headers.get("PAYMENT-RESPONSE");
   if (!response.ok || !header) throw new Error(`paying ${url}: ${response.status} ${await response.text()}`);

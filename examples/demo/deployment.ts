@@ -11,6 +11,7 @@ export interface Deployment {
   readonly baseUrl: string;
   readonly merchantId: string;
   readonly secretKey: string;
+  readonly databaseUrl: string;
   readonly chain: {
     readonly network: `eip155:${number}`;
     readonly rpcUrl: string;
@@ -67,7 +68,7 @@ async function whenReady(service: ChildProcess, path: string): Promise<Deploymen
   throw new Error("the deployment did not start; its messages stand above");
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once("error", reject);

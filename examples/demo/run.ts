@@ -1,12 +1,12 @@
 /** The main job, from nothing to the end: a merchant sells an endpoint, an agent finds it, pays it once, and the books
  *  equal the chain. Everything an agent or merchant does here is done with unmodified x402 packages. */
-import { pay, payAgain, search } from "./agent.ts";
+import { findOverMcp, pay, payAgain, payOverMcp } from "./agent.ts";
 import { compare, trialBalance } from "./books.ts";
-import { startDeployment } from "./deployment.ts";
+import { freePort, startDeployment } from "./deployment.ts";
+import { createIntent } from "./intent.ts";
 import { register, serveMerchant } from "./merchant.ts";
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
-const MERCHANT_URL = "http://127.0.0.1:4402/weather";
 
 function expect(holds: boolean, what: string): void {
   if (!holds) throw new Error(`the demo expected: ${what}`);
@@ -18,26 +18,32 @@ async function demo(): Promise<void> {
   const closers: (() => void)[] = [];
   try {
     say(`Farebox serves at ${deployment.baseUrl}\n`);
-    const resource = await register(deployment, MERCHANT_URL);
+    const resource = await register(deployment, `http://127.0.0.1:${await freePort()}/weather`);
     say(`Merchant: registered and listed ${resource.url} as ${resource.id} for 0.01 USD`);
     closers.push(
       (await serveMerchant(deployment, `${deployment.baseUrl}/x402/resources/${resource.id}`, resource))
         .close,
     );
 
-    const [found] = await search(deployment, "weather Lisbon");
-    expect(found?.id === resource.id, "the agent finds the resource");
+    const found = await findOverMcp(deployment, "weather Lisbon");
+    expect(found.id === resource.id, "the agent finds the resource");
     say(
-      `Agent:    found ${found?.resource} ("${found?.description}"), ${found?.accepts[0]?.amount} atomic units of ${found?.accepts[0]?.asset}`,
+      `Agent:    found over MCP ${found.url} ("${found.description}") for ${found.price.decimal} ${found.price.symbol}`,
     );
+    for (const note of found.clientNotes) say(`          note: ${note}`);
 
-    const paid = await pay(deployment, found?.resource ?? "");
+    const paid = await pay(deployment, found.url);
     expect(paid.receipt.success, "the payment settles");
     say(`Agent:    paid in ${paid.receipt.transaction} and received ${JSON.stringify(paid.content)}`);
 
     const again = await payAgain(resource.url, paid.paymentHeader);
     expect(again.status === 402 && again.reason === "duplicate_settlement", "the second settle is refused");
-    say(`Agent:    the same payment once more is refused: ${again.status} ${again.reason}\n`);
+    say(`Agent:    the same payment once more is refused: ${again.status} ${again.reason}`);
+
+    const intentId = await createIntent(deployment);
+    const bought = await payOverMcp(deployment, intentId);
+    expect(bought.success, "the intent is paid over MCP");
+    say(`Agent:    paid the intent ${intentId} over MCP in ${bought.transaction}\n`);
 
     const balance = await trialBalance(dataDir);
     say(`Ledger (posted, pending):\n${balance}`);
@@ -48,7 +54,7 @@ async function demo(): Promise<void> {
       );
       expect(ledger === chain, `ledger equals chain for ${token}`);
     }
-    say("\nDone: found, paid once, refused twice, books equal the chain.");
+    say("\nDone: found and paid, each once; the second settle was refused; the books equal the chain.");
   } finally {
     for (const close of closers) close();
     await stop();

@@ -1,6 +1,7 @@
 import { and, eq, gte, inArray, lte, or, type SQL, sql } from "drizzle-orm";
 import { pegs, priceDecimals } from "#kernel/asset";
 import { parseAddress } from "#kernel/bytes";
+import { canonicalJson } from "#kernel/codec";
 import type { Database } from "#store";
 import { findPayables } from "./find.ts";
 import type { Payable, PayableKind } from "./payable.ts";
@@ -8,6 +9,7 @@ import { pageOf, type Ranked } from "./rank.ts";
 import type { OfferedRail } from "./requirements.ts";
 import { LIVE } from "./standing.ts";
 import { listing, payable } from "./tables.ts";
+import { countEachTime, type Totals } from "./totals.ts";
 import { readTrust, type Trust } from "./trust.ts";
 import { allIn, places, plainWords, type WordPlace } from "./words.ts";
 
@@ -48,6 +50,7 @@ export async function discoverPayables(
   db: Database,
   rails: readonly OfferedRail[],
   filter: DiscoverFilter,
+  totals: Totals = countEachTime,
 ): Promise<{ readonly items: readonly Discovered[]; readonly total: number }> {
   const payableOn = onRails(rails.filter((offered) => matchesRail(offered, filter)));
   const lexemes = filter.query === undefined ? null : await lexemesOf(db, filter.query);
@@ -58,9 +61,14 @@ export async function discoverPayables(
   const { ids, total, isExact } = await findPage(db, search, filter);
   const [items, counted] = await Promise.all([
     load(db, ids),
-    isExact || filter.count === "page" ? total : countAll(db, search),
+    isExact || filter.count === "page" ? total : totals(nameOf(filter), () => countAll(db, search)),
   ]);
   return { items, total: counted };
+}
+
+/** The same for all pages of one search. */
+function nameOf({ limit: _, offset: __, count: ___, ...filter }: DiscoverFilter): string {
+  return canonicalJson(filter);
 }
 
 interface Search {
@@ -140,7 +148,11 @@ const order = sql`standing DESC NULLS LAST, created_at, id`;
  *  ranking. The planner's guess which of both is shorter is far off for words that come or do not come together. */
 const FEW = 1_500;
 
-async function matchesOfWords(db: Database, where: SQL | undefined, most: number): Promise<readonly Ranked[]> {
+async function matchesOfWords(
+  db: Database,
+  where: SQL | undefined,
+  most: number,
+): Promise<readonly Ranked[]> {
   const { rows } = await db.pool.execute<{ id: string; domain: string; found: string }>(sql`
     SELECT id, domain, count(*) OVER () AS found
     FROM (SELECT id, domain, standing, created_at FROM ${listing} WHERE ${where} LIMIT ${FEW + 1}) AS few

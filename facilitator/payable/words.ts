@@ -6,7 +6,10 @@ export type WordPlace = (typeof places)[number];
 
 /** What each word of the index begins with, so that a word of the path is another one than the same in a description.
  *  Rows hold these letters. */
-const marks = { path: "p", title: "t", tags: "g", anywhere: "a" } as const satisfies Record<WordPlace, string>;
+const marks = { path: "p", title: "t", tags: "g", anywhere: "a" } as const satisfies Record<
+  WordPlace,
+  string
+>;
 
 /** A query of more words than this is cut: every word narrows the result, and costs a look-up. */
 export const MAX_WORDS = 8;

@@ -7,7 +7,7 @@ import { Amount, Cursor, Limit, MerchantText, Next, Words } from "../schema.ts";
 import { defineTool } from "../tool.ts";
 
 const kinds = ["payment-link", "invoice"] as const;
-const TEXT_IN_LISTS = 160;
+const TEXT_IN_LISTS = 120;
 
 export const searchPayables = defineTool({
   name: "search_payables",

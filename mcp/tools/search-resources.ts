@@ -10,7 +10,7 @@ import { Amount, Cursor, Limit, MerchantText, Next, ShortText, Words } from "../
 import { defineTool } from "../tool.ts";
 
 /** Sellers' words in a list are cut shorter than where one item is shown. */
-const TEXT_IN_LISTS = 160;
+const TEXT_IN_LISTS = 120;
 
 const Input = z.strictObject({
   query: Words.optional().describe("Words, all of which must occur"),

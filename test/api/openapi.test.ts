@@ -37,6 +37,8 @@ interface Document {
   };
 }
 
+const require = createRequire(import.meta.url);
+
 /** Documents and pages that are no operations of the API. */
 const pages = /^\/(?:openapi\.json|docs(?:\/.*)?|llms\.txt|\.well-known\/.*|x402\/mcp.*)$/;
 
@@ -180,7 +182,7 @@ interface Finding {
 
 /** Errors only: warnings are matters of taste. */
 async function lint(cwd: string, file: string): Promise<{ readonly problems: readonly Finding[] }> {
-  const manifest = createRequire(import.meta.url).resolve("@redocly/cli/package.json");
+  const manifest = require.resolve("@redocly/cli/package.json");
   const cli = join(manifest, "../bin/cli.js");
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
   const args = [cli, "lint", "--format=json", "--extends=recommended", "--max-problems=1000", file];

@@ -193,7 +193,7 @@ export function world({
   rates?: Rates;
 } = {}) {
   const log = recordingLog();
-  const { app } = createApi({
+  const { app, jobs } = createApi({
     db,
     facilitator,
     config: {
@@ -211,7 +211,7 @@ export function world({
     rates: rates ?? fixedRates({ clock, log }),
     ready: async () => ({ isReady, checks: { database: isReady } }),
   });
-  return { app, facilitator, log };
+  return { app, jobs, facilitator, log };
 }
 
 export function post(body: unknown, headers: Record<string, string> = {}): RequestInit {

@@ -1,103 +1,106 @@
+/** The process dies at every step of a payment; another one goes on from the rows. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Checkpoint } from "#facilitator";
-import { freshDatabase, type TestDatabase } from "../support/db.ts";
-import { type DevChain, startDevChain } from "../support/dev-chain.ts";
-import {
-  books,
-  get,
-  newMerchant,
-  newPayer,
-  post,
-  type Resource,
-  signPayment,
-  startHouse,
-  until,
-} from "../support/house.ts";
-import { startProcess } from "../support/processes.ts";
+import { type Answer, newMerchant, startWorld, until } from "../support/house.ts";
+import { type ServiceProcess, type StandingBy, standBy } from "../support/processes.ts";
+import { attemptsOf, claimOf, ledgerOf, transactionsSent } from "../support/records.ts";
+import { expectAtRest, newPayment } from "../support/scene.ts";
 
-let dev: DevChain;
-let database: TestDatabase;
-let resource: Resource;
+let world: Awaited<ReturnType<typeof startWorld>>;
+let merchant: Awaited<ReturnType<typeof newMerchant>>;
+let service: ServiceProcess;
+let next: StandingBy;
 
+/** The house in this process has no loops: it registers resources and looks. */
 beforeAll(async () => {
-  dev = await startDevChain();
-  database = await freshDatabase();
-  // The chain is followed from here on, and there is something to pay for.
-  const first = await startHouse(dev, database);
-  resource = await (await newMerchant(first)).register();
-  await first.stop();
+  world = await startWorld({ role: "web" });
+  merchant = await newMerchant(world);
+  next = await standBy(world.dev, world.database);
+  await startNext();
 });
 afterAll(async () => {
-  await database.drop();
-  await dev.stop();
+  await Promise.all([service.stop(), next.stop()]);
+  await world.stop();
 });
 
-/** Every durable step, and the moment right before each commits. */
-const steps: Record<Checkpoint, string> = {
-  "before-claim": "before the claim commits",
-  claimed: "after the claim",
-  "before-slot": "before slot and signed bytes commit",
-  slotted: "after they are committed and before they are sent",
-  sent: "after sending",
-  observed: "after a block was recorded",
-  "before-credit": "before the credit commits",
-  credited: "after the credit",
-  "before-grant": "before the success is granted",
-  granted: "after the success was granted and before it was told",
-  "before-final": "before the final posting commits",
-  final: "after the final posting",
-};
-
-describe("kill -9, and a start on the same database", () => {
-  it.each(Object.entries(steps) as [Checkpoint, string][])(
-    "%s (%s): settled once, ledger = chain",
-    async (step) => {
-      // given a payment, and a process that dies at that step of it
-      const before = await books(dev, database);
-      const payer = await newPayer(dev, 10_000n);
-      const { body } = await signPayment(dev, payer, resource);
-      const path = `/x402/resources/${resource.id}/settle`;
-      const dying = await startProcess(dev, database, step);
-      const lost = post(dying.baseUrl, path, body).catch(() => null);
-      const mining = keepMining(dev);
-      expect(await dying.ended).toBe("SIGKILL");
-      await lost;
-      // when another process starts and the payer repeats the identical request until the outcome is known
-      const next = await startProcess(dev, database);
-      let answer = await post(next.baseUrl, path, body);
-      while (answer.body.errorReason === "settlement_pending") answer = await post(next.baseUrl, path, body);
-      // then it is settled: the grant is this caller's, unless it was taken before the crash
-      const isGranted = answer.body.success === true;
-      expect(isGranted ? answer.status : [answer.status, answer.body.errorReason]).toEqual(
-        isGranted ? 200 : [409, "duplicate_settlement"],
-      );
-      if (["granted", "before-final", "final"].includes(step)) expect(isGranted).toBe(false);
-      const [claim] = await database.query<{ id: string; attempts: number }>(
-        "SELECT id, attempts FROM claim ORDER BY created_at DESC LIMIT 1",
-      );
-      await until(
-        async () => (await get(next.baseUrl, `/x402/settlements/${claim?.id}`)).body.status === "final",
-        "the settlement is final",
-      );
-      mining.stop();
-      await next.stop();
-      // and it was paid and booked exactly once, in one transaction
-      const after = await books(dev, database);
-      expect(after).toMatchObject({
-        balanced: true,
-        chain: before.chain + 10_000n,
-        treasury: before.treasury + 10_000n,
-      });
-      expect(after.available.posted - before.available.posted).toBe(9_950n);
-      expect(after.fees.posted - before.fees.posted).toBe(50n);
-      expect(await dev.chain.tokenBalance(dev.usdc, payer.address, "latest")).toBe(0n);
-      expect(claim?.attempts).toBe(1);
-    },
-  );
-});
-
-/** Blocks go on coming, so that what was sent becomes final. */
-function keepMining({ anvil }: DevChain) {
-  const timer = setInterval(() => void anvil.mine().catch(() => {}), 100);
-  return { stop: () => clearInterval(timer) };
+async function startNext(): Promise<void> {
+  service = await next.start();
+  next = await standBy(world.dev, world.database);
 }
+
+/** Whether the caller was answered before the process died: then what dies is the way to finality. */
+const steps = {
+  "before-claim": "unanswered",
+  claimed: "unanswered",
+  "before-slot": "unanswered",
+  slotted: "unanswered",
+  sent: "unanswered",
+  observed: "unanswered",
+  "before-credit": "unanswered",
+  credited: "unanswered",
+  "before-grant": "unanswered",
+  granted: "unanswered",
+  "before-final": "answered",
+  final: "answered",
+} as const satisfies Record<Checkpoint, "answered" | "unanswered">;
+
+/** Mines block after block, as a chain does. */
+async function minedUntil(ended: Promise<void>): Promise<void> {
+  let isOver = false;
+  void ended.then(() => {
+    isOver = true;
+  });
+  await until(async () => {
+    if (!isOver) await world.dev.anvil.mine();
+    return isOver;
+  }, "the process dies");
+}
+
+async function asked(settle: Promise<Answer>): Promise<Answer | null> {
+  return settle.catch(() => null);
+}
+
+describe("a process killed at a step of a payment", () => {
+  for (const [step, when] of Object.entries(steps) as [Checkpoint, "answered" | "unanswered"][]) {
+    it(`${step}: the identical request to the next process ends in one payment`, async () => {
+      // given a process that will die there
+      const paid = await newPayment(world, merchant);
+      const before = await transactionsSent(world.dev);
+      const id = { "Idempotency-Key": `a settle killed at ${step}` };
+      await service.killAt(step);
+      // when a settle is sent, and it does
+      const first = await asked(paid.settle(id, service.baseUrl));
+      expect(first?.body.success ?? null).toBe(when === "answered" ? true : null);
+      if (when === "answered") await minedUntil(service.ended);
+      await service.ended;
+      // then the next process answers the same request with success
+      await startNext();
+      const again = await paid.settle(id, service.baseUrl);
+      expect(again).toMatchObject({ status: 200, body: { success: true } });
+      // and it was told as fresh at most once: the answer of a grant that nobody received is replayed
+      const isTold = when === "answered" || step === "granted";
+      expect(again.headers.get("idempotent-replayed")).toBe(isTold ? "true" : null);
+      expect(await paid.settle({}, service.baseUrl)).toMatchObject({
+        status: 409,
+        body: { errorReason: "duplicate_settlement", transaction: again.body.transaction },
+      });
+      // and there is one transaction, one credit, and books that equal the chain
+      await expectAtRest(world);
+      expect(await transactionsSent(world.dev)).toBe(before + 1);
+      expect(await claimOf(world.database, paid.nonce)).toMatchObject({
+        state: "final",
+        credit_epoch: 0,
+        settled_by: "farebox",
+        included_tx: again.body.transaction,
+      });
+      const nonces = (await attemptsOf(world.database, paid.nonce)).map(({ nonce }) => nonce);
+      expect(new Set(nonces).size).toBe(1);
+      expect(await ledgerOf(world.database, again.body.extra.paymentId)).toEqual([
+        "pending net treasury → available 9950",
+        "pending fee treasury → fees 50",
+        "post net treasury → available 9950",
+        "post fee treasury → fees 50",
+      ]);
+    });
+  }
+});

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { fixedRates, paymentCodec, quoter } from "#api";
 import { type Caller, createMcp } from "#mcp";
@@ -287,7 +288,8 @@ describe("the card", () => {
     expect(first.headers.get("access-control-allow-origin")).toBe("*");
     expect(card).toMatchObject({
       $schema: "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
-      name: expect.stringMatching(/^[a-z.]+\/[a-z]+$/),
+      // The registry's file must call us the same.
+      name: JSON.parse(readFileSync(new URL("../../server.json", import.meta.url), "utf8")).name,
       version: "0.0.0",
       remotes: [{ type: "streamable-http", url: `${baseUrl}/x402/mcp` }],
       _meta: { "dev.farebox/farebox/tools": { sha256: expect.stringMatching(/^[0-9a-f]{64}$/) } },

@@ -1,48 +1,57 @@
-/** The service as a process of its own that kills itself, with SIGKILL, at one named step of the first settlement it
- *  takes part in. Started by path; its one argument is JSON. */
-import { type ChainConfig, type Checkpoint, chainRow } from "#facilitator";
+/** The service as a process of its own. Its standard input tells it to start, and then at which step to kill itself, a
+ *  line each; its standard output says when that is done. Run by processes.ts. */
+import { createInterface } from "node:readline";
+import { type ChainConfig, type Checkpoint, chainRow, type Settings } from "#facilitator";
 import type { Hex } from "#kernel/bytes";
 import { systemClock, systemRandom } from "#kernel/system";
 import { compose } from "../../src/compose.ts";
 import { serve } from "../../src/serve.ts";
-import { silentLog } from "./dev-chain.ts";
 
-/** What `startKillable` hands over. */
-export interface KillableArguments {
+/** What it is built from, as JSON in its first argument. */
+export interface KillableParts {
   readonly databaseUrl: string;
   readonly chain: ChainConfig;
   readonly signerKeys: readonly Hex[];
+  readonly treasuryKey: Hex;
   readonly masterSecret: string;
   readonly port: number;
-  readonly killAt: Checkpoint | null;
+  readonly settings: Partial<Settings>;
 }
 
-const given = JSON.parse(process.argv[2] ?? "") as KillableArguments;
-
-// Some steps also pass while nothing is settled: they count from the first claim on.
+const { chain, port, ...parts }: KillableParts = JSON.parse(process.argv[2] ?? "");
+let deadly: string | null = null;
 let isArmed = false;
-async function checkpoint(step: Checkpoint): Promise<void> {
-  isArmed ||= step === "before-claim";
-  if (isArmed && step === given.killAt) process.kill(process.pid, "SIGKILL");
+
+/** Blocks are followed all the time: a kill there waits until a transaction of ours is under way. */
+function checkpoint(step: Checkpoint): Promise<void> {
+  if (step === "slotted") isArmed = true;
+  if (step !== deadly || (step === "observed" && !isArmed)) return Promise.resolve();
+  process.kill(process.pid, "SIGKILL");
+  return new Promise(() => undefined);
 }
 
-const house = await compose({
-  databaseUrl: given.databaseUrl,
-  chains: [chainRow(given.chain)],
-  signerKeys: given.signerKeys,
-  treasuryKey: null,
-  masterSecret: given.masterSecret,
-  role: "all",
-  baseUrl: `http://127.0.0.1:${given.port}`,
-  rateLimits: "off",
-  version: "0.0.0-test",
-  clock: systemClock,
-  random: systemRandom,
-  log: silentLog,
-  meter: { count: () => {}, time: () => {} },
-  settings: { leaseSeconds: 1, pollMs: 50, maxWaitMs: 10_000 },
-  checkpoint,
-});
-await house.start();
-await serve(house, given.port);
-process.send?.("ready");
+async function start(): Promise<void> {
+  const quiet = () => undefined;
+  const house = await compose({
+    ...parts,
+    chains: [chainRow(chain)],
+    role: "all",
+    baseUrl: `http://127.0.0.1:${port}`,
+    rateLimits: "off",
+    version: "0.0.0-test",
+    clock: systemClock,
+    random: systemRandom,
+    log: { info: quiet, warn: quiet, error: quiet },
+    meter: { count: quiet, time: quiet },
+    checkpoint,
+  });
+  await house.start();
+  await serve(house, port);
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  if (line === "start") await start();
+  else deadly = line;
+  isArmed = false;
+  process.stdout.write("done\n");
+}

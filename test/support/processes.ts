@@ -1,55 +1,75 @@
-/** The service in processes of its own, on one database and one chain. */
-import { type ChildProcess, fork } from "node:child_process";
+/** The whole service as an operating system's process of its own, which a test may kill at a named step. */
+import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import type { Checkpoint } from "#facilitator";
+import type { Checkpoint, Settings } from "#facilitator";
 import { freePort } from "../../src/dev/free-port.ts";
 import type { TestDatabase } from "./db.ts";
 import type { DevChain } from "./dev-chain.ts";
 import { masterSecret } from "./house.ts";
-import type { KillableArguments } from "./killable.ts";
+import type { KillableParts } from "./killable.ts";
 
 export interface ServiceProcess {
   readonly baseUrl: string;
-  /** Resolves with the signal that ended it, or null. */
-  readonly ended: Promise<string | null>;
+  readonly pid: number;
+  /** Resolves when it has ended, by whatever way. */
+  readonly ended: Promise<void>;
+  /** From now on it dies when it gets to this step. */
+  killAt(step: Checkpoint): Promise<void>;
+  /** SIGKILL: what it holds lapses. */
   stop(): Promise<void>;
 }
 
-/** Resolves when it serves. It dies at `killAt`, or when it is stopped. */
-export async function startProcess(
-  dev: DevChain,
-  database: TestDatabase,
-  killAt: Checkpoint | null = null,
-): Promise<ServiceProcess> {
-  const port = await freePort();
-  const given: KillableArguments = {
-    databaseUrl: database.url,
-    chain: dev.config,
-    signerKeys: dev.contracts.signers.slice(0, 1).map(({ privateKey }) => privateKey),
-    masterSecret,
-    port,
-    killAt,
-  };
-  const program = fileURLToPath(new URL("./killable.ts", import.meta.url));
-  const child = fork(program, [JSON.stringify(given)], {
-    execArgv: ["--import", "tsx"],
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
-  });
-  const ended = endOf(child);
-  const isReady = await Promise.race([once(child, "message").then(() => true), ended.then(() => false)]);
-  if (!isReady) throw new Error("the service ended before it was ready");
-  return {
-    baseUrl: `http://127.0.0.1:${port}`,
-    ended,
-    async stop() {
-      child.kill("SIGKILL");
-      await ended;
-    },
-  };
+/** A process that has loaded its code and waits: starting it takes less of the test's time. */
+export interface StandingBy {
+  start(): Promise<ServiceProcess>;
+  stop(): Promise<void>;
 }
 
-async function endOf(child: ChildProcess): Promise<string | null> {
-  const [, signal] = (await once(child, "exit")) as [number | null, string | null];
-  return signal;
+export function startProcess(...to: Parameters<typeof standBy>): Promise<ServiceProcess> {
+  return standBy(...to).then((waiting) => waiting.start());
+}
+
+export async function standBy(
+  dev: DevChain,
+  database: TestDatabase,
+  { lanes = 1, settings = {} }: { readonly lanes?: number; readonly settings?: Partial<Settings> } = {},
+): Promise<StandingBy> {
+  const port = await freePort();
+  const parts: KillableParts = {
+    databaseUrl: database.url,
+    chain: dev.config,
+    signerKeys: dev.contracts.signers.slice(0, lanes).map(({ privateKey }) => privateKey),
+    treasuryKey: dev.contracts.treasury.privateKey,
+    masterSecret,
+    port,
+    settings: { leaseSeconds: 1, pollMs: 50, maxWaitMs: 10_000, ...settings },
+  };
+  const program = fileURLToPath(new URL("killable.ts", import.meta.url));
+  const child = spawn(process.execPath, ["--import", "tsx", program, JSON.stringify(parts)], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const kill = () => child.kill("SIGKILL");
+  process.once("exit", kill);
+  const ended = once(child, "exit").then(() => {
+    process.removeListener("exit", kill);
+  });
+  const said = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const tell = async (line: string) => {
+    child.stdin.write(`${line}\n`);
+    const { value } = await said.next();
+    if (value !== "done") throw new Error(`the service process did not do this: ${line}`);
+  };
+  const end = async () => {
+    kill();
+    await ended;
+  };
+  return {
+    stop: end,
+    async start() {
+      await tell("start");
+      return { baseUrl: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, ended, killAt: tell, stop: end };
+    },
+  };
 }

@@ -1,5 +1,6 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import fc from "fast-check";
+import type { Context } from "hono";
 import { describe, expect, it } from "vitest";
 import type { Edge, MerchantCtx } from "../../../api/http/context.ts";
 import { PageQuery, pageOf, readPage } from "../../../api/http/page.ts";
@@ -15,7 +16,7 @@ function listing(size: number, { merchantId = "mer_a", key = cursorKey } = {}) {
   const app = new OpenAPIHono();
   app.use(requestContext({ baseUrl, clock, newId, log: recordingLog(), cursorKey: key } as unknown as Edge));
   app.onError(onError);
-  const handler = (c: Parameters<Parameters<typeof app.get>[1]>[0]) => {
+  const handler = (c: Context) => {
     c.set("merchant", { merchantId } as MerchantCtx);
     const filter = { kind: c.req.query("kind") };
     const page = readPage(c, PageQuery.parse(c.req.query()), filter);

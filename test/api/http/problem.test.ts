@@ -63,6 +63,17 @@ describe("a fault", () => {
     ]);
   });
 
+  it("of a rate says which one, and that nothing of it is left", async () => {
+    const { response, body } = await thrown(
+      fault("rate_limited", { retryAfterSeconds: 3, policy: "discovery" }),
+    );
+    expect([response.status, response.headers.get("retry-after")]).toEqual([429, "3"]);
+    expect(response.headers.get("ratelimit-policy")).toBe('"discovery";q=10;w=1');
+    expect(response.headers.get("ratelimit")).toBe('"discovery";r=0;t=3');
+    expect(body).toMatchObject({ code: "rate_limited", retryAfterSeconds: 3 });
+    expect(body).not.toHaveProperty("policy");
+  });
+
   it("says when to come back, and how to authenticate", async () => {
     expect(
       (await thrown(fault("rate_limited", { retryAfterSeconds: 7 }))).response.headers.get("retry-after"),

@@ -1,10 +1,11 @@
-import { eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { auditEntry } from "../../../api/merchant/tables.ts";
+import { projectPayable } from "../../../facilitator/payable/project.ts";
 import { outbox } from "../../../facilitator/store/tables.ts";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 import { type Caller, caller, newCaller } from "../caller.ts";
-import { now, world } from "../world.ts";
+import { fakeFacilitator, now, world } from "../world.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -77,6 +78,35 @@ describe("PATCH /v1/merchant", () => {
     expect((await call("PATCH", path, { body: { name: "Shop", refundFees: true } })).body).toEqual(before);
     expect((await call("PATCH", path, { body: {} })).body).toEqual(before);
     expect(await told()).toEqual({ facts: [], notes: [] });
+  });
+
+  it("tells agents the new name: the fact has the merchant's live resources projected again", async () => {
+    const facilitator = fakeFacilitator({ project: projectPayable });
+    const { app, jobs } = world({ db: database.db, facilitator });
+    const at = caller(app, shop);
+    const register = async (url: string) =>
+      (await at("POST", "/v1/x402/resources", { body: { url, price: { amount: "1", asset: "USD" } } })).body
+        .id;
+    const live = await register("https://shop.example/live");
+    const archived = await register("https://shop.example/archived");
+    await at("DELETE", `/v1/x402/resources/${archived}`);
+    await at("PATCH", path, { body: { name: "Renamed" } });
+    const [fact] = await database.db.pool
+      .select()
+      .from(outbox)
+      .where(and(eq(outbox.merchantId, shop.merchantId), eq(outbox.type, "merchant.updated")));
+    for (const job of jobs.filter(({ hears }) => hears?.includes("merchant.updated")))
+      await job.run({ fact: fact as never, stopping: new AbortController().signal });
+    const names = await database.query<{ id: string; merchant_name: string }>(
+      "SELECT id, merchant_name FROM payable WHERE merchant_id = $1",
+      [shop.merchantId],
+    );
+    expect(new Map(names.map((row) => [row.id, row.merchant_name]))).toEqual(
+      new Map([
+        [live, "Renamed"],
+        [archived, "Shop"],
+      ]),
+    );
   });
 
   it("is done once under an Idempotency-Key", async () => {

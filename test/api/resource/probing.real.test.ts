@@ -1,7 +1,16 @@
 import { decodePaymentRequiredHeader, encodePaymentRequiredHeader } from "@x402/core/http";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Endpoint, serveEndpoint } from "../../support/endpoint.ts";
-import { get, newMerchant, newPayer, post, signPayment, startWorld, until } from "../../support/house.ts";
+import {
+  type Answer,
+  get,
+  newMerchant,
+  newPayer,
+  post,
+  signPayment,
+  startWorld,
+  until,
+} from "../../support/house.ts";
 
 let world: Awaited<ReturnType<typeof startWorld>>;
 let shop: Awaited<ReturnType<typeof newMerchant>>;
@@ -28,7 +37,7 @@ const bazaar = { info: { input }, schema: { type: "object", properties: { input:
 
 async function write(path: string, body: unknown = {}) {
   const response = await shop.call(path, { method: "POST", body: JSON.stringify(body) });
-  return { status: response.status, body: await response.json() };
+  return { status: response.status, body: (await response.json()) as Answer["body"] };
 }
 const codes = (findings: { code: string }[]) => findings.map(({ code }) => code);
 
@@ -75,7 +84,7 @@ describe("POST /v1/x402/resources/probe", () => {
       ],
     });
     expect(await world.database.query("SELECT count(*) FROM outbox")).toEqual(before);
-    expect((await (await shop.call("/v1/x402/resources")).json()).resources).toEqual([]);
+    expect(await (await shop.call("/v1/x402/resources")).json()).toEqual({ resources: [] });
     expect(endpoint.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /weather"]);
     expect(endpoint.requests[0]?.headers["user-agent"]).toMatch(/^Farebox\//);
     expect(endpoint.requests[0]?.headers.authorization).toBeUndefined();

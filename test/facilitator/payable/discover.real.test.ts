@@ -21,9 +21,7 @@ beforeAll(async () => {
   db = database.db;
 });
 afterAll(() => database.drop());
-beforeEach(() =>
-  database.query("TRUNCATE listing, payable, payable_trust, payable_payer, counted_fact"),
-);
+beforeEach(() => database.query("TRUNCATE listing, payable, payable_trust, payable_payer, counted_fact"));
 
 const chain = chainOf({ slug: "base", chainId: 8453 });
 const rails = [offered(chain, { symbol: "USDC", contract: address(`0x${"c1".repeat(20)}`) })];
@@ -163,7 +161,14 @@ describe("words", () => {
   it("are found by their stem and by how they begin, all of them, without those that say nothing", async () => {
     await list("forecast", { description: "Hourly forecasts of the weather in Porto" });
     await list("other", { description: "An hourly exchange rate" });
-    for (const query of ["forecasting", "fore", "the weather", "WEATHER of Porto", "hours weather", "ｗeather"])
+    for (const query of [
+      "forecasting",
+      "fore",
+      "the weather",
+      "WEATHER of Porto",
+      "hours weather",
+      "ｗeather",
+    ])
       expect([query, await ids({ query })]).toEqual([query, ["forecast"]]);
     expect((await ids({ query: "hourly" })).sort()).toEqual(["forecast", "other"]);
     for (const query of ["cast", "weather exchange", "the", "%", "_", "'", '"', "a & b | !c <-> d:*", "\\"])
@@ -277,7 +282,9 @@ describe("trust", () => {
     await count(paid("faded", 2));
     await forgetOldPayers(db);
     expect((await readTrust(db.pool, ["faded"]))[0]).toMatchObject({ settledCount: 4, distinctPayers: 1 });
-    await database.query("UPDATE payable_payer SET last_paid_at = now() - interval '91 days' WHERE payable_id = 'faded'");
+    await database.query(
+      "UPDATE payable_payer SET last_paid_at = now() - interval '91 days' WHERE payable_id = 'faded'",
+    );
     await forgetOldPayers(db);
     expect(await ids()).toEqual(["fresh", "faded"]);
     expect(await database.query("SELECT 1 FROM payable_payer")).toHaveLength(1);

@@ -37,7 +37,12 @@ describe("words", () => {
     expect(allIn("path", ["weather", "a'b", "c\\d", "ab"])).toBe(
       "'pweather':* & 'pa''b':* & 'pc\\\\d':* & 'pab'",
     );
-    expect(allIn("tags", Array.from({ length: 20 }, (_, i) => `word${i}`)).split("&")).toHaveLength(8);
+    expect(
+      allIn(
+        "tags",
+        Array.from({ length: 20 }, (_, i) => `word${i}`),
+      ).split("&"),
+    ).toHaveLength(8);
   });
 });
 
