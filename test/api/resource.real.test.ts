@@ -397,7 +397,7 @@ describe("one resource", () => {
     const { body: made } = await call(shop, "POST", path, terms());
     const one = `${path}/${made.id}`;
     const { findings: _none, ...plain } = made;
-    expect((await call(shop, "GET", one)).body).toEqual(plain);
+    expect((await call(shop, "GET", one)).body).toEqual({ ...plain, lastProbe: null });
     for (const step of ["list", "list"] as const)
       expect((await call(shop, "POST", `${one}/${step}`)).body).toMatchObject({ id: made.id, listed: true });
     expect((await findPayables(db.pool, [{ by: "id", id: made.id }]))[0]?.listed).toBe(true);

@@ -184,6 +184,20 @@ describe("a listed resource", () => {
     expect(live.body.pagination.total).toBe(1);
   });
 
+  it("tells its merchant, and nobody else, what the last probe found", async () => {
+    const { body } = await write("/v1/x402/resources", terms({ listed: true }));
+    const item = await probed(body.id);
+    const read = await (await shop.call(`/v1/x402/resources/${body.id}`)).json();
+    expect(read).toMatchObject({
+      id: body.id,
+      lastProbe: {
+        ...item.trust.lastProbe,
+        findings: [{ code: "probe_not_402" }, { code: "input_schema_missing" }],
+      },
+    });
+    expect(JSON.stringify(item)).not.toContain("probe_not_402");
+  });
+
   it("whose host names the merchant is verified, and one that only looks like it is marked", async () => {
     endpoint.wellKnown = { version: 1, resources: [endpoint.url], merchantIds: [shop.id] };
     const serviceName = "Acme Weather";

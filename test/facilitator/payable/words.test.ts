@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { registrableDomain } from "../../../facilitator/payable/domain.ts";
 import { looksOf } from "../../../facilitator/payable/looks.ts";
 import { pageOf } from "../../../facilitator/payable/rank.ts";
+import { totalsMemory } from "../../../facilitator/payable/totals.ts";
 import { allIn, plainWords, wordsOf } from "../../../facilitator/payable/words.ts";
 import { payableOf } from "./shapes.ts";
 
@@ -109,5 +110,25 @@ describe("a page of matches", () => {
       }
     expect(pageOf(many.slice(0, 4), { offset: 0, limit: 3, isAll: false })).toEqual(["0", "1", "2"]);
     expect(pageOf(many.slice(0, 7), { offset: 3, limit: 3, isAll: false })).toBeNull();
+  });
+});
+
+describe("totals", () => {
+  it("are counted each time while they are small, and remembered for a moment when they are large", async () => {
+    let now = 0;
+    let counted = 0;
+    const totals = totalsMemory({ monotonicMs: () => now });
+    const ask = (filter: string, total: number) =>
+      totals(filter, async () => {
+        counted += 1;
+        return total;
+      });
+    expect([await ask("few", 4_999), await ask("few", 4_998)]).toEqual([4_999, 4_998]);
+    expect([await ask("many", 5_000), await ask("many", 6_000), await ask("others", 7_000)]).toEqual([
+      5_000, 5_000, 7_000,
+    ]);
+    expect(counted).toBe(4);
+    now += 10_001;
+    expect([await ask("many", 10), await ask("many", 11)]).toEqual([10, 11]);
   });
 });

@@ -1,0 +1,117 @@
+/** A database whose connections die, or that goes away and comes back, while payments are under way. */
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { type DevChain, startDevChain } from "../support/dev-chain.ts";
+import { type Answer, newMerchant, type RunningHouse, startHouse, until } from "../support/house.ts";
+import { type OwnPostgres, startOwnPostgres } from "../support/own-postgres.ts";
+import { type ServiceProcess, startProcess } from "../support/processes.ts";
+import { claimOf, ledgerOf } from "../support/records.ts";
+import { expectAtRest, newPayment, type Payment, type Place } from "../support/scene.ts";
+
+const PAYMENTS = 24;
+const BLOCK_MS = 200;
+let dev: DevChain;
+let database: OwnPostgres;
+let looking: RunningHouse;
+let service: ServiceProcess;
+let place: Place;
+let merchant: Awaited<ReturnType<typeof newMerchant>>;
+let hasEnded = false;
+
+/** The service that is hit runs in a process of its own: that it does not exit is part of what is shown. */
+beforeAll(async () => {
+  [dev, database] = await Promise.all([startDevChain(), startOwnPostgres()]);
+  looking = await startHouse(dev, database, { role: "web" });
+  service = await startProcess(dev, database);
+  void service.ended.then(() => {
+    hasEnded = true;
+  });
+  merchant = await newMerchant(looking);
+  place = { dev, database, baseUrl: service.baseUrl };
+});
+afterAll(async () => {
+  await service?.stop();
+  await looking?.stop();
+  await database?.drop();
+  await dev?.stop();
+});
+
+async function somePayments(): Promise<readonly Payment[]> {
+  const resource = await merchant.register();
+  const payments: Payment[] = [];
+  for (let i = 0; i < PAYMENTS; i += 1) payments.push(await newPayment(place, merchant, { resource }));
+  return payments;
+}
+
+/** Repeats the identical request, as a client does, until it is told success; keeps every answer on the way. */
+async function insist(paid: Payment, told: Answer[]): Promise<Answer> {
+  const id = { "Idempotency-Key": `insist on ${paid.nonce}` };
+  for (;;) {
+    const answer = await paid.settle(id);
+    told.push(answer);
+    if (answer.body.success) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** Payments one after the other while `fault` strikes; all end settled once, and nobody was told anything wrong. */
+async function expectUnharmed(fault: () => Promise<void>): Promise<void> {
+  const payments = await somePayments();
+  const told: Answer[] = [];
+  const blocks = setInterval(() => void dev.anvil.mine(), BLOCK_MS);
+  onTestFinished(() => clearInterval(blocks));
+  const settling = payments.map(async (paid, i) => {
+    await new Promise((resolve) => setTimeout(resolve, i * 50));
+    return insist(paid, told);
+  });
+  await fault();
+  const recovered = Date.now();
+  const answers = await Promise.all(settling);
+  clearInterval(blocks);
+  // nobody was told an error of ours as a 500, or as a verdict about the payment
+  const words = told.map(({ status, body }) =>
+    [status, body.success ? "success" : body.errorReason].join(" "),
+  );
+  const open = ["200 settlement_pending", "503 settlement_pending", "503 unexpected_settle_error"];
+  expect(words.filter((word) => word !== "200 success" && !open.includes(word))).toEqual([]);
+  expect(told.length).toBeGreaterThan(PAYMENTS); // it was felt
+  expect(Date.now() - recovered).toBeLessThan(15_000);
+  expect(hasEnded).toBe(false);
+  // and each was paid and booked once
+  await expectAtRest(place);
+  for (const [i, paid] of payments.entries()) {
+    const claim = await claimOf(database, paid.nonce);
+    expect(claim).toMatchObject({ state: "final", included_tx: answers[i]?.body.transaction });
+    expect(await ledgerOf(database, claim?.id ?? "")).toEqual([
+      "pending net treasury → available 9950",
+      "pending fee treasury → fees 50",
+      "post net treasury → available 9950",
+      "post fee treasury → fees 50",
+    ]);
+    expect(await paid.settle()).toMatchObject({ status: 409, body: { errorReason: "duplicate_settlement" } });
+  }
+}
+
+describe("backends killed inside their transactions", () => {
+  it("every payment ends settled once, and the process lives on", async () => {
+    let killed = 0;
+    await expectUnharmed(async () => {
+      await until(async () => {
+        const rows = await database.query<{ done: boolean }>(
+          `SELECT pg_terminate_backend(pid) AS done FROM pg_stat_activity
+           WHERE application_name LIKE 'farebox-%' AND application_name <> 'farebox-test' AND xact_start IS NOT NULL`,
+        );
+        killed += rows.length;
+        return killed >= 20;
+      }, "twenty transactions have been killed");
+    });
+  });
+});
+
+describe("a PostgreSQL that restarts under load", () => {
+  it.each(["fast", "immediate"] as const)("%s: every payment ends settled once", async (how) => {
+    await expectUnharmed(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await database.restart(how);
+    });
+  });
+});

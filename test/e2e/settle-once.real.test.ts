@@ -1,0 +1,200 @@
+/** Repetitions and races: an id stands for one payload, an authorization for one payment, and what can be paid once is
+ *  paid once. */
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { type Answer, newMerchant, newPayer, startWorld, until } from "../support/house.ts";
+import { attemptsOf, claimOf, stateOf } from "../support/records.ts";
+import { cancel, expectAtRest, newPayment, type Payment } from "../support/scene.ts";
+
+vi.setConfig({ testTimeout: 30_000 });
+
+let world: Awaited<ReturnType<typeof startWorld>>;
+let merchant: Awaited<ReturnType<typeof newMerchant>>;
+
+beforeAll(async () => {
+  world = await startWorld();
+  merchant = await newMerchant(world);
+});
+afterAll(() => world.stop());
+
+async function onceResource() {
+  const resource = await merchant.register();
+  await world.database.query("UPDATE payable SET once = true WHERE id = $1", [resource.id]);
+  return resource;
+}
+
+async function holderOf(resourceId: string): Promise<string | null> {
+  const [row] = await world.database.query<{ nonce: string | null }>(
+    `SELECT '0x' || encode(claim.nonce, 'hex') AS nonce FROM payable
+     LEFT JOIN claim ON claim.claim_key = payable.held_by WHERE payable.id = $1`,
+    [resourceId],
+  );
+  return row?.nonce ?? null;
+}
+
+const withoutReplayed = ({ body: { extra, ...body } }: Answer) => ({
+  ...body,
+  extra: { ...extra, replayed: undefined },
+});
+
+async function expectReplayed(settle: () => Promise<Answer>): Promise<void> {
+  const first = await settle();
+  expect(first).toMatchObject({ status: 200, body: { success: true } });
+  expect(first.headers.get("idempotent-replayed")).toBeNull();
+  const [second, third] = [await settle(), await settle()];
+  expect(second.status).toBe(200);
+  expect(second.headers.get("idempotent-replayed")).toBe("true");
+  expect(second.body.extra.replayed).toBe(true);
+  expect(withoutReplayed(second)).toEqual(withoutReplayed(first));
+  expect(JSON.stringify(third.body)).toBe(JSON.stringify(second.body));
+}
+
+describe("a settle that carries an id", () => {
+  it("by Idempotency-Key: the stored answer comes back, and says that it is one", async () => {
+    const paid = await newPayment(world, merchant);
+    await expectReplayed(() => paid.settle({ "Idempotency-Key": "order 1" }));
+    // and without the id it is a second settle
+    expect(await paid.settle()).toMatchObject({ status: 409, body: { errorReason: "duplicate_settlement" } });
+    // and it is the same after finality
+    await expectAtRest(world);
+    expect((await paid.settle({ "Idempotency-Key": "order 1" })).body).toMatchObject({ success: true });
+  });
+
+  it("by payment-identifier: the same, for whoever has the payload", async () => {
+    const identifier = { info: { required: false, id: "pay_0123456789abcdef" } };
+    const paid = await newPayment(world, merchant, {
+      terms: { extensions: { "payment-identifier": identifier } },
+    });
+    await expectReplayed(() => paid.settle());
+    expect(await paid.verify()).toMatchObject({ body: { isValid: true } });
+  });
+
+  it("with another payload under the same id: 409, and nothing of it is charged", async () => {
+    const resource = await merchant.register();
+    const [one, other] = [
+      await newPayment(world, merchant, { resource }),
+      await newPayment(world, merchant, { resource }),
+    ];
+    const id = { "Idempotency-Key": "order 2" };
+    expect((await one.settle(id)).body.success).toBe(true);
+    expect(await other.settle(id)).toMatchObject({
+      status: 409,
+      body: { code: "idempotency_key_reused", success: false, transaction: "" },
+    });
+    expect(await claimOf(world.database, other.nonce)).toBeNull();
+  });
+
+  it("with two payloads under one id at the same time: one is charged", async () => {
+    const resource = await merchant.register();
+    for (let round = 0; round < 5; round += 1) {
+      const both: Payment[] = [];
+      for (let i = 0; i < 2; i += 1) both.push(await newPayment(world, merchant, { resource }));
+      const id = { "Idempotency-Key": `order 3, round ${round}` };
+      const answers = await Promise.all(both.map((paid) => paid.settle(id)));
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+      const claims = await Promise.all(both.map(({ nonce }) => claimOf(world.database, nonce)));
+      expect(claims.filter((claim) => claim !== null)).toHaveLength(1);
+    }
+  });
+
+  it("whose payment was refused: the id is free for a better one", async () => {
+    const resource = await merchant.register();
+    const poor = await newPayment(world, merchant, { resource, payer: await newPayer(world.dev, 0n) });
+    const id = { "Idempotency-Key": "order 4" };
+    expect((await poor.settle(id)).body).toMatchObject({ errorReason: "insufficient_funds" });
+    const rich = await newPayment(world, merchant, { resource });
+    expect((await rich.settle(id)).body).toMatchObject({ success: true });
+  });
+
+  it("and is sent a hundred times at once: one fresh success, all others its replay", async () => {
+    const paid = await newPayment(world, merchant);
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () => paid.settle({ "Idempotency-Key": "order 5" })),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const fresh = answers.filter(({ headers }) => headers.get("idempotent-replayed") === null);
+    expect(fresh).toHaveLength(1);
+    expect(new Set(answers.map(({ body }) => body.transaction)).size).toBe(1);
+    expect(await attemptsOf(world.database, paid.nonce)).toHaveLength(1);
+  });
+});
+
+describe("one authorization for two resources", () => {
+  it("at once: one is paid, the other learns nothing of it", async () => {
+    const [a, b] = [await merchant.register(), await merchant.register()];
+    const payer = await newPayer(world.dev, 20_000n);
+    const forA = await newPayment(world, merchant, { resource: a, payer });
+    const forB = { ...forA.body, paymentPayload: { ...forA.body.paymentPayload, resource: { url: b.url } } };
+    const answers = await Promise.all([
+      forA.settle(),
+      fetch(`${world.baseUrl}/x402/resources/${b.id}/settle`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify(forB),
+      }).then(async (response) => ({ status: response.status, body: await response.json() })),
+    ]);
+    const [lost] = answers.filter(({ status }) => status === 409);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(lost?.body).toEqual({
+      success: false,
+      errorReason: "authorization_bound_elsewhere",
+      errorMessage: expect.any(String),
+      transaction: "",
+      network: "eip155:31337",
+      payer: expect.any(String),
+    });
+    await expectAtRest(world);
+  });
+});
+
+describe("what can be paid once", () => {
+  it("by two payers at once: one pays, the other keeps the money", async () => {
+    const resource = await onceResource();
+    const both = [
+      await newPayment(world, merchant, { resource }),
+      await newPayment(world, merchant, { resource }),
+    ];
+    const answers = await Promise.all(both.map((paid) => paid.settle()));
+    expect(answers.map(({ body }) => body.success).sort()).toEqual([false, true]);
+    const [refused] = answers.filter(({ body }) => !body.success);
+    expect(refused).toMatchObject({ status: 200, body: { errorReason: "invalid_payment_requirements" } });
+    const left = both.map(({ payer }) =>
+      world.dev.chain.tokenBalance(world.dev.usdc, payer.address, "latest"),
+    );
+    expect(await Promise.all(left)).toEqual(answers.map(({ body }) => (body.success ? 0n : 10_000n)));
+    await expectAtRest(world);
+  });
+
+  it("is held by the payment that is bound to it, never by one that is bound to another", async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const [a, b] = [await onceResource(), await onceResource()];
+      const forA = await newPayment(world, merchant, { resource: a });
+      const toB = () =>
+        fetch(`${world.baseUrl}/x402/resources/${b.id}/settle`, {
+          method: "POST",
+          headers: { "Content-Type": "application/json" },
+          body: JSON.stringify(forA.body),
+        }).then(({ status }) => status);
+      const statuses = await Promise.all([forA.settle().then(({ status }) => status), toB()]);
+      expect([...statuses].sort()).toEqual([200, 409]);
+      const holders = [await holderOf(a.id), await holderOf(b.id)];
+      expect(holders).toEqual(statuses.map((status) => (status === 200 ? forA.nonce : null)));
+    }
+  });
+
+  it("is free again when its payment ended unpaid", async () => {
+    const resource = await onceResource();
+    const first = await newPayment(world, merchant, { resource });
+    await world.database.query("UPDATE signer SET state = 'quarantined'"); // nothing is sent for now
+    const settling = first.settle();
+    await until(async () => (await stateOf(world.database, first.nonce)) === "claimed", "it is claimed");
+    const second = await newPayment(world, merchant, { resource });
+    expect((await second.verify()).body).toMatchObject({ invalidReason: "invalid_payment_requirements" });
+    await cancel(world, first.payer, first.nonce);
+    await settling;
+    await world.dev.anvil.mine(3);
+    await until(async () => (await holderOf(resource.id)) === null, "it is released");
+    await world.database.query("UPDATE signer SET state = 'active'");
+    expect((await second.settle()).body).toMatchObject({ success: true });
+    await expectAtRest(world);
+  });
+});

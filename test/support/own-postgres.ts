@@ -1,0 +1,50 @@
+/** A PostgreSQL of the test's own, that it may restart, with one migrated database. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { migrate, openDatabase } from "#store";
+import { placeData } from "../../src/dev/data-place.ts";
+import { startPostgres } from "../../src/dev/postgres.ts";
+import { postgresPrograms } from "../../src/dev/postgres-programs.ts";
+import { run } from "../../src/dev/processes.ts";
+import { resetDataFolder } from "../../src/dev/reset.ts";
+import type { TestDatabase } from "./db.ts";
+import { silentLog } from "./dev-chain.ts";
+
+export interface OwnPostgres extends TestDatabase {
+  /** On the same port. `fast` ends every connection, `immediate` is a crash with recovery. */
+  restart(how: "fast" | "immediate"): Promise<void>;
+}
+
+export async function startOwnPostgres(): Promise<OwnPostgres> {
+  const parent = await mkdtemp(join(tmpdir(), "farebox-test-"));
+  const quiet = { dataDir: join(parent, "data"), say: () => {} };
+  const { url } = await startPostgres(quiet);
+  await migrate({ url, folder: fileURLToPath(new URL("../../migrations", import.meta.url)) });
+  const db = openDatabase({ url, log: silentLog, name: "test", maxConnections: 6, role: "farebox_app" });
+  const owner = new pg.Pool({ connectionString: url, max: 2 });
+  owner.on("error", () => {});
+  const place = await placeData(quiet.dataDir, "postgres");
+  const { pgCtl } = await postgresPrograms(place.user, quiet.dataDir);
+  return {
+    url,
+    db,
+    query: async <T extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []) =>
+      (await owner.query<T>(text, [...values])).rows,
+    async drop() {
+      await Promise.all([db.close(), owner.end()]);
+      await resetDataFolder(quiet);
+      await rm(parent, { recursive: true, force: true });
+    },
+    async restart(how) {
+      // The port and the rest of its options are those of its last start.
+      const args = ["restart", "-m", how, "-w", "-t", "30", "-D", join(place.dir, "data")];
+      const log = ["-l", join(place.dir, "server.log")];
+      const program = { file: pgCtl, args: [...args, ...log], user: place.user, cwd: place.dir };
+      const code = await run({ ...program, stdio: "ignore" });
+      if (code !== 0) throw new Error(`PostgreSQL does not restart: ${code}`);
+    },
+  };
+}
