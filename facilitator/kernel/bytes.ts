@@ -1,4 +1,4 @@
-import { keccak_256 } from "@noble/hashes/sha3";
+import { keccak256 } from "./keccak.ts";
 
 /** Lower-case `0x` hex of any length. Everything inside the facilitator compares bytes in this one form. */
 export type Hex = `0x${string}`;
@@ -59,7 +59,7 @@ export function checksum(lower: Address): string {
   const known = checksummed.get(lower);
   if (known) return known;
   const digits = lower.slice(2);
-  const digest = Buffer.from(keccak_256(Buffer.from(digits, "ascii"))).toString("hex");
+  const digest = Buffer.from(keccak256(Buffer.from(digits, "ascii"))).toString("hex");
   const shown = `0x${[...digits].map((digit, i) => (Number.parseInt(digest.charAt(i), 16) >= 8 ? digit.toUpperCase() : digit)).join("")}`;
   if (checksummed.size > 10_000) checksummed.clear();
   checksummed.set(lower, shown);

@@ -5,13 +5,13 @@ import { canonicalJson } from "#kernel/codec";
 import type { Database } from "#store";
 import { findPayables } from "./find.ts";
 import type { Payable, PayableKind } from "./payable.ts";
-import { pageOf, type Ranked } from "./rank.ts";
+import { pageOf } from "./rank.ts";
 import type { OfferedRail } from "./requirements.ts";
+import { bestMatches, countMatches, lexemesOf, type Search } from "./search.ts";
 import { LIVE } from "./standing.ts";
 import { listing, payable } from "./tables.ts";
 import { countEachTime, type Totals } from "./totals.ts";
 import { readTrust, type Trust } from "./trust.ts";
-import { allIn, places, plainWords, type WordPlace } from "./words.ts";
 
 export interface DiscoverFilter {
   readonly kinds: readonly PayableKind[];
@@ -57,11 +57,11 @@ export async function discoverPayables(
   const isEmpty = filter.kinds.length === 0 || (filter.scheme ?? "exact") !== "exact" || !payableOn;
   // A query without a word that could be looked for finds nothing; it does not mean everything.
   if (isEmpty || lexemes?.length === 0) return { items: [], total: 0 };
-  const search: Search = { where: and(payableOn, ...conditions(filter)), lexemes };
-  const { ids, total, isExact } = await findPage(db, search, filter);
+  const where = and(payableOn, ...conditions(filter));
+  const { ids, search, total, isExact } = await findPage(db, { where, lexemes }, filter);
   const [items, counted] = await Promise.all([
     load(db, ids),
-    isExact || filter.count === "page" ? total : totals(nameOf(filter), () => countAll(db, search)),
+    isExact || filter.count === "page" ? total : totals(nameOf(filter), () => countMatches(db, search)),
   ]);
   return { items, total: counted };
 }
@@ -69,12 +69,6 @@ export async function discoverPayables(
 /** The same for all pages of one search. */
 function nameOf({ limit: _, offset: __, count: ___, ...filter }: DiscoverFilter): string {
   return canonicalJson(filter);
-}
-
-interface Search {
-  readonly where: SQL | undefined;
-  /** Null: everything matches. */
-  readonly lexemes: readonly string[] | null;
 }
 
 function conditions(filter: DiscoverFilter): (SQL | undefined)[] {
@@ -95,87 +89,37 @@ function conditions(filter: DiscoverFilter): (SQL | undefined)[] {
 
 const isNotHeld = sql`EXISTS (SELECT 1 FROM ${payable} WHERE ${payable.id} = ${listing.id} AND ${payable.heldBy} IS NULL)`;
 
-/** Words as the text search of the database knows them: without endings, and without those that say nothing. */
-async function lexemesOf(db: Database, query: string): Promise<readonly string[]> {
-  const { rows } = await db.pool.execute<{ lexemes: string[] }>(
-    sql`SELECT tsvector_to_array(to_tsvector('english', ${plainWords(query)})) AS lexemes`,
-  );
-  return rows[0]?.lexemes ?? [];
+/** Words are looked for whole; only where nothing holds them all so, as the beginnings of words. */
+async function findPage(
+  db: Database,
+  { where, lexemes }: { readonly where: SQL | undefined; readonly lexemes: readonly string[] | null },
+  page: DiscoverFilter,
+): Promise<Page> {
+  if (lexemes === null) return readPage(db, { where, words: null }, page);
+  const whole = await readPage(db, { where, words: { lexemes, as: "whole" } }, page);
+  return whole.total > 0 ? whole : readPage(db, { where, words: { lexemes, as: "beginning" } }, page);
+}
+
+interface Page {
+  readonly ids: readonly string[];
+  readonly search: Search;
+  readonly total: number;
+  readonly isExact: boolean;
 }
 
 /** Reads the best matches until the page is known: more only where a few domains have most of them. */
-async function findPage(
-  db: Database,
-  search: Search,
-  { offset, limit }: DiscoverFilter,
-): Promise<{ readonly ids: readonly string[]; readonly total: number; readonly isExact: boolean }> {
+async function readPage(db: Database, search: Search, { offset, limit }: DiscoverFilter): Promise<Page> {
   for (let count = Math.ceil(READ_AHEAD * (offset + limit + 1)); ; count *= MORE) {
-    const { ranked, isAll } = await bestMatches(db, search, count);
+    const { ranked, isAll, total } = await bestMatches(db, search, count);
     const ids = pageOf(ranked, { offset, limit: limit + 1, isAll });
     if (ids)
       return {
         ids: ids.slice(0, limit),
-        total: isAll ? ranked.length : offset + ids.length,
-        isExact: isAll,
+        search,
+        total: total ?? offset + ids.length,
+        isExact: total !== null,
       };
   }
-}
-
-/** The first matches by rank, `count` of them at least where there are so many. Each place of the words is asked by
- *  itself, the best first: a word which many have in their description then costs no more than the page that is shown. */
-async function bestMatches(
-  db: Database,
-  { where, lexemes }: Search,
-  count: number,
-): Promise<{ readonly ranked: readonly Ranked[]; readonly isAll: boolean }> {
-  const ranked = new Map<string, Ranked>();
-  for (const place of lexemes ? places : (["anywhere"] as const)) {
-    // What was found in a better place is found again in this one.
-    const most = count + ranked.size;
-    const rows = lexemes
-      ? await matchesOfWords(db, and(where, holds(place, lexemes)), most)
-      : await matchesByRank(db, where, most);
-    for (const { id, domain } of rows) if (!ranked.has(id)) ranked.set(id, { id, domain });
-    // More may stand in this place, ahead of everything in the next.
-    if (rows.length === most) return { ranked: [...ranked.values()], isAll: false };
-  }
-  return { ranked: [...ranked.values()], isAll: true };
-}
-
-/** Word for word the index `listing_rank`, or it would not be used. */
-const order = sql`standing DESC NULLS LAST, created_at, id`;
-/** Up to so many matches are fetched by their words and sorted; of more, the best are soon met on the way down the
- *  ranking. The planner's guess which of both is shorter is far off for words that come or do not come together. */
-const FEW = 1_500;
-
-async function matchesOfWords(
-  db: Database,
-  where: SQL | undefined,
-  most: number,
-): Promise<readonly Ranked[]> {
-  const { rows } = await db.pool.execute<{ id: string; domain: string; found: string }>(sql`
-    SELECT id, domain, count(*) OVER () AS found
-    FROM (SELECT id, domain, standing, created_at FROM ${listing} WHERE ${where} LIMIT ${FEW + 1}) AS few
-    ORDER BY ${order} LIMIT ${most}`);
-  return Number(rows[0]?.found ?? 0) <= FEW ? rows : matchesByRank(db, where, most);
-}
-
-async function matchesByRank(db: Database, where: SQL | undefined, most: number): Promise<readonly Ranked[]> {
-  const { rows } = await db.pool.execute<{ id: string; domain: string }>(
-    sql`SELECT id, domain FROM ${listing} WHERE ${where} ORDER BY ${order} LIMIT ${most}`,
-  );
-  return rows;
-}
-
-function holds(place: WordPlace, lexemes: readonly string[]): SQL {
-  return sql`${listing.words} @@ ${allIn(place, lexemes)}::tsquery`;
-}
-
-async function countAll(db: Database, { where, lexemes }: Search): Promise<number> {
-  const { rows } = await db.pool.execute<{ total: string }>(
-    sql`SELECT count(*) AS total FROM ${listing} WHERE ${and(where, lexemes ? holds("anywhere", lexemes) : undefined)}`,
-  );
-  return Number(rows[0]?.total ?? 0);
 }
 
 async function load(db: Database, ids: readonly string[]): Promise<readonly Discovered[]> {

@@ -34,13 +34,13 @@ export function plainWords(text: string): string {
   return all.replace(/[^\p{L}\p{M}\p{N}]+/gu, " ").trim();
 }
 
-/** A text search query for rows that hold all these lexemes, or words that begin like them, in one place. */
-export function allIn(place: WordPlace, lexemes: readonly string[]): string {
+/** A text search query for rows that hold all these lexemes in one place: whole, or as the beginnings of words. */
+export function allIn(place: WordPlace, lexemes: readonly string[], as: "whole" | "beginning"): string {
   return lexemes
     .slice(0, MAX_WORDS)
     .map((lexeme) => {
       const quoted = `${mark(place)}${lexeme}`.replaceAll("'", "''").replaceAll("\\", "\\\\");
-      return `'${quoted}'${lexeme.length >= SHORTEST_BEGINNING ? ":*" : ""}`;
+      return `'${quoted}'${as === "beginning" && lexeme.length >= SHORTEST_BEGINNING ? ":*" : ""}`;
     })
     .join(" & ");
 }

@@ -21,14 +21,18 @@ interface Match {
 }
 
 /** Credits what the chain has paid: every claim whose authorization moved its amount to us in a canonical block deep
- *  enough. Returns the keys credited. Nothing else credits (DESIGN 4.3). */
-export async function creditAll(engine: Engine, chain: Chain, at: ObserverRow): Promise<readonly Hash[]> {
-  const credited: Hash[] = [];
+ *  enough. Tells the keys of each group as soon as it is committed. Nothing else credits (DESIGN 4.3). */
+export async function creditAll(
+  engine: Engine,
+  chain: Chain,
+  at: ObserverRow,
+  tell: (credited: readonly Hash[]) => void,
+): Promise<void> {
   for (;;) {
     const keys = await engine.loopDb.tx((tx) => creditSome(engine, tx, chain, at));
     if (keys.length > 0) await engine.checkpoint("credited");
-    credited.push(...keys);
-    if (keys.length < CLAIMS_PER_TRANSACTION) return credited;
+    tell(keys);
+    if (keys.length < CLAIMS_PER_TRANSACTION) return;
   }
 }
 

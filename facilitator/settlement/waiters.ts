@@ -16,6 +16,9 @@ export interface Waiters {
   close(): void;
 }
 
+/** Given to abort, which makes an exception with a stack for each call that has none. */
+const DONE = "done";
+
 export function waiters(clock: Clock): Waiters {
   const waiting = new Map<Hash, Set<(decided: boolean) => void>>();
   const stopping = new AbortController();
@@ -34,7 +37,7 @@ export function waiters(clock: Clock): Waiters {
           others?.delete(done);
           if (others?.size === 0) waiting.delete(claimKey);
           gone.removeEventListener("abort", leave);
-          timer.abort();
+          timer.abort(DONE);
           resolve(decided);
         };
         const leave = () => done(false);

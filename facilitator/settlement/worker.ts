@@ -73,7 +73,7 @@ function watcher(
       return;
     }
     hasFollowed = true;
-    waiters.tell(await creditAll(engine, chain, mine));
+    await creditAll(engine, chain, mine, waiters.tell);
     if (bookedAt === mine.cursorHash) return;
     shared.at = mine;
     wakeSender();

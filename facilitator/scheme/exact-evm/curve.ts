@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
 import { secp256k1 as noble } from "@noble/curves/secp256k1";
-import { keccak_256 } from "@noble/hashes/sha3";
 import { type Address, address, fromBytes, type Hash, hash, toBytes } from "#kernel/bytes";
 import { assert } from "#kernel/fault";
+import { keccak256 } from "#kernel/keccak";
 
 /** Which of the two public keys with the signature's x-coordinate signed. */
 export type Recovery = 0 | 1;
@@ -57,7 +57,7 @@ function curveOf(recoverKey: RecoverKey, isNative: boolean): Curve {
     native: isNative,
     recover(digest, signature, recovery) {
       const key = attempt(() => recoverKey(toBytes(digest), signature, recovery));
-      return key && (fromBytes(keccak_256(key.subarray(1)).subarray(12)) as Address);
+      return key && (fromBytes(keccak256(key.subarray(1)).subarray(12)) as Address);
     },
   };
 }

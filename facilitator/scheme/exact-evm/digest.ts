@@ -1,5 +1,5 @@
-import { keccak_256 } from "@noble/hashes/sha3";
 import { fromBytes, type Hash } from "#kernel/bytes";
+import { keccak256 } from "#kernel/keccak";
 import type { TokenDomain } from "../../chain/port.ts";
 import type { Authorization } from "../port.ts";
 import { putHex, putUint, WORD } from "../word.ts";
@@ -29,8 +29,8 @@ export function transferDigest(domain: TokenDomain, authorization: Authorization
   const signed = Buffer.allocUnsafe(2 + 2 * WORD);
   signed.writeUInt16BE(0x1901, 0);
   signed.set(domainSeparator(domain), 2);
-  signed.set(keccak_256(struct), 2 + WORD);
-  return fromBytes(keccak_256(signed)) as Hash;
+  signed.set(keccak256(struct), 2 + WORD);
+  return fromBytes(keccak256(signed)) as Hash;
 }
 
 function domainSeparator(domain: TokenDomain): Uint8Array {
@@ -44,12 +44,12 @@ function domainSeparator(domain: TokenDomain): Uint8Array {
   packed.set(keccakOfText(version), 2 * WORD);
   putUint(packed, 3 * WORD, BigInt(chainId));
   putHex(packed, 4 * WORD, verifyingContract);
-  const separator = keccak_256(packed);
+  const separator = keccak256(packed);
   if (separators.size >= MOST_DOMAINS) separators.clear();
   separators.set(key, separator);
   return separator;
 }
 
 function keccakOfText(text: string): Uint8Array {
-  return keccak_256(Buffer.from(text, "utf8"));
+  return keccak256(Buffer.from(text, "utf8"));
 }

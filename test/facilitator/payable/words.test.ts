@@ -35,15 +35,11 @@ describe("words", () => {
   });
 
   it("become a query that quotes cannot break out of", () => {
-    expect(allIn("path", ["weather", "a'b", "c\\d", "ab"])).toBe(
-      "'pweather':* & 'pa''b':* & 'pc\\\\d':* & 'pab'",
-    );
-    expect(
-      allIn(
-        "tags",
-        Array.from({ length: 20 }, (_, i) => `word${i}`),
-      ).split("&"),
-    ).toHaveLength(8);
+    const lexemes = ["weather", "a'b", "c\\d", "ab"];
+    expect(allIn("path", lexemes, "beginning")).toBe("'pweather':* & 'pa''b':* & 'pc\\\\d':* & 'pab'");
+    expect(allIn("tags", lexemes, "whole")).toBe("'gweather' & 'ga''b' & 'gc\\\\d' & 'gab'");
+    const many = Array.from({ length: 20 }, (_, i) => `word${i}`);
+    expect(allIn("tags", many, "whole").split("&")).toHaveLength(8);
   });
 });
 

@@ -1,0 +1,174 @@
+/** Payers that are contracts, or become one after they have signed. */
+import { encodeFunctionData, parseTransaction, toFunctionSelector } from "viem";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { address, type Hash, type Hex } from "#kernel/bytes";
+import { type Artifacts, loadArtifacts } from "../../contracts/index.ts";
+import { newKey } from "../support/authorization.ts";
+import { chainFaults, gate } from "../support/chain-faults.ts";
+import { newMerchant, startWorld, until } from "../support/house.ts";
+import { claimOf, stateOf, transactionsSent } from "../support/records.ts";
+import { expectAtRest, newPayment, type Payment } from "../support/scene.ts";
+
+vi.setConfig({ testTimeout: 30_000 });
+
+const BYTES_FORM = toFunctionSelector(
+  "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)",
+);
+const faults = chainFaults();
+let world: Awaited<ReturnType<typeof startWorld>>;
+let merchant: Awaited<ReturnType<typeof newMerchant>>;
+let artifacts: Artifacts;
+
+beforeAll(async () => {
+  world = await startWorld({ wrapChain: faults.wrap, settings: { maxWaitMs: 5_000 } });
+  merchant = await newMerchant(world);
+  artifacts = await loadArtifacts();
+});
+afterEach(() => faults.clear());
+afterAll(() => world.stop());
+
+/** A wallet with the money of one payment, and a payment that its owner has signed for it. */
+async function walletPayment() {
+  const owner = newKey();
+  const wallet = await world.dev.deploy(artifacts.wallet1271, [owner.address]);
+  await world.dev.administer("mint", [wallet, 10_000n]);
+  return newPayment(world, merchant, { payer: { key: owner.key, address: wallet }, terms: { from: wallet } });
+}
+
+/** 1 takes all gas it is given, 2 says yes only where no fee is paid. */
+async function misbehave(paid: Payment, mode: 1 | 2): Promise<void> {
+  const { abi } = artifacts.wallet1271;
+  const data = encodeFunctionData({ abi, functionName: "setMode", args: [mode] });
+  await world.dev.transact(world.dev.contracts.payer.address, { to: paid.payer.address, data });
+}
+
+/** The account's code from now on, as a delegation would have it. */
+async function becomeContract(paid: Payment, code: Hex, owner?: string): Promise<void> {
+  await world.dev.anvil.rpc("anvil_setCode", [paid.payer.address, code]);
+  if (owner === undefined) return;
+  const word = `0x${owner.slice(2).padStart(64, "0")}`;
+  await world.dev.anvil.rpc("anvil_setStorageAt", [paid.payer.address, `0x${"0".repeat(64)}`, word]);
+}
+
+/** The transactions that carried a payment, and how many payments each carried. */
+async function carriers(nonce: Hash) {
+  const rows = await world.database.query<{ raw: Buffer; items: string }>(
+    `SELECT attempt.raw, (SELECT count(*) FROM slot_item AS other WHERE other.slot_id = slot_item.slot_id) AS items
+     FROM attempt JOIN slot_item ON slot_item.slot_id = attempt.slot_id
+     JOIN claim ON claim.claim_key = slot_item.claim_key WHERE claim.nonce = decode($1, 'hex')`,
+    [nonce.slice(2)],
+  );
+  return rows.map(({ raw, items }) => {
+    const { to, data } = parseTransaction(`0x${raw.toString("hex")}` as Hex);
+    return { to: address(to ?? ""), form: data?.slice(0, 10), items: Number(items) };
+  });
+}
+
+/** Payments claimed while the lane is held at its first; they come out together. */
+async function claimedTogether(payments: readonly Payment[]) {
+  const held = gate();
+  const reached = gate();
+  onTestFinished(held.open);
+  faults.set({
+    fees: (real) => async () => {
+      reached.open();
+      await held.passed;
+      return real.fees();
+    },
+  });
+  const first = await newPayment(world, merchant);
+  const settling = [first.settle()];
+  await reached.passed;
+  settling.push(...payments.map((paid) => paid.settle()));
+  for (const { nonce } of payments)
+    await until(async () => (await stateOf(world.database, nonce)) === "claimed", "it is claimed");
+  return {
+    letGo: held.open,
+    answers: async () => {
+      const [, ...answers] = await Promise.all(settling);
+      return answers.map(({ body }) => (body.success ? "success" : body.errorReason));
+    },
+  };
+}
+
+describe("a contract wallet", () => {
+  it("is verified by its own code, and settles alone, through the bytes form", async () => {
+    const paid = await walletPayment();
+    expect(await paid.verify()).toMatchObject({ body: { isValid: true } });
+    const others: Payment[] = [];
+    for (let i = 0; i < 3; i += 1) others.push(await newPayment(world, merchant));
+    const together = await claimedTogether([paid, ...others]);
+    together.letGo();
+    expect(await together.answers()).toEqual(["success", "success", "success", "success"]);
+    expect(await carriers(paid.nonce)).toEqual([{ to: world.dev.usdc, form: BYTES_FORM, items: 1 }]);
+    await expectAtRest(world);
+  });
+
+  it("that takes all gas is refused before any is spent, and harms nobody beside it", async () => {
+    const paid = await walletPayment();
+    await misbehave(paid, 1);
+    const before = await transactionsSent(world.dev);
+    const honest = await newPayment(world, merchant);
+    const [refused, fine] = await Promise.all([paid.settle(), honest.settle()]);
+    expect(refused.body).toMatchObject({ success: false, errorReason: "invalid_exact_evm_signature" });
+    expect(fine.body).toMatchObject({ success: true });
+    expect(await claimOf(world.database, paid.nonce)).toBeNull();
+    await expectAtRest(world);
+    expect(await transactionsSent(world.dev)).toBe(before + 1);
+  });
+
+  it("that says yes only in simulations is refused before any gas is spent", async () => {
+    const paid = await walletPayment();
+    await misbehave(paid, 2);
+    const before = await transactionsSent(world.dev);
+    expect(await paid.verify()).toMatchObject({ body: { isValid: false } });
+    expect((await paid.settle()).body).toMatchObject({ success: false, transaction: "" });
+    expect(await claimOf(world.database, paid.nonce)).toBeNull();
+    expect(await transactionsSent(world.dev)).toBe(before);
+  });
+
+  it("that turns bad between claim and dispatch is not sent", async () => {
+    const paid = await walletPayment();
+    const before = await transactionsSent(world.dev);
+    const together = await claimedTogether([paid]);
+    await misbehave(paid, 1);
+    together.letGo();
+    const [answer] = await together.answers();
+    expect(answer).not.toBe("success");
+    expect(await stateOf(world.database, paid.nonce)).toBe("failed-watch");
+    await expectAtRest(world);
+    expect(await transactionsSent(world.dev)).toBe(before + 1); // the one that held the lane
+  });
+});
+
+describe("an account that gets code after it has signed", () => {
+  it("falls out of its batch and is not sent when its code refuses the signature", async () => {
+    const bad = await newPayment(world, merchant);
+    const good: Payment[] = [];
+    for (let i = 0; i < 3; i += 1) good.push(await newPayment(world, merchant));
+    const together = await claimedTogether([bad, ...good]);
+    await becomeContract(bad, "0x00");
+    together.letGo();
+    expect(await together.answers()).toEqual([
+      "invalid_exact_evm_signature",
+      "success",
+      "success",
+      "success",
+    ]);
+    expect(await carriers(bad.nonce)).toEqual([]);
+    expect(await stateOf(world.database, bad.nonce)).toBe("failed-watch");
+    await expectAtRest(world);
+  });
+
+  it("falls out of its batch and goes alone, through the bytes form, when its code accepts it", async () => {
+    const odd = await newPayment(world, merchant);
+    const others: Payment[] = [];
+    for (let i = 0; i < 3; i += 1) others.push(await newPayment(world, merchant));
+    const together = await claimedTogether([odd, ...others]);
+    await becomeContract(odd, artifacts.wallet1271.deployedBytecode, odd.payer.address);
+    together.letGo();
+    expect(await together.answers()).toEqual(["success", "success", "success", "success"]);
+    expect(await carriers(odd.nonce)).toEqual([{ to: world.dev.usdc, form: BYTES_FORM, items: 1 }]);
+    await expectAtRest(world);
+  });
+});

@@ -1,0 +1,106 @@
+import { describe, expect, it } from "vitest";
+import { address, type Hash, type Hex, hash } from "#kernel/bytes";
+import { fault } from "#kernel/fault";
+import type { AuthorizationRead, AuthorizationState, Chain } from "../../../facilitator/chain/port.ts";
+import { authorizationReader } from "../../../facilitator/settlement/chain-read.ts";
+
+const token = address(`0x${"1".repeat(40)}`);
+const lane = address(`0x${"9".repeat(40)}`);
+const hex = (number: number, bytes: number) => `0x${number.toString(16).padStart(2 * bytes, "0")}`;
+
+type Item = AuthorizationRead & { readonly claimKey: Hash };
+
+/** A payer's authorization number `nonce`. */
+function item(payer: number, nonce: number, data: Hex = "0x01"): Item {
+  return {
+    claimKey: hash(hex(1_000 * payer + nonce, 32)),
+    token,
+    payer: address(hex(payer, 20)),
+    nonce: hash(hex(nonce, 32)),
+    transfer: { to: token, data },
+  };
+}
+
+const passes: AuthorizationState = {
+  block: { number: 1, timestamp: 1 },
+  balance: 10n,
+  used: false,
+  transfer: { ok: true, data: "0x" },
+};
+const fails: AuthorizationState = {
+  ...passes,
+  transfer: { ok: false, revert: "insufficient-balance", data: "0x" },
+};
+
+/** A chain that remembers what it was asked, and judges by the given rule. */
+function chainThat(judge: (items: readonly AuthorizationRead[]) => readonly AuthorizationState[]) {
+  const asked: (readonly AuthorizationRead[])[] = [];
+  const chain = {
+    async readAuthorizations(_from: string, items: readonly AuthorizationRead[]) {
+      asked.push(items);
+      return judge(items);
+    },
+  } as unknown as Chain;
+  return { asked, read: authorizationReader(chain, lane) };
+}
+
+/** Every payer has the money for one payment: in a group only its first passes. */
+const oneEach = (items: readonly AuthorizationRead[]) =>
+  items.map(({ payer }, i) => (items.findIndex((other) => other.payer === payer) === i ? passes : fails));
+
+describe("reading authorizations against the chain", () => {
+  it("a hundred callers at once cost two calls at most", async () => {
+    const { asked, read } = chainThat((items) => items.map(() => passes));
+    const states = await Promise.all(Array.from({ length: 100 }, (_, i) => read(item(i + 1, 1))));
+    expect(states).toEqual(Array(100).fill(passes));
+    expect(asked.length).toBeLessThanOrEqual(2);
+  });
+
+  it("repetitions of one authorization share one place, and get one answer", async () => {
+    const { asked, read } = chainThat((items) => items.map(() => passes));
+    await Promise.all(Array.from({ length: 50 }, () => read(item(1, 1))));
+    expect(asked.flat()).toHaveLength(1);
+  });
+
+  it("another signature of the same authorization is judged for itself", async () => {
+    const { read } = chainThat((items) =>
+      items.map(({ transfer }) => (transfer.data === "0x01" ? passes : fails)),
+    );
+    expect(await Promise.all([read(item(1, 1, "0x01")), read(item(1, 1, "0x02"))])).toEqual([passes, fails]);
+  });
+
+  it("an item that failed behind another of its payer is judged again, without it", async () => {
+    const { asked, read } = chainThat(oneEach);
+    expect(await Promise.all([read(item(1, 1)), read(item(1, 2))])).toEqual([passes, passes]);
+    expect(asked.map(({ length }) => length)).toEqual([2, 1]);
+  });
+
+  it("an item that fails at the head of its payer's is not asked about twice", async () => {
+    const { asked, read } = chainThat((items) => items.map(() => fails));
+    expect(await read(item(1, 1))).toBe(fails);
+    expect(asked).toHaveLength(1);
+  });
+
+  it("a payer's flood is judged in a few rounds, not in one per item", async () => {
+    const { asked, read } = chainThat((items) => items.map(() => fails));
+    await Promise.all(Array.from({ length: 30 }, (_, i) => read(item(1, i))));
+    expect(asked.length).toBeLessThanOrEqual(4);
+  });
+
+  it("an outage reaches everybody who waited, and is forgotten with them", async () => {
+    let isDown = true;
+    const { read } = chainThat((items) => {
+      if (isDown) throw fault("chain_unavailable", { chain: "base" });
+      return items.map(() => passes);
+    });
+    const outcomes = await Promise.allSettled([read(item(1, 1)), read(item(1, 1)), read(item(2, 1))]);
+    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+    isDown = false;
+    expect(await read(item(1, 1))).toBe(passes);
+  });
+
+  it("an endpoint that answers for fewer than it was asked is no answer", async () => {
+    const { read } = chainThat((items) => items.slice(1).map(() => passes));
+    await expect(read(item(1, 1))).rejects.toThrow("fewer authorizations");
+  });
+});

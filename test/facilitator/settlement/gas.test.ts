@@ -1,0 +1,87 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { knownChains } from "../../../facilitator/chain/known-chains.ts";
+import type { Chain, FeeEstimate } from "../../../facilitator/chain/port.ts";
+import { chainRow } from "../../../facilitator/chain/registry.ts";
+import {
+  type Fees,
+  feesWithinCap,
+  gasLimitOf,
+  raised,
+  WALLET_GAS_CAP,
+} from "../../../facilitator/settlement/gas.ts";
+
+const GWEI = 1_000_000_000n;
+const wei = fc.bigInt({ min: 0n, max: 1_000n * GWEI });
+const fees = fc
+  .tuple(wei, wei)
+  .map(([tip, rest]): Fees => ({ maxFeePerGas: tip + rest, maxPriorityFeePerGas: tip }));
+
+function chainWith(estimate: FeeEstimate, maxFeePerGasCap: bigint): Pick<Chain, "row" | "fees"> {
+  return { row: { maxFeePerGasCap } as Chain["row"], fees: () => Promise.resolve(estimate) };
+}
+
+describe("the gas limit of a transaction", () => {
+  it("covers each item of a batch with room to spare, and a lone wallet's own cap", () => {
+    expect(gasLimitOf([false])).toBe(150_000n);
+    expect(gasLimitOf([true])).toBe(WALLET_GAS_CAP);
+    // measured: a proxied transfer takes 60,400 in a batch of two, 43,196 in one of fifty
+    expect(gasLimitOf([false, false])).toBeGreaterThan(2n * 60_400n);
+    expect(gasLimitOf(Array(50).fill(false))).toBeGreaterThan((12n * 50n * 43_196n) / 10n);
+  });
+
+  it("of a chain's fullest batch stays under what a transaction may take there", () => {
+    for (const known of knownChains) {
+      const row = chainRow({
+        slug: known.slug,
+        chainId: known.chainId,
+        rpcUrls: ["http://127.0.0.1:1"],
+        treasury: `0x${"1".repeat(40)}`,
+        assets: [{ symbol: "USDC", contract: `0x${"2".repeat(40)}` }],
+      });
+      expect(gasLimitOf(Array(row.batchLimit).fill(false))).toBeLessThanOrEqual(row.transactionGasCap);
+    }
+  });
+});
+
+describe("the first fees", () => {
+  it("are twice the base fee and the tip, at most the cap, and never too little for the next block", async () => {
+    await fc.assert(
+      fc.asyncProperty(wei, wei, wei, async (baseFeePerGas, maxPriorityFeePerGas, cap) => {
+        const found = await feesWithinCap(chainWith({ baseFeePerGas, maxPriorityFeePerGas }, cap));
+        const least = baseFeePerGas + maxPriorityFeePerGas;
+        if (least > cap) {
+          expect(found).toBeNull();
+          return;
+        }
+        expect(found?.maxPriorityFeePerGas).toBe(maxPriorityFeePerGas);
+        expect(found?.maxFeePerGas).toBeGreaterThanOrEqual(least);
+        expect([least + baseFeePerGas, cap]).toContain(found?.maxFeePerGas);
+        expect(found?.maxFeePerGas).toBeLessThanOrEqual(cap);
+      }),
+    );
+  });
+});
+
+describe("the fees of a replacement", () => {
+  it("are both at least a tenth above the last and not below the fresh ones, or it is not made", () => {
+    fc.assert(
+      fc.property(fees, fees, wei, (last, fresh, cap) => {
+        const found = raised(last, fresh, cap);
+        if (!found) return;
+        for (const field of ["maxFeePerGas", "maxPriorityFeePerGas"] as const) {
+          expect(found[field] * 10n).toBeGreaterThanOrEqual(last[field] * 11n);
+          expect(found[field]).toBeGreaterThanOrEqual(fresh[field]);
+        }
+        expect(found.maxFeePerGas).toBeLessThanOrEqual(cap);
+        expect(found.maxPriorityFeePerGas).toBeLessThanOrEqual(found.maxFeePerGas);
+      }),
+    );
+  });
+
+  it("are not made above the cap", () => {
+    const last = { maxFeePerGas: 100n, maxPriorityFeePerGas: 1n };
+    expect(raised(last, last, 115n)).toEqual({ maxFeePerGas: 115n, maxPriorityFeePerGas: 2n });
+    expect(raised(last, last, 114n)).toBeNull();
+  });
+});

@@ -1,0 +1,209 @@
+/** What the rows themselves allow and forbid, whoever writes them. */
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { defaultSettings, type Engine } from "#facilitator";
+import { address, fromBytes, type Hash } from "#kernel/bytes";
+import { idMaker } from "#kernel/id";
+import { systemClock, systemRandom } from "#kernel/system";
+import { findClaims, moveClaims, type NewClaim } from "../../../facilitator/settlement/claim.ts";
+import { granter, releaseGrant } from "../../../facilitator/settlement/grant.ts";
+import { type Lane, takeNonce } from "../../../facilitator/settlement/lane.ts";
+import type { SettleAnswer } from "../../../facilitator/settlement/request.ts";
+import { type ClaimState, claimStates, transitions } from "../../../facilitator/settlement/state.ts";
+import { claim, signer, slot, slotItem } from "../../../facilitator/settlement/tables.ts";
+import { sqlState } from "../../../facilitator/store/sql-error.ts";
+import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { silentLog } from "../../support/dev-chain.ts";
+
+const newId = idMaker({ clock: systemClock, random: systemRandom });
+const word = () => fromBytes(randomBytes(32)) as Hash;
+const account = () => address(fromBytes(randomBytes(20)));
+const chainId = 31_337;
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+});
+afterAll(() => database.drop());
+
+function engine(): Engine {
+  return {
+    db: database.db,
+    loopDb: database.db,
+    chains: new Map(),
+    clock: systemClock,
+    newId,
+    log: silentLog,
+    meter: { count: () => undefined, time: () => undefined },
+    checkpoint: async () => undefined,
+    holder: newId("req"),
+    settings: defaultSettings,
+  };
+}
+
+/** The columns of a place in a block go with the states that have one. */
+function placeOf(state: ClaimState): Partial<NewClaim> {
+  return state === "included" || state === "final"
+    ? { creditState: "credited", includedBlock: 1, includedHash: word(), includedTx: word(), includedLog: 0 }
+    : { creditState: "none", includedBlock: null, includedHash: null, includedTx: null, includedLog: null };
+}
+
+async function newClaim(state: ClaimState, over: Partial<NewClaim> = {}): Promise<Hash> {
+  const claimKey = word();
+  await database.db.pool.insert(claim).values({
+    claimKey,
+    id: newId("stl"),
+    kind: "x402",
+    merchantId: newId("mer"),
+    payableId: newId("x402r"),
+    chainId,
+    method: "eip3009",
+    nonceDomain: account(),
+    payer: account(),
+    nonce: word(),
+    token: account(),
+    payTo: account(),
+    amount: 10n,
+    fee: 1n,
+    validAfter: 0n,
+    validBefore: 100n,
+    signature: "0x01",
+    payerHasCode: false,
+    fingerprint: word(),
+    ...placeOf(state),
+    state,
+    ...over,
+  });
+  return claimKey;
+}
+
+async function move(from: ClaimState, to: ClaimState): Promise<boolean> {
+  const key = await newClaim(from);
+  const moved = await database.db.tx((tx) =>
+    moveClaims(engine(), tx, { keys: [key], to, cause: "a test", set: placeOf(to) }),
+  );
+  const [row] = await findClaims(database.db.pool, [key]);
+  expect(row?.state).toBe(moved.length === 1 ? to : from);
+  const events = await database.query(
+    "SELECT state, \"from\", version FROM claim_event WHERE claim_key = decode($1, 'hex')",
+    [key.slice(2)],
+  );
+  expect(events).toEqual(moved.length === 1 ? [{ state: to, from, version: 2 }] : []);
+  return moved.length === 1;
+}
+
+describe("a claim's state", () => {
+  it.each(claimStates)(
+    "%s is left for what may follow it, with a line in its timeline, and for nothing else",
+    async (from) => {
+      const left: ClaimState[] = [];
+      for (const to of claimStates) if (await move(from, to)) left.push(to);
+      expect(left.sort()).toEqual([...transitions[from]].sort());
+    },
+  );
+
+  it("moves once when many want to move it at the same time", async () => {
+    const key = await newClaim("claimed");
+    const moves = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        database.db.tx((tx) =>
+          moveClaims(engine(), tx, { keys: [key], to: "failed-watch", cause: "a race" }),
+        ),
+      ),
+    );
+    expect(moves.filter(({ length }) => length === 1)).toHaveLength(1);
+  });
+});
+
+async function refusal(work: Promise<unknown>): Promise<string | null> {
+  return work.then(
+    () => "it was allowed",
+    (error: unknown) => sqlState(error),
+  );
+}
+
+describe("what the tables make impossible", () => {
+  const unique = "23505";
+  const check = "23514";
+
+  it("two claims on one authorization", async () => {
+    const same = { nonceDomain: account(), payer: account(), nonce: word() };
+    await newClaim("claimed", same);
+    expect(await refusal(newClaim("claimed", same))).toBe(unique);
+  });
+
+  it("a credit without its place, a place without a credit, a fee above the amount, a claim on nothing", async () => {
+    expect(await refusal(newClaim("included", { includedBlock: null }))).toBe(check);
+    expect(await refusal(newClaim("claimed", { creditState: "credited" }))).toBe(check);
+    expect(await refusal(newClaim("claimed", { includedBlock: 1 }))).toBe(check);
+    expect(await refusal(newClaim("claimed", { fee: 11n }))).toBe(check);
+    expect(await refusal(newClaim("claimed", { amount: 0n, fee: 0n }))).toBe(check);
+  });
+
+  it("one nonce for two slots, and one claim in two open slots", async () => {
+    const key = account();
+    const [one, other] = [newId("req"), newId("req")];
+    const at = { chainId, signer: key, sentAtBlock: 1 };
+    const { pool } = database.db;
+    await pool.insert(slot).values({ ...at, id: one, nonce: 0 });
+    expect(await refusal(pool.insert(slot).values({ ...at, id: other, nonce: 0 }))).toBe(unique);
+    await pool.insert(slot).values({ ...at, id: other, nonce: 1 });
+    const claimKey = await newClaim("submitting");
+    await pool.insert(slotItem).values({ slotId: one, claimKey, idx: 0 });
+    expect(await refusal(pool.insert(slotItem).values({ slotId: other, claimKey, idx: 0 }))).toBe(unique);
+  });
+
+  it("the end of a claim, by anybody", async () => {
+    const key = await newClaim("claimed");
+    const text = "DELETE FROM claim WHERE claim_key = decode($1, 'hex')";
+    expect(await refusal(database.query(text, [key.slice(2)]))).toBe("23001");
+  });
+});
+
+describe("the grant of success", () => {
+  const answer = { outcome: "settled" } as unknown as SettleAnswer;
+  const asking = (claimKey: Hash) => ({ claimKey, requestId: newId("req"), answer, answerIds: [] });
+
+  it("is given to one of a hundred, over two processes", async () => {
+    const claimKey = await newClaim("included");
+    const processes = [granter(engine()), granter(engine())];
+    const given = await Promise.all(
+      Array.from({ length: 100 }, (_, i) => processes[i % 2]?.(asking(claimKey))),
+    );
+    expect(given.filter((won) => won)).toHaveLength(1);
+  });
+
+  it("is not given for what is not credited", async () => {
+    expect(await granter(engine())(asking(await newClaim("submitting")))).toBe(false);
+  });
+
+  it("is taken back by the request that has it, and by no other; then the next one gets it", async () => {
+    const claimKey = await newClaim("included");
+    const [{ id } = { id: "" }] = await findClaims(database.db.pool, [claimKey]);
+    const winner = asking(claimKey);
+    const grant = granter(engine());
+    expect(await grant(winner)).toBe(true);
+    await releaseGrant(engine(), id, newId("req"));
+    expect(await grant(asking(claimKey))).toBe(false);
+    await releaseGrant(engine(), id, winner.requestId);
+    expect(await grant(asking(claimKey))).toBe(true);
+  });
+});
+
+describe("a lane's nonce", () => {
+  it("is taken once, in order, under the fence that holds, and by a lane that may sign", async () => {
+    const key = account();
+    await database.db.pool.insert(signer).values({ chainId, address: key, nextNonce: 7, fence: 3 });
+    const lane = (fence: number) =>
+      ({ chain: { row: { chainId } }, signer: { address: key }, fence, maySign: true }) as unknown as Lane;
+    const take = (fence: number, nonce: number) => database.db.tx((tx) => takeNonce(tx, lane(fence), nonce));
+    expect(await take(2, 7)).toBe(false);
+    expect(await take(3, 8)).toBe(false);
+    expect((await Promise.all([take(3, 7), take(3, 7)])).sort()).toEqual([false, true]);
+    expect(await take(3, 8)).toBe(true);
+    await database.query("UPDATE signer SET state = 'quarantined' WHERE address = decode($1, 'hex')", [
+      key.slice(2),
+    ]);
+    expect(await take(3, 9)).toBe(false);
+  });
+});
