@@ -61,9 +61,11 @@ async function findMatches(tx: Tx, chain: Chain, at: ObserverRow): Promise<reado
       and(
         eq(chainTransfer.chainId, chainId),
         eq(chainTransfer.canonical, true),
-        sql`(${chainTransfer.claimedKind} IS NULL OR ${chainTransfer.claimedKind} = 'unmatched')`,
+        // From the open claims to their logs, never the other way: logs that nobody claims stay for ever.
+        sql`${claim.state} IN ('claimed','submitting','failed-watch')`,
+        eq(claim.chainId, chainId),
         eq(claim.creditState, "none"),
-        sql`${claim.state} NOT IN ('review','expired','cancelled')`,
+        sql`coalesce(${chainTransfer.claimedKind}, 'unmatched') = 'unmatched'`,
         eq(claim.amount, chainTransfer.amount),
         eq(claim.payTo, chainTransfer.recipient),
         deepEnough,

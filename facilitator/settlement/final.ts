@@ -1,6 +1,7 @@
 import { and, eq, isNotNull, lte, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { resolvePending, templates } from "#ledger";
+import { toBytesArray } from "#store";
 import type { BlockRef, Chain } from "../chain/port.ts";
 import { type Claim, eventKeyOf, findClaims, moveClaims } from "./claim.ts";
 import { isFollowed, readOf, resolveUsed } from "./dispatch.ts";
@@ -121,18 +122,17 @@ async function postUnmatched(engine: Engine, chain: Chain, at: ObserverRow): Pro
       "post",
       logs.map((log) => templates.unmatchedEventKey({ chain: chain.row.slug, ...log })),
     );
-    for (const { blockHash, logIndex } of logs) {
-      await tx
-        .update(chainTransfer)
-        .set({ bookedFinal: true })
-        .where(
-          and(
-            eq(chainTransfer.chainId, chain.row.chainId),
-            eq(chainTransfer.blockHash, blockHash),
-            eq(chainTransfer.logIndex, logIndex),
-          ),
-        );
-    }
+    const places = sql`SELECT * FROM unnest(
+      ${toBytesArray(logs.map(({ blockHash }) => blockHash))}, ${sql.param(logs.map(({ logIndex }) => logIndex))}::int[])`;
+    await tx
+      .update(chainTransfer)
+      .set({ bookedFinal: true })
+      .where(
+        and(
+          eq(chainTransfer.chainId, chain.row.chainId),
+          sql`(${chainTransfer.blockHash}, ${chainTransfer.logIndex}) IN (${places})`,
+        ),
+      );
     return logs.length === GROUP;
   });
 }

@@ -254,11 +254,13 @@ export const chainTransfer = pgTable(
       .on(table.claimedBy)
       .where(sql`${table.claimedKind} <> 'unmatched' AND ${table.canonical}`),
     index("chain_transfer_authorization").on(table.authorizationKey).where(sql`${table.canonical}`),
-    index("chain_transfer_uncredited")
+    // Small at all times: what nobody has looked at yet, and what is booked and not final.
+    index("chain_transfer_unbooked")
       .on(table.chainId, table.blockNumber)
-      .where(
-        sql`${table.canonical} AND (${table.claimedKind} IS NULL OR ${table.claimedKind} = 'unmatched')`,
-      ),
+      .where(sql`${table.canonical} AND ${table.claimedKind} IS NULL`),
+    index("chain_transfer_unmatched")
+      .on(table.chainId, table.blockNumber)
+      .where(sql`${table.canonical} AND ${table.claimedKind} = 'unmatched' AND NOT ${table.bookedFinal}`),
   ],
 );
 

@@ -122,7 +122,7 @@ async function logged(place: Place, file: string, args: string[], input?: string
 async function startServer(place: Place, programs: PostgresPrograms): Promise<Postmaster> {
   await rm(join(clusterOf(place), "postmaster.pid"), { force: true }); // stale: nothing runs on the cluster
   for (let attempt = 1; attempt <= startAttempts; attempt += 1) {
-    const options = `-c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200 -p ${await freePort()}`;
+    const options = `-c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200 -c autovacuum_naptime=10s -p ${await freePort()}`;
     const log = join(place.dir, "server.log");
     const code = await pgCtl(place, programs, ["start", "-w", "-t", "30", "-l", log, "-o", options]);
     const server = code === 0 ? await runningPostmaster(clusterOf(place)) : undefined;

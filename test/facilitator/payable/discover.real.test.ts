@@ -175,6 +175,15 @@ describe("words", () => {
       expect([query, await find({ query })]).toMatchObject([query, { ids: [], total: 0 }]);
   });
 
+  it("are looked for whole, and as beginnings only where nothing holds them so", async () => {
+    await list("rain", { description: "rain" });
+    await list("rainbow", { description: "rainbow", tags: ["rainbows"] });
+    expect(await find({ query: "rain" })).toMatchObject({ ids: ["rain"], total: 1 });
+    expect(await find({ query: "rainb" })).toMatchObject({ ids: ["rainbow"], total: 1 });
+    expect((await ids({ query: "rai" })).sort()).toEqual(["rain", "rainbow"]);
+    expect(await ids({ query: "ra" })).toEqual([]);
+  });
+
   it("of other languages and scripts are found as they are", async () => {
     await list("čaj", { id: "tea", url: "https://tea.example/%C4%8Daj", tags: [], description: "お茶 чай" });
     expect(await ids({ query: "čaj" })).toEqual(["tea"]);

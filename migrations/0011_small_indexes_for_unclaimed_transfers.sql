@@ -1,0 +1,3 @@
+DROP INDEX "chain_transfer_uncredited";--> statement-breakpoint
+CREATE INDEX "chain_transfer_unbooked" ON "chain_transfer" USING btree ("chain_id","block_number") WHERE "chain_transfer"."canonical" AND "chain_transfer"."claimed_kind" IS NULL;--> statement-breakpoint
+CREATE INDEX "chain_transfer_unmatched" ON "chain_transfer" USING btree ("chain_id","block_number") WHERE "chain_transfer"."canonical" AND "chain_transfer"."claimed_kind" = 'unmatched' AND NOT "chain_transfer"."booked_final";
