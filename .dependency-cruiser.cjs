@@ -156,7 +156,7 @@ const facilitator = [
     name: "kernel-imports-no-packages",
     comment: "The kernel is pure words: only zod, ulid and hashes have a home there.",
     from: { path: "^facilitator/kernel/" },
-    to: { dependencyTypes: ["npm", "npm-dev"], pathNot: "^node_modules/(zod|ulid|@noble/hashes)/" },
+    to: { dependencyTypes: ["npm", "npm-dev"], pathNot: "^node_modules/(zod|ulid|keccak)/" },
   },
   {
     name: "facilitator-is-entered-by-its-doors",

@@ -1,10 +1,10 @@
 /** Payers with dev money: keys derived from a number, funded many at a time. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { keccak_256 } from "@noble/hashes/sha3";
 import secp256k1 from "secp256k1";
 import { encodeFunctionData, type Hex, parseAbi } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { type Address, address, fromBytes } from "#kernel/bytes";
+import { keccak256 } from "#kernel/keccak";
 import { rpc } from "../src/dev/rpc.ts";
 
 export interface Payer {
@@ -38,9 +38,9 @@ const gasPerBatch = 24_000_000n;
 /** The same index always gives the same payer. */
 export function makePayers(count: number): readonly Payer[] {
   return Array.from({ length: count }, (_, index) => {
-    const privateKey = keccak_256(Buffer.from(`farebox bench payer ${index}`, "utf8"));
+    const privateKey = keccak256(Buffer.from(`farebox bench payer ${index}`, "utf8"));
     const publicKey = secp256k1.publicKeyCreate(privateKey, false);
-    return { address: address(fromBytes(keccak_256(publicKey.subarray(1)).subarray(12))), privateKey };
+    return { address: address(fromBytes(keccak256(publicKey.subarray(1)).subarray(12))), privateKey };
   });
 }
 

@@ -1,4 +1,5 @@
 /** anvil with the dev tokens and the batching contract, opened through our own adapter. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Abi, encodeDeployData, encodeFunctionData, getContractAddress } from "viem";
 import { type Address, address, type Hex } from "#kernel/bytes";
 import type { Log } from "#kernel/log";
@@ -38,12 +39,21 @@ export async function startDevChain(options: AnvilOptions = {}): Promise<DevChai
   const { devToken } = await loadArtifacts();
   const usdc = address(contracts.assets.USDC);
 
+  // One after the other: the node would give two that come at the same time one nonce.
+  let lastSent: Promise<unknown> = Promise.resolve();
+
   async function transact(from: string, call: { readonly to?: string; readonly data: Hex }): Promise<Hex> {
-    const sent = [{ from, gas: "0x4c4b40", ...call }];
-    const receipt = await anvil.rpc<{ status: Hex; transactionHash: Hex }>("eth_sendTransactionSync", sent);
-    if (receipt.status !== "0x1")
-      throw new Error(`a transaction of the test failed: ${receipt.transactionHash}`);
-    return receipt.transactionHash;
+    const sent = lastSent.then(() =>
+      anvil.rpc<Hex>("eth_sendTransaction", [{ from, gas: "0x4c4b40", ...call }]),
+    );
+    lastSent = sent.catch(() => undefined);
+    const hash = await sent;
+    for (;;) {
+      const receipt = await anvil.rpc<{ status: Hex } | null>("eth_getTransactionReceipt", [hash]);
+      if (receipt && receipt.status !== "0x1") throw new Error(`a transaction of the test failed: ${hash}`);
+      if (receipt) return hash;
+      await sleep(20);
+    }
   }
 
   return {
