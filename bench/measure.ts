@@ -45,6 +45,19 @@ export async function measureVerify(subject: Subject, shots: Shots, near: Neighb
   return { ...result, cpu, spent: { gas: 0n, transactions: 0, reverted: 0 } };
 }
 
+const judgeTool: Judge = (status, body) =>
+  status === 200 && body.includes('"structuredContent"') && !body.includes('"isError":true')
+    ? null
+    : `${status} not a tool's answer`;
+
+/** Tool calls by MCP, as plain JSON-RPC over HTTP. */
+export async function measureTools(subject: Subject, shots: Shots, near: Neighbours): Promise<Sample> {
+  const before = await cpuNow(subject, near);
+  const result = await runLoad({ ...shots, baseUrl: subject.baseUrl, path: "/x402/mcp", judge: judgeTool });
+  const cpu = since(before, await cpuNow(subject, near));
+  return { ...result, cpu, spent: { gas: 0n, transactions: 0, reverted: 0 } };
+}
+
 /** Processor time is counted until the server rests, so that work left for after the answer counts, too; what the
  *  server calls settled must have reached the payee. */
 export async function measureSettle(subject: Subject, shots: Shots, near: Neighbours): Promise<Sample> {

@@ -10,7 +10,7 @@ import { startPostgres } from "../src/dev/postgres.ts";
 import { startBenchChain } from "./chain.ts";
 import { quiet } from "./cpu.ts";
 import { startFarebox } from "./farebox-server.ts";
-import { measureSettle, measureVerify, type Neighbours, type Sample, sum } from "./measure.ts";
+import { measureSettle, measureTools, measureVerify, type Neighbours, type Sample, sum } from "./measure.ts";
 import { type Name, type Options, readOptions, usage } from "./options.ts";
 import { fundPayers, makePayers } from "./payers.ts";
 import { Purse } from "./payments.ts";
@@ -53,7 +53,29 @@ async function run(options: Options): Promise<Report> {
   if (!first) throw new Error("nothing to measure");
   const purse = new Purse(payers, first.offer);
   const measured = await measureAll(subjects, { options, purse, near });
-  return report(measured, { blockTimeSeconds, notes: notes(options, subjects) });
+  const ours = subjects.find(({ name }) => name === "farebox");
+  const tools = ours ? [await toolCalls(ours, near)] : [];
+  return report(measured, { blockTimeSeconds, notes: [...notes(options, subjects), ...tools] });
+}
+
+const toolCallSeconds = 5;
+
+/** What an agent asks most, in turn: a search and a price. */
+async function toolCalls(subject: Subject, near: Neighbours): Promise<string> {
+  const id = subject.verifyPath.split("/").at(-2);
+  const calls = [
+    { name: "search_resources", arguments: { query: "bench" } },
+    { name: "get_payment_required", arguments: { id } },
+  ];
+  const bodies = Array.from({ length: 20_000 }, (_, i) =>
+    JSON.stringify({ jsonrpc: "2.0", id: i, method: "tools/call", params: calls[i % calls.length] }),
+  );
+  const shots = { bodies, concurrency: verifyConcurrency, seconds: toolCallSeconds };
+  await measureTools(subject, { ...shots, seconds: 1 }, near);
+  const { succeeded, seconds, cpu, failures } = await measureTools(subject, shots, near);
+  const failed = [...failures.values()].reduce((all, count) => all + count, 0);
+  say(`farebox: ${succeeded} tool calls in ${seconds.toFixed(1)} s`);
+  return `MCP, a search and a price in turn, ${verifyConcurrency} at a time: ${Math.round(succeeded / cpu.server)} tool calls per CPU second of the server, ${Math.round(succeeded / seconds)} per second, ${failed} failures.`;
 }
 
 async function lay(): Promise<{ ground: Ground; near: Neighbours }> {

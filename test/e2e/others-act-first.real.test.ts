@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { authorize, devDomain } from "../support/authorization.ts";
 import { chainFaults, gate } from "../support/chain-faults.ts";
-import { books, newMerchant, newPayer, startWorld, until } from "../support/house.ts";
+import { books, newMerchant, newPayer, post, startWorld, until } from "../support/house.ts";
 import { claimOf, factsOf, ledgerOf, stateOf, transactionsSent } from "../support/records.ts";
 import {
   cancel,
@@ -137,6 +137,33 @@ describe("a stranger who submits the authorization", () => {
       body: { success: true, transaction: strangers },
     });
     await expectAtRest(world);
+  });
+});
+
+describe("a signature that became public, claimed for something else", () => {
+  it("waits for a person: the money is booked as unmatched, and neither is told success", async () => {
+    // given a payment that was verified for one resource, and submitted by a stranger
+    const honest = await payment();
+    expect(await honest.verify()).toMatchObject({ body: { isValid: true } });
+    const strangers = await submitAsStranger(world, honest.signed.call);
+    // when another resource of the same price claims it first
+    const thief = await merchant.register();
+    const path = `/x402/resources/${thief.id}/settle`;
+    const claimed = await post(world.baseUrl, path, honest.body);
+    expect(claimed.body).toMatchObject({ success: false, errorReason: "settlement_pending" });
+    expect(await statusOf(world, claimed)).toMatchObject({ status: "review", chargeable: true });
+    // then nobody is credited
+    expect(await honest.settle()).toMatchObject({
+      status: 409,
+      body: { errorReason: "authorization_bound_elsewhere", transaction: "" },
+    });
+    await expectAtRest(world);
+    expect(await stateOf(world.database, honest.nonce)).toBe("review");
+    expect(await ledgerOf(world.database, claimed.body.extra.paymentId)).toEqual([]);
+    expect(await ledgerOf(world.database, strangers)).toEqual([
+      "pending in treasury → unmatched 10000",
+      "post in treasury → unmatched 10000",
+    ]);
   });
 });
 

@@ -1,6 +1,8 @@
 /** Repetitions and races: an id stands for one payload, an authorization for one payment, and what can be paid once is
  *  paid once. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { Checkpoint } from "#facilitator";
+import { fault } from "#kernel/fault";
 import { type Answer, newMerchant, newPayer, startWorld, until } from "../support/house.ts";
 import { attemptsOf, claimOf, stateOf } from "../support/records.ts";
 import { cancel, expectAtRest, newPayment, type Payment } from "../support/scene.ts";
@@ -9,9 +11,17 @@ vi.setConfig({ testTimeout: 30_000 });
 
 let world: Awaited<ReturnType<typeof startWorld>>;
 let merchant: Awaited<ReturnType<typeof newMerchant>>;
+/** The database fails at these steps, once each. */
+const failing = new Map<Checkpoint, "database_unavailable" | "commit_unknown">();
 
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startWorld({
+    async checkpoint(step) {
+      const code = failing.get(step);
+      failing.delete(step);
+      if (code) throw fault(code);
+    },
+  });
   merchant = await newMerchant(world);
 });
 afterAll(() => world.stop());
@@ -116,6 +126,51 @@ describe("a settle that carries an id", () => {
     expect(new Set(answers.map(({ body }) => body.transaction)).size).toBe(1);
     expect(await attemptsOf(world.database, paid.nonce)).toHaveLength(1);
   });
+});
+
+describe("a database that fails in the middle of a settle", () => {
+  it("before the claim commits: 503, nothing was recorded", async () => {
+    const paid = await newPayment(world, merchant);
+    failing.set("before-claim", "database_unavailable");
+    expect(await paid.settle()).toMatchObject({
+      status: 503,
+      body: { success: false, errorReason: "unexpected_settle_error", transaction: "" },
+    });
+    expect(await claimOf(world.database, paid.nonce)).toBeNull();
+    expect((await paid.settle()).body).toMatchObject({ success: true });
+  });
+
+  it("while nobody can say whether the claim was recorded: 503 pending, and the repetition tells", async () => {
+    const paid = await newPayment(world, merchant);
+    failing.set("claimed", "commit_unknown");
+    expect(await paid.settle()).toMatchObject({
+      status: 503,
+      body: { success: false, errorReason: "settlement_pending", transaction: "" },
+    });
+    expect((await paid.settle()).body).toMatchObject({ success: true });
+  });
+
+  it.each(["first", "second"])(
+    "when the %s caller would be granted: pending, never a failure",
+    async (which) => {
+      const paid = await newPayment(world, merchant);
+      if (which === "second") {
+        failing.set("before-grant", "database_unavailable");
+        expect((await paid.settle()).body).toMatchObject({ errorReason: "settlement_pending" });
+      }
+      failing.set("before-grant", "database_unavailable");
+      const pending = await paid.settle();
+      expect(pending).toMatchObject({
+        status: 200,
+        body: { success: false, errorReason: "settlement_pending", extra: { paymentId: expect.any(String) } },
+      });
+      expect((await paid.settle()).body).toMatchObject({
+        success: true,
+        extra: { paymentId: pending.body.extra.paymentId },
+      });
+      expect(await paid.settle()).toMatchObject({ status: 409 });
+    },
+  );
 });
 
 describe("one authorization for two resources", () => {

@@ -215,12 +215,12 @@ describe("findAuthorizationUse", () => {
     expect(await chain.findAuthorizationUse({ ...search, payer: newKey().address })).toBeNull();
   });
 
-  it("does not take a cancellation for a use", async () => {
+  it("finds the block of a cancellation as well: it spends the nonce", async () => {
     const nonce = `0x${"78".repeat(32)}` as Hash;
     const { number } = await chain.head();
-    await dev.transact(dev.lane, { to: dev.usdc, data: await cancellation(payer.key, nonce) });
+    const hash = await dev.transact(dev.lane, { to: dev.usdc, data: await cancellation(payer.key, nonce) });
     const search = { token: dev.usdc, payer: payer.address, nonce, fromBlock: number };
-    expect(await chain.findAuthorizationUse(search)).toBeNull();
+    expect(await chain.findAuthorizationUse(search)).toEqual(await headOf(hash));
   });
 
   it("asks for less when an endpoint refuses a wide range", async () => {
