@@ -57,18 +57,34 @@ async function settleOrThrow(
   const stored = await replay(settling.engine, it);
   if (stored) return stored;
   const known = it.known.claim;
-  if (!known) return claimAndWait(settling, it, caller);
+  return known ? settleKnown(settling, it, known, caller) : claimAndWait(settling, it, caller);
+}
+
+/** An authorization that was claimed before: its row answers, whatever has become of the payer since. */
+async function settleKnown(
+  settling: Settling,
+  it: Understood,
+  known: Claim,
+  caller: Caller,
+): Promise<SettleAnswer> {
   if (known.fingerprint !== it.fingerprint) return boundElsewhereAnswer(settling.engine, known);
   if (known.state !== "failed-watch") return waitOnClaim(settling, it, known, caller);
   const refusal = await reopen(settling, it, known);
   if (!refusal) return waitOnClaim(settling, it, { ...known, state: "claimed" }, caller);
+  const now = await settling.loadClaim(it.claimKey);
+  if (now && now.state !== "failed-watch") return waitOnClaim(settling, it, now, caller);
   const transaction = await lastTransaction(settling.engine.db.pool, known);
   return failedAnswer(settling.engine, { ...known, ...refusal }, transaction);
 }
 
 async function claimAndWait(settling: Settling, it: Understood, caller: Caller): Promise<SettleAnswer> {
   const examined = await examine(settling.looking, it);
-  if ("reason" in examined) return refusedAnswer(it.request, examined, it.authorization.payer);
+  if ("reason" in examined) {
+    // What we saw may be the work of an identical call that was faster: its claim binds the payer's money, or moved it.
+    const faster = await settling.loadClaim(it.claimKey);
+    if (faster) return settleKnown(settling, it, faster, caller);
+    return refusedAnswer(it.request, examined, it.authorization.payer);
+  }
   const row = newClaim(settling, it, examined);
   const outcome = await settling.writeClaim({
     row,

@@ -67,7 +67,15 @@ async function verifyOrThrow(verifying: Verifying, request: PaymentRequest): Pro
     return answer;
   }
   const { it } = understanding;
-  return it.known.claim ? verifyKnown(verifying, it, it.known.claim) : verifyFresh(verifying, it);
+  if (it.known.claim) return verifyKnown(verifying, it, it.known.claim);
+  const answer = await verifyFresh(verifying, it);
+  if (answer.outcome === "valid") return answer;
+  // A settle of the same payment may have been faster, and what we saw may be its work.
+  const { chainId } = it.open.chain.row;
+  const { payer } = it.authorization;
+  const token = it.rail.token.contract;
+  const now = await verifying.reading.findClaim({ claimKey: it.claimKey, chainId, token, payer });
+  return now.claim ? verifyKnown(verifying, it, now.claim) : answer;
 }
 
 /** Our own claims answer first, so that an honest retry never gets a fresh challenge and pays twice. */

@@ -1,9 +1,18 @@
 /** Repetitions and races: an id stands for one payload, an authorization for one payment, and what can be paid once is
  *  paid once. */
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Checkpoint } from "#facilitator";
 import { fault } from "#kernel/fault";
-import { type Answer, newMerchant, newPayer, startWorld, until } from "../support/house.ts";
+import { chainFaults, gate } from "../support/chain-faults.ts";
+import {
+  type Answer,
+  newMerchant,
+  newPayer,
+  type RunningHouse,
+  startHouse,
+  startWorld,
+  until,
+} from "../support/house.ts";
 import { attemptsOf, claimOf, stateOf } from "../support/records.ts";
 import { cancel, expectAtRest, newPayment, type Payment } from "../support/scene.ts";
 
@@ -11,11 +20,13 @@ vi.setConfig({ testTimeout: 30_000 });
 
 let world: Awaited<ReturnType<typeof startWorld>>;
 let merchant: Awaited<ReturnType<typeof newMerchant>>;
+const faults = chainFaults();
 /** The database fails at these steps, once each. */
 const failing = new Map<Checkpoint, "database_unavailable" | "commit_unknown">();
 
 beforeAll(async () => {
   world = await startWorld({
+    wrapChain: faults.wrap,
     async checkpoint(step) {
       const code = failing.get(step);
       failing.delete(step);
@@ -125,6 +136,55 @@ describe("a settle that carries an id", () => {
     expect(fresh.map(({ body }) => body)).toEqual([expect.objectContaining({ success: true })]);
     expect(new Set(answers.map(({ body }) => body.transaction)).size).toBe(1);
     expect(await attemptsOf(world.database, paid.nonce)).toHaveLength(1);
+  });
+});
+
+describe("a repetition that looks at the chain while another process settles the first", () => {
+  let other: RunningHouse;
+  beforeAll(async () => {
+    other = await startHouse(world.dev, world.database);
+  });
+  afterAll(() => other.stop());
+
+  /** The next look at the chain is held, and finds the money gone: what the first settle took is missing to the second. */
+  function lookHeld() {
+    const held = gate();
+    const looking = gate();
+    onTestFinished(held.open);
+    faults.set({
+      readAuthorizations: (real) => async (from, items) => {
+        faults.clear();
+        looking.open();
+        await held.passed;
+        const states = await real.readAuthorizations(from, items);
+        return states.map((state) => ({ ...state, used: false, balance: 0n }));
+      },
+    });
+    return { looking: looking.passed, letGo: held.open };
+  }
+
+  it("is told of the settlement, never that its payer has no money", async () => {
+    const paid = await newPayment(world, merchant);
+    const look = lookHeld();
+    const second = paid.settle();
+    await look.looking;
+    const first = await paid.settle({}, other.baseUrl);
+    expect(first.body).toMatchObject({ success: true });
+    look.letGo();
+    expect(await second).toMatchObject({
+      status: 409,
+      body: { errorReason: "duplicate_settlement", transaction: first.body.transaction },
+    });
+  });
+
+  it("and a verify of it never says so either", async () => {
+    const paid = await newPayment(world, merchant);
+    const look = lookHeld();
+    const verified = paid.verify();
+    await look.looking;
+    expect((await paid.settle({}, other.baseUrl)).body).toMatchObject({ success: true });
+    look.letGo();
+    expect(await verified).toMatchObject({ body: { isValid: false, invalidReason: "duplicate_settlement" } });
   });
 });
 
