@@ -1,18 +1,13 @@
 /** How long a search takes in an index of 100,000 resources, next to the same search in one of 1,000.
  *  `node --import tsx bench/discovery.ts [--strict]`. */
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { sql } from "drizzle-orm";
 import { address } from "#kernel/bytes";
-import { type Database, migrate, openDatabase } from "#store";
+import { type Database, openDatabase } from "#store";
 import { chainRow } from "../facilitator/chain/registry.ts";
 import { type DiscoverFilter, discoverPayables } from "../facilitator/payable/discover.ts";
 import type { OfferedRail } from "../facilitator/payable/requirements.ts";
-import { startPostgres } from "../src/dev/postgres.ts";
-import { resetDataFolder } from "../src/dev/reset.ts";
+import { type BenchPostgres, openBenchPostgres, silent } from "./ground.ts";
 import { fillIndex, word } from "./listings.ts";
 import { percentile } from "./load.ts";
 
@@ -20,8 +15,6 @@ const SMALL = 1_000;
 const LARGE = 100_000;
 const ROUNDS = 40;
 const AIM = 2;
-const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
-const log = { info: () => {}, warn: () => {}, error: () => {} };
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
 const base = chainRow({
@@ -60,28 +53,21 @@ const queries: Readonly<Record<string, Partial<DiscoverFilter>>> = {
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { strict: { type: "boolean", default: false } } });
-  const dataDir = join(await mkdtemp(join(tmpdir(), "farebox-bench-")), "data");
-  const server = await startPostgres({ dataDir, say: () => {} });
+  const server = await openBenchPostgres();
   try {
-    const small = await indexOf(server.url, SMALL);
-    const large = await indexOf(server.url, LARGE);
+    const small = await indexOf(server, SMALL);
+    const large = await indexOf(server, LARGE);
     const worst = await compare(small, large);
     await Promise.all([small.close(), large.close()]);
     if (values.strict && worst > AIM) process.exitCode = 1;
   } finally {
     await server.stop();
-    await resetDataFolder({ dataDir, say: () => {} });
   }
 }
 
-async function indexOf(server: string, count: number): Promise<Database> {
-  const url = new URL(server);
-  const admin = openDatabase({ url: server, log, name: "bench", maxConnections: 1 });
-  await admin.pool.execute(sql.raw(`CREATE DATABASE index_of_${count}`));
-  await admin.close();
-  url.pathname = `/index_of_${count}`;
-  await migrate({ url: url.href, folder: MIGRATIONS });
-  const db = openDatabase({ url: url.href, log, name: "bench", maxConnections: 4 });
+async function indexOf(server: BenchPostgres, count: number): Promise<Database> {
+  const url = await server.database(`index_of_${count}`);
+  const db = openDatabase({ url, log: silent, name: "bench", maxConnections: 4 });
   const began = performance.now();
   await fillIndex(db, count);
   await db.pool.execute(sql`VACUUM ANALYZE`);
