@@ -1,0 +1,118 @@
+/** The centre on a real database and a made-up chain, moved on turn by turn: nothing happens between turns. */
+import { createFacilitator, defaultSettings, type Engine, localCustodian, localSigner } from "#facilitator";
+import { type Address, address } from "#kernel/bytes";
+import { idMaker } from "#kernel/id";
+import { systemRandom } from "#kernel/system";
+import { openDatabase } from "#store";
+import { addressOf } from "../../facilitator/chain/evm/index.ts";
+import { chainRow } from "../../facilitator/chain/registry.ts";
+import { accountsOf } from "../../src/open-chain.ts";
+import { newKey } from "../support/authorization.ts";
+import { freshDatabase, type TestDatabase } from "../support/db.ts";
+import { silentLog } from "../support/dev-chain.ts";
+import { manualClock } from "../support/manual-clock.ts";
+import { type SimulatedChain, simulateChain } from "./chain.ts";
+
+export const tokens = {
+  USDC: address(`0x${"c1".repeat(20)}`),
+  EURC: address(`0x${"c2".repeat(20)}`),
+} as const;
+const ROUTER = address(`0x${"cc".repeat(20)}`);
+const CHAIN_ID = 31337;
+const masterSecret = "a master secret of simulations, long enough";
+
+export type SimulatedWorld = Awaited<ReturnType<typeof simulateWorld>>;
+
+/** A facilitator with one lane, its loops asleep until `turn`. */
+export async function simulateWorld() {
+  const database: TestDatabase = await freshDatabase();
+  const clock = manualClock();
+  const [lane, treasury] = [newKey(), newKey()];
+  const row = chainRow({
+    slug: "local",
+    chainId: CHAIN_ID,
+    rpcUrls: ["http://127.0.0.1:1"],
+    blockTimeSeconds: 1,
+    treasury: treasury.address,
+    router: ROUTER,
+    assets: Object.entries(tokens).map(([symbol, contract]) => ({ symbol, contract })),
+  });
+  const sim: SimulatedChain = simulateChain(row, { timestamp: Math.floor(clock.now().getTime() / 1000) });
+  const loopDb = openDatabase({
+    url: database.url,
+    log: silentLog,
+    name: "loops",
+    maxConnections: 8,
+    role: "farebox_app",
+  });
+  const engine: Engine = {
+    db: database.db,
+    loopDb,
+    chains: new Map([
+      [
+        CHAIN_ID,
+        {
+          chain: sim.chain,
+          rails: row.tokens.map((token) => ({
+            ok: true as const,
+            token,
+            domain: {
+              name: token.symbol,
+              version: "2",
+              chainId: CHAIN_ID,
+              verifyingContract: token.contract,
+            },
+            hasBytesOverload: true,
+          })),
+          routerProblem: null,
+          signers: [localSigner(lane.key, [row])],
+          custodian: localCustodian(treasury.key),
+          ...accountsOf({ masterSecret, role: "all" }),
+          laneAddresses: [addressOf(lane.key)],
+        },
+      ],
+    ]),
+    clock,
+    newId: idMaker({ clock, random: systemRandom }),
+    log: silentLog,
+    meter: { count: () => {}, time: () => {} },
+    checkpoint: async () => {},
+    holder: "simulation",
+    settings: defaultSettings,
+  };
+  const running = createFacilitator(engine);
+  running.start({ moneyLoops: true });
+  await untilAsleep(clock.sleepers);
+
+  return {
+    database,
+    clock,
+    engine,
+    sim,
+    row,
+    running,
+    /** A second passes; every loop of the engine takes its turns until all sleep again. */
+    async turn(): Promise<void> {
+      await clock.advance(1_000);
+      await untilAsleep(clock.sleepers);
+    },
+    /** A payer with `amount` atomic units of a token. */
+    payer(token: Address, amount: bigint) {
+      const made = newKey();
+      sim.mint(token, made.address, amount);
+      return made;
+    },
+    async close(): Promise<void> {
+      await running.stop();
+      await loopDb.close();
+      await database.drop();
+    },
+  };
+}
+
+/** Of one chain: watch, send, final; and the one that answers waits. */
+const LOOPS = 4;
+
+async function untilAsleep(sleepers: () => number): Promise<void> {
+  while (sleepers() < LOOPS) await new Promise((resolve) => setImmediate(resolve));
+}
