@@ -1,46 +1,17 @@
-import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import { ZodError } from "zod";
 import { createKey, createMerchant, type Permission, permissions, replaceKey, revokeKey } from "#api";
 import { Fault } from "#kernel/fault";
 import { idMaker } from "#kernel/id";
-import type { Log } from "#kernel/log";
 import { formatDecimal } from "#kernel/money";
 import { systemClock, systemRandom } from "#kernel/system";
 import { imbalance, trialBalance } from "#ledger";
-import { type Database, migrate, openDatabase, outageOf, sqlState } from "#store";
+import { type Database, outageOf, sqlState } from "#store";
+import { say, withDeployment } from "./commands/deployment.ts";
+import { addFactsCommands } from "./commands/facts.ts";
 import { ConfigProblem, readConfig } from "./config.ts";
-import { recordedDatabase } from "./dev/recorded-database.ts";
 import { resetDataFolder } from "./dev/reset.ts";
 import { version } from "./version.ts";
-
-const say = (line: string) => void process.stdout.write(`${line}\n`);
-const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
-const migrations = fileURLToPath(new URL("../migrations", import.meta.url));
-
-interface Deployment {
-  readonly db: Database;
-  readonly masterSecret: string;
-}
-
-/** The deployment that the environment names, or the local one that runs on the data folder. */
-async function withDeployment(work: (deployment: Deployment) => Promise<void>): Promise<void> {
-  const { outside, dataDir } = readConfig(process.env);
-  const { databaseUrl, masterSecret } = outside ?? (await recordedDatabase(dataDir));
-  await migrate({ url: databaseUrl, folder: migrations });
-  const db = openDatabase({
-    url: databaseUrl,
-    log: silent,
-    name: "cli",
-    maxConnections: 2,
-    role: "farebox_app",
-  });
-  try {
-    await work({ db, masterSecret });
-  } finally {
-    await db.close();
-  }
-}
 
 const program = new Command("farebox").description("Operate a Farebox deployment").version(version);
 
@@ -175,6 +146,8 @@ program
       process.exitCode = off.length === 0 ? 0 : 1;
     }),
   );
+
+addFactsCommands(program);
 
 program
   .command("reset")

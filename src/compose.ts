@@ -255,7 +255,7 @@ async function readiness(
     ),
   );
   try {
-    const { chains, openClaims, undeliveredFacts } = await health(engine);
+    const { chains, openClaims, undeliveredFacts, deadFacts } = await health(engine);
     return {
       isReady: isStarted && !draining,
       checks: {
@@ -265,6 +265,7 @@ async function readiness(
         refusedRails: refused,
         openClaims,
         undeliveredFacts,
+        deadFacts,
       },
     };
   } catch {

@@ -78,6 +78,8 @@ function gaugesOf(registry: Registry) {
       "asset",
     ]),
     outbox: gauge("outbox_undelivered", "Facts not delivered yet", []),
+    outboxAge: gauge("outbox_oldest_seconds", "Age of the oldest of them", []),
+    outboxDead: gauge("outbox_dead", "Facts set aside: no hearer could take them", []),
     pool: gauge("database_connections", "Pool use", ["pool", "kind"]),
     curve: gauge("native_curve", "1 when signatures are recovered natively", []),
   };
@@ -90,7 +92,7 @@ async function readGauges(gauges: Gauges, { health, imbalance, pools }: Sources)
   for (const [pool, usage] of Object.entries(pools())) {
     for (const [kind, count] of Object.entries(usage)) gauges.pool.set({ pool, kind }, count);
   }
-  const { chains, openClaims, undeliveredFacts } = await health();
+  const { chains, openClaims, undeliveredFacts, oldestFactSeconds, deadFacts } = await health();
   for (const { state, count, oldestSeconds } of openClaims) {
     gauges.openClaims.set({ state }, count);
     gauges.openClaimAge.set({ state }, oldestSeconds);
@@ -106,6 +108,8 @@ async function readGauges(gauges: Gauges, { health, imbalance, pools }: Sources)
     }
   }
   gauges.outbox.set(undeliveredFacts);
+  gauges.outboxAge.set(oldestFactSeconds);
+  gauges.outboxDead.set(deadFacts);
   // A gauge is a float; that it differs from zero is all it tells, the amount itself is in the trial balance.
   for (const { asset, difference } of await imbalance())
     gauges.imbalance.set({ asset }, difference === 0n ? 0 : 1);

@@ -1,4 +1,5 @@
 import { sql } from "drizzle-orm";
+import { outbox } from "#store";
 import type { Engine } from "./engine.ts";
 
 /** What an operator looks at: per chain how far it is followed, its lanes, and the claims that are still open. */
@@ -21,6 +22,10 @@ export interface SettlementHealth {
     readonly oldestSeconds: number;
   }[];
   readonly undeliveredFacts: number;
+  /** Age of the oldest of them. */
+  readonly oldestFactSeconds: number;
+  /** Facts that were set aside: no hearer could take them. */
+  readonly deadFacts: number;
 }
 
 export async function health(engine: Engine): Promise<SettlementHealth> {
@@ -39,7 +44,7 @@ export async function health(engine: Engine): Promise<SettlementHealth> {
     db.execute<{ state: string; count: string; oldest: string }>(sql`
       SELECT state, count(*) AS count, extract(epoch FROM now() - min(created_at)) AS oldest
       FROM claim WHERE state IN ('claimed','submitting','failed-watch','review') GROUP BY state`),
-    db.execute<{ count: string }>(sql`SELECT count(*) AS count FROM outbox WHERE delivered_at IS NULL`),
+    outbox.backlog(db),
   ]);
   return {
     chains: [...engine.chains.values()].map(({ chain: { row } }) => {
@@ -64,6 +69,8 @@ export async function health(engine: Engine): Promise<SettlementHealth> {
       count: Number(count),
       oldestSeconds: Number(oldest),
     })),
-    undeliveredFacts: Number(facts.rows[0]?.count ?? 0),
+    undeliveredFacts: facts.undelivered,
+    oldestFactSeconds: facts.oldestSeconds,
+    deadFacts: facts.dead,
   };
 }

@@ -203,6 +203,33 @@ describe("trial-balance", () => {
   });
 });
 
+describe("facts dead, facts redeliver", () => {
+  it("list what was set aside, exit 1, and have one told again", async () => {
+    const none = await run("facts", "dead");
+    expect(none).toMatchObject({ code: 0, stdout: "", stderr: "" });
+    await database.query(`
+      INSERT INTO outbox (id, type, subject, merchant_id, payload, attempts, last_error, retry_at, dead_at)
+      VALUES ('evt_dead', 'thing.sold', 'x402r_1', 'mer_1', '{}', 8, 'Error out of paper', now(), '2026-01-02T03:04:05Z'),
+        ('evt_waiting', 'thing.sold', 'x402r_1', 'mer_1', '{}', 0, NULL, NULL, NULL)`);
+    expect(await run("facts", "dead")).toMatchObject({
+      code: 1,
+      stdout: "evt_dead  thing.sold  x402r_1  2026-01-02T03:04:05.000Z  8  Error out of paper\n",
+    });
+    expect(await run("facts", "redeliver", "evt_dead")).toMatchObject({
+      code: 0,
+      stdout: "evt_dead is told again\n",
+    });
+    expect(
+      await database.query("SELECT id, attempts, retry_at, dead_at FROM outbox WHERE id = 'evt_dead'"),
+    ).toEqual([{ id: "evt_dead", attempts: 0, retry_at: null, dead_at: null }]);
+    expect(await run("facts", "redeliver", "evt_waiting")).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: "No fact evt_waiting was set aside. See farebox facts dead.\n",
+    });
+  });
+});
+
 describe("any command", () => {
   it("says in one line where it cannot work, exit 1", async () => {
     const nobody = new URL(database.url);

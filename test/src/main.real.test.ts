@@ -157,6 +157,8 @@ const watched = [
   "farebox_chain_halted",
   "farebox_ledger_imbalance",
   "farebox_outbox_undelivered",
+  "farebox_outbox_oldest_seconds",
+  "farebox_outbox_dead",
   "farebox_database_connections",
   "farebox_native_curve",
   "nodejs_eventloop_lag_seconds",
