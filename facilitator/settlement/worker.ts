@@ -1,5 +1,6 @@
 import { eq } from "drizzle-orm";
 import { bookUnmatched, creditAll } from "./credit.ts";
+import { tellDelisted } from "./delisted.ts";
 import { dispatch } from "./dispatch.ts";
 import type { Engine, OpenChain } from "./engine.ts";
 import { finalize } from "./final.ts";
@@ -56,12 +57,15 @@ function watcher(
   let renewAt = 0;
   let hasFollowed = true;
   let bookedAt: string | null = null;
+  let isTold = false;
   return async () => {
     if (!mine || engine.clock.monotonicMs() >= renewAt) {
       mine = await leaseObserver(engine, chain, hasFollowed);
       renewAt = engine.clock.monotonicMs() + (engine.settings.leaseSeconds * 1000) / 3;
       hasFollowed = false;
     }
+    if (mine && !isTold) await tellDelisted(engine, chain.row);
+    isTold = mine !== null;
     if (!mine) {
       shared.at = await readObserver(engine, chain.row.chainId);
       return;
