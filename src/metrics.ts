@@ -72,6 +72,7 @@ function gaugesOf(registry: Registry) {
     laneSlots: gauge("lane_open_slots", "Transactions not final", ["chain", "lane"]),
     laneActive: gauge("lane_active", "1 while the lane may sign", ["chain", "lane"]),
     laneHeld: gauge("lane_held", "1 while a process holds its lease", ["chain", "lane"]),
+    laneLow: gauge("lane_low_on_gas", "1 while the lane's key needs funds", ["chain", "lane"]),
     height: gauge("chain_height", "How far the chain is followed", ["chain", "kind"]),
     halted: gauge("chain_halted", "1 when crediting stopped", ["chain"]),
     imbalance: gauge("ledger_imbalance", "Debits less credits, and balances less their fold; 0 always", [
@@ -101,9 +102,10 @@ async function readGauges(gauges: Gauges, { health, imbalance, pools }: Sources)
     gauges.height.set({ chain, kind: "followed" }, cursor ?? 0);
     gauges.height.set({ chain, kind: "final" }, finalized ?? 0);
     gauges.halted.set({ chain }, halted ? 1 : 0);
-    for (const { address: lane, state, held, openSlots } of lanes) {
+    for (const { address: lane, state, held, openSlots, isLowOnGas } of lanes) {
       gauges.laneSlots.set({ chain, lane }, openSlots);
       gauges.laneActive.set({ chain, lane }, state === "active" ? 1 : 0);
+      gauges.laneLow.set({ chain, lane }, isLowOnGas ? 1 : 0);
       gauges.laneHeld.set({ chain, lane }, held ? 1 : 0);
     }
   }

@@ -1,4 +1,5 @@
-import type { Chain } from "../chain/port.ts";
+import type { Chain, FeeEstimate } from "../chain/port.ts";
+import type { ChainRow } from "../chain/registry.ts";
 
 /** Gas limits are fixed per item, not estimated: an estimate of a call that tolerates failing parts may be too low, and
  *  then the whole batch burns its limit. A USDC-shaped proxied transfer takes 39,000 to 60,000 in a batch. */
@@ -12,6 +13,25 @@ export const WALLET_GAS_CAP = 300_000n;
 export function gasLimitOf(items: readonly boolean[]): bigint {
   if (items.length > 1) return BATCH_BASE_GAS + BATCH_ITEM_GAS * BigInt(items.length);
   return items[0] ? WALLET_GAS_CAP : LONE_GAS;
+}
+
+/** What a lane keeps: this many transactions, at many times the present fee. */
+const LOW_WATER = { transactions: 200n, feeTimes: 10n };
+/** Larger batches happen only for throughput. */
+const USUAL_BATCH = 25;
+
+/** Wei below which a lane takes nothing new (settlement.md §9). `recentGas` is the gas limit of its largest recent
+ *  transaction; a full batch counts as a usual one. Ten times the present fee stands for the chain's cap where that is
+ *  higher: by its cap alone a lane of a test network would have to hold several ether. */
+export function lowWater(
+  { maxFeePerGasCap }: Pick<ChainRow, "maxFeePerGasCap">,
+  fees: FeeEstimate,
+  recentGas: bigint,
+): bigint {
+  const most = gasLimitOf(Array<boolean>(USUAL_BATCH).fill(false));
+  const gas = recentGas > most ? most : recentGas > LONE_GAS ? recentGas : LONE_GAS;
+  const steep = LOW_WATER.feeTimes * (2n * fees.baseFeePerGas + fees.maxPriorityFeePerGas);
+  return LOW_WATER.transactions * gas * (steep < maxFeePerGasCap ? steep : maxFeePerGasCap);
 }
 
 export interface Fees {

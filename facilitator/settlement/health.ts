@@ -14,6 +14,10 @@ export interface SettlementHealth {
       readonly state: string;
       readonly held: boolean;
       readonly openSlots: number;
+      /** Its key needs funds: it takes nothing new. */
+      readonly isLowOnGas: boolean;
+      /** Wei when they were last read, in digits. */
+      readonly gasWei: string | null;
     }[];
   }[];
   readonly openClaims: readonly {
@@ -28,6 +32,16 @@ export interface SettlementHealth {
   readonly deadFacts: number;
 }
 
+type LaneRow = {
+  chain_id: string;
+  address: string;
+  state: string;
+  held: boolean;
+  open_slots: string;
+  low: boolean;
+  gas_wei: string | null;
+};
+
 export async function health(engine: Engine): Promise<SettlementHealth> {
   const db = engine.loopDb.pool;
   const [observers, lanes, claims, facts] = await Promise.all([
@@ -37,8 +51,8 @@ export async function health(engine: Engine): Promise<SettlementHealth> {
       finalized_number: string;
       halted_reason: string | null;
     }>(sql`SELECT chain_id, cursor_number, finalized_number, halted_reason FROM observer`),
-    db.execute<{ chain_id: string; address: string; state: string; held: boolean; open_slots: string }>(sql`
-      SELECT chain_id, '0x' || encode(address, 'hex') AS address, state, coalesce(lease_until > now(), false) AS held,
+    db.execute<LaneRow>(sql`
+      SELECT chain_id, gas_wei, low_since IS NOT NULL AS low, '0x' || encode(address, 'hex') AS address, state, coalesce(lease_until > now(), false) AS held,
         (SELECT count(*) FROM slot WHERE slot.chain_id = signer.chain_id AND slot.signer = signer.address AND slot.open) AS open_slots
       FROM signer ORDER BY address`),
     db.execute<{ state: string; count: string; oldest: string }>(sql`
@@ -56,11 +70,13 @@ export async function health(engine: Engine): Promise<SettlementHealth> {
         halted: at?.halted_reason ?? null,
         lanes: lanes.rows
           .filter(({ chain_id }) => Number(chain_id) === row.chainId)
-          .map(({ address, state, held, open_slots }) => ({
+          .map(({ address, state, held, open_slots, low, gas_wei }) => ({
             address,
             state,
             held,
             openSlots: Number(open_slots),
+            isLowOnGas: low,
+            gasWei: gas_wei,
           })),
       };
     }),

@@ -4,7 +4,8 @@ import type { Engine } from "./engine.ts";
 const FRESH_MS = 1_000;
 const DARK_SECONDS = 30;
 
-/** Chains that can settle right now: followed lately, not halted, with a lane that may sign. A network leaves
+/** Chains that can settle right now: followed lately, not halted, with a lane that may sign and
+ *  has gas. A network leaves
  *  `/x402/supported` before it stops working. Answered from memory for a second, and from the last answer while the
  *  database is away. */
 export function workingChains(engine: Engine): () => Promise<ReadonlySet<number>> {
@@ -24,6 +25,7 @@ async function readWorking({ db }: Engine): Promise<ReadonlySet<number>> {
   const { rows } = await db.pool.execute<{ chain_id: string }>(sql`
     SELECT chain_id FROM observer
     WHERE halted_reason IS NULL AND followed_at > now() - make_interval(secs => ${DARK_SECONDS})
-      AND EXISTS (SELECT 1 FROM signer WHERE signer.chain_id = observer.chain_id AND signer.state = 'active')`);
+      AND EXISTS (SELECT 1 FROM signer WHERE signer.chain_id = observer.chain_id AND signer.state = 'active'
+        AND signer.low_since IS NULL)`);
   return new Set(rows.map(({ chain_id }) => Number(chain_id)));
 }

@@ -153,6 +153,7 @@ const watched = [
   "farebox_lane_open_slots",
   "farebox_lane_active",
   "farebox_lane_held",
+  "farebox_lane_low_on_gas",
   "farebox_chain_height",
   "farebox_chain_halted",
   "farebox_ledger_imbalance",

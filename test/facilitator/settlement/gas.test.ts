@@ -7,6 +7,7 @@ import {
   type Fees,
   feesWithinCap,
   gasLimitOf,
+  lowWater,
   raised,
   WALLET_GAS_CAP,
 } from "../../../facilitator/settlement/gas.ts";
@@ -83,5 +84,24 @@ describe("the fees of a replacement", () => {
     const last = { maxFeePerGas: 100n, maxPriorityFeePerGas: 1n };
     expect(raised(last, last, 115n)).toEqual({ maxFeePerGas: 115n, maxPriorityFeePerGas: 2n });
     expect(raised(last, last, 114n)).toBeNull();
+  });
+});
+
+describe("what a lane keeps", () => {
+  const base = { maxFeePerGasCap: 5n * GWEI };
+  const cheap = { baseFeePerGas: GWEI / 100n, maxPriorityFeePerGas: GWEI / 1000n };
+
+  it("is two hundred of its transactions at ten times the present fee, the chain's cap at most", () => {
+    const fee = 10n * (2n * cheap.baseFeePerGas + cheap.maxPriorityFeePerGas);
+    expect(lowWater(base, cheap, 0n)).toBe(200n * gasLimitOf([false]) * fee);
+    const dear = { baseFeePerGas: 4n * GWEI, maxPriorityFeePerGas: 0n };
+    expect(lowWater(base, dear, 0n)).toBe(200n * gasLimitOf([false]) * base.maxFeePerGasCap);
+  });
+
+  it("grows with the batches that it sends, up to a usual one", () => {
+    const usual = gasLimitOf(Array(25).fill(false));
+    const of = (recentGas: bigint) => lowWater(base, cheap, recentGas) / lowWater(base, cheap, 0n);
+    expect(lowWater(base, cheap, 10n * usual)).toBe(lowWater(base, cheap, usual));
+    expect([of(300_000n), of(usual)]).toEqual([2n, usual / gasLimitOf([false])]);
   });
 });
