@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import type { Hash } from "#kernel/bytes";
 import type { BlockRef, Chain } from "../../facilitator/chain/port.ts";
 import { chainFaults } from "../support/chain-faults.ts";
-import { books, newMerchant, newPayer, startWorld, until } from "../support/house.ts";
+import { books, get, newMerchant, newPayer, startWorld, until } from "../support/house.ts";
 import { attemptsOf, claimOf, factsOf, ledgerOf, stateOf } from "../support/records.ts";
 import {
   expectAtRest,
@@ -265,8 +265,20 @@ describe("a final block that leaves the chain", () => {
     await until(async () => (await halted())?.reason !== null, "the chain is halted");
     expect((await halted())?.reason).toContain("npm run reset");
     const later = await newPayment(world, merchant);
-    expect((await later.settle()).body).toMatchObject({ success: false, errorReason: "settlement_pending" });
+    // nothing is claimed that would only hang, by either road, and nobody is blamed
+    const networks = async () => (await get(world.baseUrl, "/x402/supported")).body.kinds;
+    await until(async () => (await networks()).length === 0, "the chain leaves supported");
+    const refused = await later.settle();
+    expect(refused.body).toMatchObject({ success: false, errorReason: "unexpected_settle_error" });
+    expect(refused.headers.get("Retry-After")).not.toBeNull();
+    expect(await later.verify()).toMatchObject({
+      status: 200,
+      body: { isValid: false, invalidReason: "unexpected_verify_error" },
+    });
+    expect(await claimOf(world.database, later.nonce)).toBeNull();
     expect(await attemptsOf(world.database, later.nonce)).toEqual([]);
+    // what was settled before is still told as it is
+    expect(await paid.settle()).toMatchObject({ status: 409, body: { errorReason: "duplicate_settlement" } });
     expect(await ledgerOf(world.database, settled.body.extra.paymentId)).toEqual(rows);
     expect(await stateOf(world.database, paid.nonce)).toBe("final");
   });
