@@ -34,7 +34,7 @@ async function reorg({ dev }: Place, depth: number): Promise<void> {
 }
 
 /** A branch that replaces the real chain from `height` on, without anything of ours in it. */
-function emptyBranchFrom(height: number) {
+function emptyBranchFrom(height: number, on = faults) {
   const other = (hash: Hash) => `0xbb${hash.slice(4)}` as Hash;
   const onBranch = (block: BlockRef | null) =>
     block && block.number >= height
@@ -44,7 +44,7 @@ function emptyBranchFrom(height: number) {
           parentHash: block.number === height ? block.parentHash : other(block.parentHash),
         }
       : block;
-  faults.set({
+  on.set({
     head: (real) => async () => onBranch(await real.head()) as BlockRef,
     blockAt: (real) => async (number) => onBranch(await real.blockAt(number)),
     moneyLogs: (real) => (block, ours) =>
@@ -238,6 +238,55 @@ describe("a view that is only behind", () => {
       expect((await claimOf(place.database, paid.nonce))?.credit_epoch).toBe(0);
       lagging.clear();
       await expectAtRest(place);
+      expect(await stateOf(place.database, paid.nonce)).toBe("final");
+    } finally {
+      await place.stop();
+    }
+  });
+});
+
+describe("a chain that was replaced whole, at the same height", () => {
+  const haltedReason = async (place: Place) =>
+    (await place.database.query<{ reason: string | null }>("SELECT halted_reason AS reason FROM observer"))[0]
+      ?.reason ?? null;
+
+  it("is halted, with the reason; an endpoint that cannot say what it has halts nothing", async () => {
+    const swapped = chainFaults();
+    const place = await startWorld({ wrapChain: swapped.wrap });
+    try {
+      const seller = await newMerchant(place);
+      const paid = await newPayment(place, seller);
+      const settled = await paid.settle();
+      await expectAtRest(place);
+      const rows = await ledgerOf(place.database, settled.body.extra.paymentId);
+      // given a view with another head that knows no other block
+      const { number } = await place.dev.chain.head();
+      await until(async () => {
+        const [at] = await place.database.query<{ cursor: string }>(
+          "SELECT cursor_number AS cursor FROM observer",
+        );
+        return Number(at?.cursor) === number;
+      }, "it is followed to its head");
+      let asked = 0;
+      emptyBranchFrom(number, swapped);
+      const { head } = swapped.now();
+      swapped.set({
+        ...(head ? { head } : {}),
+        blockAt: () => async () => {
+          asked += 1;
+          return null;
+        },
+      });
+      await until(async () => asked > 3, "it is asked several times");
+      expect(await haltedReason(place)).toBeNull();
+      // when every block of ours is another one
+      emptyBranchFrom(0, swapped);
+      await until(async () => (await haltedReason(place)) !== null, "the chain is halted");
+      // then the operator is told why, and no row of the books was touched
+      expect(await haltedReason(place)).toMatch(
+        /^The chain local has no block in common with .* `npm run reset`/,
+      );
+      expect(await ledgerOf(place.database, settled.body.extra.paymentId)).toEqual(rows);
       expect(await stateOf(place.database, paid.nonce)).toBe("final");
     } finally {
       await place.stop();

@@ -11,6 +11,8 @@ export interface ChainFaults {
   /** From now on, until it is set otherwise. */
   set(faults: Faults): void;
   clear(): void;
+  /** Those that are set. */
+  now(): Faults;
 }
 
 export function chainFaults(): ChainFaults {
@@ -29,6 +31,7 @@ export function chainFaults(): ChainFaults {
     clear() {
       now = {};
     },
+    now: () => now,
   };
 }
 
