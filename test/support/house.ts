@@ -14,7 +14,7 @@ import { type DevChain, silentLog, startDevChain } from "./dev-chain.ts";
 export const masterSecret = "a master secret of tests, long enough";
 
 export interface HouseOptions
-  extends Partial<Pick<Parts, "wrapChain" | "checkpoint" | "role" | "rateLimits" | "log">> {
+  extends Partial<Pick<Parts, "wrapChain" | "checkpoint" | "role" | "rateLimits" | "log" | "meter">> {
   readonly settings?: Partial<Settings>;
   /** Gas keys; one unless told otherwise. */
   readonly lanes?: number;
