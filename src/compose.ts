@@ -24,6 +24,7 @@ import {
   type Meter,
   type OpenChain,
   openEvmChain,
+  outlook,
   type Reconciled,
   type Running,
   reconcileAll,
@@ -162,6 +163,7 @@ export async function compose(parts: Parts): Promise<House> {
     newId,
     sources: {
       health: () => health(engine),
+      outlook: () => outlook(engine),
       imbalance: booksCheck(engine),
       pools: () => ({ requests: db.usage(), loops: loopDb.usage() }),
     },
@@ -226,7 +228,8 @@ function ratesOf({ clock, log, version }: Parts, { isSandbox }: { readonly isSan
 async function openChain(parts: Parts, row: ChainRow): Promise<OpenChain> {
   const { log } = parts;
   const onRpc = parts.onRpc?.(row.slug);
-  const opened = await openEvmChain({ row, log, clock: parts.clock, onRpc });
+  const onDisagreement = () => parts.meter.count("disagreements", { chain: row.slug });
+  const opened = await openEvmChain({ row, log, clock: parts.clock, onRpc, onDisagreement });
   const chain = parts.wrapChain?.(opened) ?? opened;
   const rails = await checkRails(chain);
   for (const rail of rails)

@@ -12,12 +12,13 @@ export async function isLowOnGas(
   { address }: Pick<Signer, "address">,
 ): Promise<boolean> {
   const { chainId, slug } = chain.row;
-  const [wei, fees] = await Promise.all([chain.nativeBalance(address, "latest"), chain.fees()]);
+  const [wei, { baseFeePerGas }] = await Promise.all([chain.nativeBalance(address, "latest"), chain.head()]);
   const isLane = sql`chain_id = ${chainId} AND address = (${toBytesArray([address])})[1]`;
-  const { rows: sent } = await loopDb.pool.execute<{ gas: string | null }>(sql`
-    SELECT max(gas_limit) AS gas FROM attempt WHERE slot_id IN (
+  const { rows: sent } = await loopDb.pool.execute<{ gas: string | null; fee: string | null }>(sql`
+    SELECT max(gas_limit) AS gas, max(max_fee) AS fee FROM attempt WHERE slot_id IN (
       SELECT id FROM slot WHERE chain_id = ${chainId} AND signer = (${toBytesArray([address])})[1] ORDER BY nonce DESC LIMIT 20)`);
-  const need = lowWater(chain.row, fees, BigInt(sent[0]?.gas ?? 0));
+  const recent = { gasLimit: BigInt(sent[0]?.gas ?? 0), maxFeePerGas: BigInt(sent[0]?.fee ?? 0) };
+  const need = lowWater(chain.row, baseFeePerGas, recent);
   const isLow = wei < need;
   const { rows } = await loopDb.pool.execute<{ was_low: boolean }>(sql`
     WITH before AS (SELECT low_since FROM signer WHERE ${isLane} FOR UPDATE)

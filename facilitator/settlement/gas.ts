@@ -1,4 +1,4 @@
-import type { Chain, FeeEstimate } from "../chain/port.ts";
+import type { Chain } from "../chain/port.ts";
 import type { ChainRow } from "../chain/registry.ts";
 
 /** Gas limits are fixed per item, not estimated: an estimate of a call that tolerates failing parts may be too low, and
@@ -20,19 +20,28 @@ const LOW_WATER = { transactions: 200n, feeTimes: 10n };
 /** Larger batches happen only for throughput. */
 const USUAL_BATCH = 25;
 
-/** Wei below which a lane takes nothing new (settlement.md §9). `recentGas` is the gas limit of its largest recent
- *  transaction; a full batch counts as a usual one. Ten times the present fee stands for the chain's cap where that is
- *  higher: by its cap alone a lane of a test network would have to hold several ether. */
+/** The largest of a lane's recent transactions: gas limit, and wei offered per gas. */
+export interface Recent {
+  readonly gasLimit: bigint;
+  readonly maxFeePerGas: bigint;
+}
+
+/** Wei below which a lane takes nothing new (settlement.md §9). A full batch counts as a usual one. Ten times the present
+ *  or last fee stands for the chain's cap where that is higher: by its cap alone a lane of a test network would have to
+ *  hold several ether. */
 export function lowWater(
   { maxFeePerGasCap }: Pick<ChainRow, "maxFeePerGasCap">,
-  fees: FeeEstimate,
-  recentGas: bigint,
+  baseFeePerGas: bigint,
+  recent: Recent,
 ): bigint {
-  const most = gasLimitOf(Array<boolean>(USUAL_BATCH).fill(false));
-  const gas = recentGas > most ? most : recentGas > LONE_GAS ? recentGas : LONE_GAS;
-  const steep = LOW_WATER.feeTimes * (2n * fees.baseFeePerGas + fees.maxPriorityFeePerGas);
-  return LOW_WATER.transactions * gas * (steep < maxFeePerGasCap ? steep : maxFeePerGasCap);
+  const usual = gasLimitOf(Array<boolean>(USUAL_BATCH).fill(false));
+  const gas = least(usual, most(recent.gasLimit, LONE_GAS));
+  const fee = least(maxFeePerGasCap, LOW_WATER.feeTimes * most(2n * baseFeePerGas, recent.maxFeePerGas));
+  return LOW_WATER.transactions * gas * fee;
 }
+
+const most = (a: bigint, b: bigint) => (a > b ? a : b);
+const least = (a: bigint, b: bigint) => (a < b ? a : b);
 
 export interface Fees {
   readonly maxFeePerGas: bigint;

@@ -129,10 +129,16 @@ describe("a payment", () => {
       'farebox_chain_height{chain="local",kind="final"}': expect.any(Number),
       'farebox_database_connections{pool="requests",kind="waiting"}': 0,
       'farebox_database_connections{pool="loops",kind="waiting"}': 0,
+      'farebox_chain_head_lag_blocks{chain="local"}': expect.any(Number),
+      'farebox_chain_fee_per_gas_wei{chain="local",kind="cap"}': 500e9,
+      'farebox_chain_fee_per_gas_wei{chain="local",kind="now"}': expect.any(Number),
+      farebox_outbox_dead: 0,
       farebox_outbox_undelivered: expect.any(Number),
       farebox_native_curve: 1,
     });
     expect(Object.keys(values).filter((name) => name.startsWith("farebox_lane_held{"))).toHaveLength(4);
+    const runways = Object.keys(values).filter((name) => name.startsWith("farebox_lane_gas_runway_seconds{"));
+    expect(runways).toHaveLength(1); // of the one lane that has sent something
     expect((await fetch(new URL("/other", service.metricsUrl))).status).toBe(404);
   });
 });
@@ -156,6 +162,12 @@ const watched = [
   "farebox_lane_low_on_gas",
   "farebox_chain_height",
   "farebox_chain_halted",
+  "farebox_chain_head_lag_blocks",
+  "farebox_chain_fee_per_gas_wei",
+  "farebox_lane_gas_runway_seconds",
+  "farebox_failed_items_total",
+  "farebox_wasted_gas_wei_total",
+  "farebox_disagreements_total",
   "farebox_ledger_imbalance",
   "farebox_outbox_undelivered",
   "farebox_outbox_oldest_seconds",

@@ -9,7 +9,7 @@ import { expectAtRest, newPayment } from "../../support/scene.ts";
 const logged: (readonly [LogFields, string])[] = [];
 const log = { ...silentLog, error: (fields: LogFields, text: string) => void logged.push([fields, text]) };
 const PLENTY = "0x56bc75e2d63100000"; // 100 ether
-const LITTLE = "0x2386f26fc10000"; // a hundredth: enough for a payment, and for far less than two hundred
+const LITTLE = "0x5f5e100"; // nothing, at any fee that a chain asks
 
 let world: Awaited<ReturnType<typeof startWorld>>;
 beforeAll(async () => {

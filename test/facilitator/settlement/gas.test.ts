@@ -89,19 +89,20 @@ describe("the fees of a replacement", () => {
 
 describe("what a lane keeps", () => {
   const base = { maxFeePerGasCap: 5n * GWEI };
-  const cheap = { baseFeePerGas: GWEI / 100n, maxPriorityFeePerGas: GWEI / 1000n };
+  const cheap = GWEI / 100n;
+  const nothing = { gasLimit: 0n, maxFeePerGas: 0n };
+  const lone = gasLimitOf([false]);
 
-  it("is two hundred of its transactions at ten times the present fee, the chain's cap at most", () => {
-    const fee = 10n * (2n * cheap.baseFeePerGas + cheap.maxPriorityFeePerGas);
-    expect(lowWater(base, cheap, 0n)).toBe(200n * gasLimitOf([false]) * fee);
-    const dear = { baseFeePerGas: 4n * GWEI, maxPriorityFeePerGas: 0n };
-    expect(lowWater(base, dear, 0n)).toBe(200n * gasLimitOf([false]) * base.maxFeePerGasCap);
+  it("is two hundred of its transactions at ten times the present fee or its last one, the chain's cap at most", () => {
+    expect(lowWater(base, cheap, nothing)).toBe(200n * lone * 20n * cheap);
+    expect(lowWater(base, cheap, { ...nothing, maxFeePerGas: 3n * cheap })).toBe(200n * lone * 30n * cheap);
+    expect(lowWater(base, 4n * GWEI, nothing)).toBe(200n * lone * base.maxFeePerGasCap);
   });
 
   it("grows with the batches that it sends, up to a usual one", () => {
     const usual = gasLimitOf(Array(25).fill(false));
-    const of = (recentGas: bigint) => lowWater(base, cheap, recentGas) / lowWater(base, cheap, 0n);
-    expect(lowWater(base, cheap, 10n * usual)).toBe(lowWater(base, cheap, usual));
-    expect([of(300_000n), of(usual)]).toEqual([2n, usual / gasLimitOf([false])]);
+    const of = (gasLimit: bigint) => lowWater(base, cheap, { ...nothing, gasLimit });
+    expect([of(1n), of(300_000n), of(usual)]).toEqual([of(0n), 2n * of(0n), (of(0n) / lone) * usual]);
+    expect(of(10n * usual)).toBe(of(usual));
   });
 });
