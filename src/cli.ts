@@ -9,6 +9,7 @@ import { imbalance, trialBalance } from "#ledger";
 import { type Database, outageOf, sqlState } from "#store";
 import { say, withDeployment } from "./commands/deployment.ts";
 import { addFactsCommands } from "./commands/facts.ts";
+import { addReconcileCommand } from "./commands/reconcile.ts";
 import { ConfigProblem, readConfig } from "./config.ts";
 import { resetDataFolder } from "./dev/reset.ts";
 import { version } from "./version.ts";
@@ -147,6 +148,7 @@ program
     }),
   );
 
+addReconcileCommand(program);
 addFactsCommands(program);
 
 program
@@ -161,6 +163,8 @@ function sentence(error: unknown): string {
     const option = optionOf[String(issue?.path[0])] ?? String(issue?.path[0]);
     return `${option}: ${issue?.message}`;
   }
+  if (error instanceof Fault && error.code === "chain_unavailable")
+    return `The chain ${error.context.chain} cannot be read. Its rpcUrls in FAREBOX_CHAINS must be endpoints that can be reached.`;
   const code = sqlState(error) ?? (error as { readonly code?: string } | null)?.code;
   if (outageOf(error))
     return `The database cannot be reached${code ? ` (${code})` : ""}. Does the deployment run?`;

@@ -2,11 +2,11 @@ import { fileURLToPath } from "node:url";
 import type { Log } from "#kernel/log";
 import { type Database, migrate, openDatabase } from "#store";
 import { readConfig } from "../config.ts";
-import { recordedDatabase } from "../dev/recorded-database.ts";
+import { recordedParts } from "../dev/recorded-parts.ts";
 
 export const say = (line: string) => void process.stdout.write(`${line}\n`);
 export const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
-const migrations = fileURLToPath(new URL("../../migrations", import.meta.url));
+export const migrations = fileURLToPath(new URL("../../migrations", import.meta.url));
 
 export interface Deployment {
   readonly db: Database;
@@ -16,7 +16,7 @@ export interface Deployment {
 /** The deployment that the environment names, or the local one that runs on the data folder. */
 export async function withDeployment(work: (deployment: Deployment) => Promise<void>): Promise<void> {
   const { outside, dataDir } = readConfig(process.env);
-  const { databaseUrl, masterSecret } = outside ?? (await recordedDatabase(dataDir));
+  const { databaseUrl, masterSecret } = outside ?? (await recordedParts(dataDir));
   await migrate({ url: databaseUrl, folder: migrations });
   const db = openDatabase({
     url: databaseUrl,

@@ -1,9 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { post, resolvePending, templates } from "#ledger";
 import { permissions } from "../../api/http/permissions.ts";
 import { hashingKey, keyHmac } from "../../api/merchant/key.ts";
 import { payment } from "../facilitator/ledger/rows.ts";
 import { freshDatabase, type TestDatabase } from "../support/db.ts";
+import { startDevChain } from "../support/dev-chain.ts";
+import { startHouse } from "../support/house.ts";
 import { dataFolder, type Ended, farebox } from "./service.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -203,6 +205,45 @@ describe("trial-balance", () => {
   });
 });
 
+describe("reconcile", () => {
+  it("prints ledger and chain side by side for every asset, and exits 1 on a difference", async () => {
+    const [dev, books] = await Promise.all([startDevChain(), freshDatabase()]);
+    onTestFinished(async () => void (await Promise.all([dev.stop(), books.drop()])));
+    const here = { ...settings, DATABASE_URL: books.url, FAREBOX_CHAINS: JSON.stringify([dev.config]) };
+    expect(await farebox(here, "reconcile")).toMatchObject({
+      code: 0,
+      stdout: "No chain has been followed yet.\n",
+    });
+    // given a treasury with money that was followed from its opening on
+    await dev.administer("mint", [dev.contracts.treasury.address, 1_500_000n]);
+    await (await startHouse(dev, books)).stop();
+    const block = async () =>
+      (await books.query<{ at: string }>("SELECT finalized_number AS at FROM observer"))[0]?.at ?? "";
+    await books.query("UPDATE observer SET finalized_number = start_block");
+    const equal = await farebox(here, "reconcile");
+    expect(equal).toMatchObject({ code: 0, stderr: "" });
+    expect(shown(equal).map((line) => line.split(/\s+/))).toEqual([
+      ["asset", "ledger", "chain", "difference", "block", "status"],
+      ["USDC@local", "1.500000", "1.500000", "0.000000", await block(), "equal"],
+      ["EURC@local", "0.000000", "0.000000", "0.000000", await block(), "equal"],
+      ["USDG@local", "0.000000", "0.000000", "0.000000", await block(), "equal"],
+    ]);
+    // when money comes that nobody books
+    await dev.administer("mint", [dev.contracts.treasury.address, 2n]);
+    await books.query("UPDATE observer SET finalized_number = $1", [(await dev.chain.head()).number]);
+    const different = await farebox(here, "reconcile");
+    expect(different.code).toBe(1);
+    expect(shown(different)[1]?.split(/\s+/)).toEqual([
+      ...["USDC@local", "1.500000", "1.500002", "0.000002", await block(), "different"],
+    ]);
+    expect(await books.query("SELECT asset, status FROM reconciliation ORDER BY id DESC LIMIT 3")).toEqual([
+      { asset: "USDG@local", status: "equal" },
+      { asset: "EURC@local", status: "equal" },
+      { asset: "USDC@local", status: "different" },
+    ]);
+  });
+});
+
 describe("facts dead, facts redeliver", () => {
   it("list what was set aside, exit 1, and have one told again", async () => {
     const none = await run("facts", "dead");
@@ -243,6 +284,12 @@ describe("any command", () => {
           ["trial-balance"],
           /^The database cannot be reached \(ECONNREFUSED\)\./,
         ],
+        [
+          { ...settings, DATABASE_URL: nobody.href },
+          ["reconcile"],
+          /^The database cannot be reached \(ECONN/,
+        ],
+        [settings, ["reconcile"], /^The chain local cannot be read\. Its rpcUrls in FAREBOX_CHAINS must/],
         [{ ...settings, FAREBOX_X: "1" }, ["trial-balance"], /^FAREBOX_X is not a setting/],
         [local, ["trial-balanced"], /^error: unknown command 'trial-balanced'/],
       ];

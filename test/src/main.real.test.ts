@@ -109,6 +109,9 @@ describe("a payment", () => {
       [`liability:merchant:${service.dev.merchantId}:available USDC@local`]: [9_950n, 0n],
       "income:fees USDC@local": [50n, 0n],
     });
+    const reconciled = await farebox({ FAREBOX_DATA: folder.dataDir }, "reconcile");
+    expect(reconciled).toMatchObject({ code: 0, stderr: "" });
+    expect(reconciled.stdout).toMatch(/^USDC@local .* equal$/m);
   });
 
   it("shows in the metrics, with everything an operator watches beside it", async () => {
