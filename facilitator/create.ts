@@ -55,13 +55,14 @@ export function createFacilitator(engine: Engine): Running {
   const answering = loop({ name: "answer", clock, log, meter, everyMs: settings.pollMs }, () =>
     waiting.poll(engine.db.pool),
   );
-  const settling = settlingOf(engine, waiting, () => {
+  const chainsNow = workingChains(engine);
+  const settling = settlingOf(engine, waiting, chainsNow, () => {
     for (const { name, wake } of moneyLoops) if (name.startsWith("send:")) wake();
   });
   const verifying: Verifying = { ...settling, verdicts: verdictCache(clock) };
   const running: Loop[] = [];
   return {
-    facilitator: doorOf(engine, settling, verifying),
+    facilitator: doorOf(engine, settling, verifying, chainsNow),
     hear: hearPayments,
     start(options) {
       running.push(answering, ...(options.moneyLoops ? moneyLoops : []));
@@ -76,7 +77,12 @@ export function createFacilitator(engine: Engine): Running {
   };
 }
 
-function settlingOf(engine: Engine, waiting: Settling["waiters"], wake: () => void): Settling {
+function settlingOf(
+  engine: Engine,
+  waiting: Settling["waiters"],
+  chainsNow: ReturnType<typeof workingChains>,
+  wake: () => void,
+): Settling {
   const readers = new Map(
     [...engine.chains].map(([chainId, { chain, laneAddresses }]) => [
       chainId,
@@ -100,6 +106,7 @@ function settlingOf(engine: Engine, waiting: Settling["waiters"], wake: () => vo
         if (!reader) throw new Error(`no reader for chain ${chainId}`);
         return reader;
       },
+      isHalted: async (chainId) => (await chainsNow()).halted.has(chainId),
       recordedUse: (chainId, claimKey) => recordedUse(engine, chainId, claimKey),
     },
     firstSight: firstSightMemory(clock),
@@ -134,9 +141,14 @@ async function recordedUse({ db }: Engine, chainId: number, claimKey: Parameters
   };
 }
 
-function doorOf(engine: Engine, settling: Settling, verifying: Verifying): Facilitator {
+function doorOf(
+  engine: Engine,
+  settling: Settling,
+  verifying: Verifying,
+  chainsNow: ReturnType<typeof workingChains>,
+): Facilitator {
   const rails = offeredRails(engine);
-  const working = workingChains(engine);
+  const working = async () => (await chainsNow()).working;
   const totals = totalsMemory(engine.clock);
   const quoteOf = (payable: Payable): Quote => ({ payable, options: optionsOf(payable, rails) });
   return {

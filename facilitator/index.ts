@@ -46,6 +46,7 @@ export { health, type SettlementHealth } from "./settlement/health.ts";
 export type { PaymentLookup, PaymentRef } from "./settlement/lookup.ts";
 export type { PayableState } from "./settlement/offer.ts";
 export type { OutgoingOrder, OutgoingStatus } from "./settlement/outgoing.ts";
+export { type ChainOutlook, outlook } from "./settlement/outlook.ts";
 export { type Reconciled, reconcileAll } from "./settlement/reconcile.ts";
 export type {
   OptionSelection,

@@ -1,4 +1,3 @@
-import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import { ZodError } from "zod";
 import { createKey, createMerchant, type Permission, permissions, replaceKey, revokeKey } from "#api";
@@ -6,45 +5,19 @@ import { addressOf } from "#facilitator";
 import { checksum } from "#kernel/bytes";
 import { Fault } from "#kernel/fault";
 import { idMaker } from "#kernel/id";
-import type { Log } from "#kernel/log";
 import { formatDecimal } from "#kernel/money";
 import { systemClock, systemRandom } from "#kernel/system";
 import { imbalance, trialBalance } from "#ledger";
-import { type Database, migrate, openDatabase, outageOf, sqlState } from "#store";
+import { type Database, outageOf, sqlState } from "#store";
 import { loadArtifacts, routerCreation } from "../contracts/index.ts";
+import { say, withDeployment } from "./commands/deployment.ts";
+import { addFactsCommands } from "./commands/facts.ts";
+import { addReconcileCommand } from "./commands/reconcile.ts";
 import { ConfigProblem, readConfig } from "./config.ts";
-import { recordedDatabase } from "./dev/recorded-database.ts";
+import { recordedParts } from "./dev/recorded-parts.ts";
 import { resetDataFolder } from "./dev/reset.ts";
 import { deriveKey } from "./keys.ts";
 import { version } from "./version.ts";
-
-const say = (line: string) => void process.stdout.write(`${line}\n`);
-const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
-const migrations = fileURLToPath(new URL("../migrations", import.meta.url));
-
-interface Deployment {
-  readonly db: Database;
-  readonly masterSecret: string;
-}
-
-/** The deployment that the environment names, or the local one that runs on the data folder. */
-async function withDeployment(work: (deployment: Deployment) => Promise<void>): Promise<void> {
-  const { outside, dataDir } = readConfig(process.env);
-  const { databaseUrl, masterSecret } = outside ?? (await recordedDatabase(dataDir));
-  await migrate({ url: databaseUrl, folder: migrations });
-  const db = openDatabase({
-    url: databaseUrl,
-    log: silent,
-    name: "cli",
-    maxConnections: 2,
-    role: "farebox_app",
-  });
-  try {
-    await work({ db, masterSecret });
-  } finally {
-    await db.close();
-  }
-}
 
 const program = new Command("farebox").description("Operate a Farebox deployment").version(version);
 
@@ -180,12 +153,15 @@ program
     }),
   );
 
+addReconcileCommand(program);
+addFactsCommands(program);
+
 program
   .command("router")
   .description("what to deploy as payment router: the operator it obeys; as the last line, its creation code")
   .action(async () => {
     const { outside, dataDir } = readConfig(process.env);
-    const { masterSecret } = outside ?? (await recordedDatabase(dataDir));
+    const { masterSecret } = outside ?? (await recordedParts(dataDir));
     const operator = addressOf(deriveKey(masterSecret, "operator"));
     say(`operator ${checksum(operator)}`);
     say(routerCreation(await loadArtifacts(), operator));
@@ -203,6 +179,8 @@ function sentence(error: unknown): string {
     const option = optionOf[String(issue?.path[0])] ?? String(issue?.path[0]);
     return `${option}: ${issue?.message}`;
   }
+  if (error instanceof Fault && error.code === "chain_unavailable")
+    return `The chain ${error.context.chain} cannot be read. Its rpcUrls in FAREBOX_CHAINS must be endpoints that can be reached.`;
   const code = sqlState(error) ?? (error as { readonly code?: string } | null)?.code;
   if (outageOf(error))
     return `The database cannot be reached${code ? ` (${code})` : ""}. Does the deployment run?`;

@@ -16,6 +16,7 @@ import {
   type Engine,
   health,
   type Meter,
+  outlook,
   type Reconciled,
   type Running,
   reconcileAll,
@@ -143,6 +144,7 @@ export async function compose(parts: Parts): Promise<House> {
     newId,
     sources: {
       health: () => health(engine),
+      outlook: () => outlook(engine),
       imbalance: booksCheck(engine),
       pools: () => ({ requests: db.usage(), loops: loopDb.usage() }),
     },
@@ -220,7 +222,7 @@ async function readiness(
     ),
   };
   try {
-    const { chains: followed, openClaims, undeliveredFacts } = await health(engine);
+    const { chains: followed, openClaims, undeliveredFacts, deadFacts } = await health(engine);
     return {
       isReady: isStarted && !draining,
       checks: {
@@ -230,6 +232,7 @@ async function readiness(
         ...refused,
         openClaims,
         undeliveredFacts,
+        deadFacts,
       },
     };
   } catch {

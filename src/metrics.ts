@@ -1,10 +1,11 @@
 import { createServer, type Server } from "node:http";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import { curveIsNative, type Meter, type SettlementHealth } from "#facilitator";
+import { type ChainOutlook, curveIsNative, type Meter, type SettlementHealth } from "#facilitator";
 
 /** What the metrics are read from at each scrape. */
 export interface Sources {
   readonly health: () => Promise<SettlementHealth>;
+  readonly outlook: () => Promise<readonly ChainOutlook[]>;
   readonly imbalance: () => Promise<readonly { readonly asset: string; readonly difference: bigint }[]>;
   readonly pools: () => Readonly<
     Record<string, { readonly total: number; readonly idle: number; readonly waiting: number }>
@@ -59,6 +60,11 @@ function countersOf(registry: Registry): Record<Parameters<Meter["count"]>[0], C
     replacements: counter("replacements", "Stuck transactions replaced", ["chain"]),
     reversals: counter("reversals", "Credits taken back by a reorg", ["chain"]),
     unmatched: counter("unmatched", "Transfers to us that no claim accounts for", ["chain"]),
+    failed_items: counter("failed_items", "Payments that a mined transaction of ours did not make", [
+      "chain",
+    ]),
+    wasted_gas_wei: counter("wasted_gas_wei", "Gas that went into them", ["chain"]),
+    disagreements: counter("disagreements", "Answers in which endpoints contradict each other", ["chain"]),
     loop_errors: counter("loop_errors", "Failed steps", ["loop"]),
   };
 }
@@ -72,25 +78,37 @@ function gaugesOf(registry: Registry) {
     laneSlots: gauge("lane_open_slots", "Transactions not final", ["chain", "lane"]),
     laneActive: gauge("lane_active", "1 while the lane may sign", ["chain", "lane"]),
     laneHeld: gauge("lane_held", "1 while a process holds its lease", ["chain", "lane"]),
+    laneLow: gauge("lane_low_on_gas", "1 while the lane's key needs funds", ["chain", "lane"]),
     height: gauge("chain_height", "How far the chain is followed", ["chain", "kind"]),
+    lag: gauge("chain_head_lag_blocks", "Blocks between its head and what was followed", ["chain"]),
+    fee: gauge("chain_fee_per_gas_wei", "What a transaction offers now, and the most that it may", [
+      "chain",
+      "kind",
+    ]),
+    runway: gauge("lane_gas_runway_seconds", "How long a lane's gas lasts at its latest pace", [
+      "chain",
+      "lane",
+    ]),
     halted: gauge("chain_halted", "1 when crediting stopped", ["chain"]),
     imbalance: gauge("ledger_imbalance", "Debits less credits, and balances less their fold; 0 always", [
       "asset",
     ]),
     outbox: gauge("outbox_undelivered", "Facts not delivered yet", []),
+    outboxAge: gauge("outbox_oldest_seconds", "Age of the oldest of them", []),
+    outboxDead: gauge("outbox_dead", "Facts set aside: no hearer could take them", []),
     pool: gauge("database_connections", "Pool use", ["pool", "kind"]),
     curve: gauge("native_curve", "1 when signatures are recovered natively", []),
   };
 }
 type Gauges = ReturnType<typeof gaugesOf>;
 
-async function readGauges(gauges: Gauges, { health, imbalance, pools }: Sources): Promise<void> {
+async function readGauges(gauges: Gauges, { health, outlook, imbalance, pools }: Sources): Promise<void> {
   for (const gauge of Object.values(gauges)) gauge.reset();
   gauges.curve.set(curveIsNative() ? 1 : 0);
   for (const [pool, usage] of Object.entries(pools())) {
     for (const [kind, count] of Object.entries(usage)) gauges.pool.set({ pool, kind }, count);
   }
-  const { chains, openClaims, undeliveredFacts } = await health();
+  const { chains, openClaims, undeliveredFacts, oldestFactSeconds, deadFacts } = await health();
   for (const { state, count, oldestSeconds } of openClaims) {
     gauges.openClaims.set({ state }, count);
     gauges.openClaimAge.set({ state }, oldestSeconds);
@@ -99,16 +117,33 @@ async function readGauges(gauges: Gauges, { health, imbalance, pools }: Sources)
     gauges.height.set({ chain, kind: "followed" }, cursor ?? 0);
     gauges.height.set({ chain, kind: "final" }, finalized ?? 0);
     gauges.halted.set({ chain }, halted ? 1 : 0);
-    for (const { address: lane, state, held, openSlots } of lanes) {
+    for (const { address: lane, state, held, openSlots, isLowOnGas } of lanes) {
       gauges.laneSlots.set({ chain, lane }, openSlots);
       gauges.laneActive.set({ chain, lane }, state === "active" ? 1 : 0);
+      gauges.laneLow.set({ chain, lane }, isLowOnGas ? 1 : 0);
       gauges.laneHeld.set({ chain, lane }, held ? 1 : 0);
     }
   }
   gauges.outbox.set(undeliveredFacts);
+  gauges.outboxAge.set(oldestFactSeconds);
+  gauges.outboxDead.set(deadFacts);
+  const followed = new Map(chains.map(({ chain, cursor }) => [chain, cursor]));
+  for (const seen of await outlook()) setOutlook(gauges, seen, followed.get(seen.chain) ?? null);
   // A gauge is a float; that it differs from zero is all it tells, the amount itself is in the trial balance.
   for (const { asset, difference } of await imbalance())
     gauges.imbalance.set({ asset }, difference === 0n ? 0 : 1);
+}
+
+function setOutlook(
+  gauges: Gauges,
+  { chain, head, feePerGas, feeCap, lanes }: ChainOutlook,
+  followed: number | null,
+): void {
+  if (head !== null && followed !== null) gauges.lag.set({ chain }, Math.max(0, head - followed));
+  if (feePerGas !== null) gauges.fee.set({ chain, kind: "now" }, Number(feePerGas));
+  gauges.fee.set({ chain, kind: "cap" }, Number(feeCap));
+  for (const { address: lane, runwaySeconds } of lanes)
+    if (runwaySeconds !== null) gauges.runway.set({ chain, lane }, runwaySeconds);
 }
 
 async function serve(registry: Registry, gauges: Gauges, port: number, sources: Sources) {

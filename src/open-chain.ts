@@ -11,6 +11,7 @@ import {
   localCustodian,
   localOperator,
   localSigner,
+  type Meter,
   type OpenChain,
   type Operator,
   openEvmChain,
@@ -30,6 +31,7 @@ export interface ChainParts {
   readonly role: Role;
   readonly clock: Clock;
   readonly log: Log;
+  readonly meter: Meter;
   readonly onRpc?: (chain: string) => (method: string, ok: boolean, ms: number) => void;
   /** Stands between the engine and a chain: faults in tests. */
   readonly wrapChain?: (chain: Chain) => Chain;
@@ -67,13 +69,15 @@ async function openWithRouter(
   row: ChainRow,
   operator: Operator,
 ): Promise<Pick<OpenChain, "chain" | "routerProblem">> {
-  const { log, clock, wrapChain = (opened) => opened } = parts;
+  const { log, clock, meter, wrapChain = (opened) => opened } = parts;
   const onRpc = parts.onRpc?.(row.slug);
-  const chain = wrapChain(await openEvmChain({ row, log, clock, onRpc }));
+  const onDisagreement = () => meter.count("disagreements", { chain: row.slug });
+  const watched = { log, clock, onRpc, onDisagreement };
+  const chain = wrapChain(await openEvmChain({ row, ...watched }));
   const routerProblem = await checkRouter(chain, operator.address);
   if (routerProblem === null) return { chain, routerProblem };
   log.error({ chain: row.slug }, `router refused: ${routerProblem}`);
-  const without = await openEvmChain({ row: { ...row, router: null }, log, clock, onRpc });
+  const without = await openEvmChain({ row: { ...row, router: null }, ...watched });
   return { chain: wrapChain(without), routerProblem };
 }
 

@@ -8,7 +8,7 @@ export type Hearer = (tx: Tx, facts: readonly outbox.Fact[]) => Promise<void>;
 const GROUP = 200;
 const PAUSE_MS = 250;
 
-/** Carries facts from the outbox to the house's hearers, in the order of their ids, at least once. */
+/** Carries facts from the outbox to the house's hearers, in the order in which they were written, at least once. */
 export function relay(
   { db, clock, log }: { readonly db: Database; readonly clock: Clock; readonly log: Log },
   hearers: readonly Hearer[],
@@ -25,9 +25,18 @@ export function relay(
     }
   }
   const deliver = () =>
-    outbox.deliver(db, GROUP, async (tx, facts) => {
-      for (const hear of hearers) await hear(tx, facts);
-    });
+    outbox.deliver(
+      db,
+      GROUP,
+      async (tx, facts) => {
+        for (const hear of hearers) await hear(tx, facts);
+      },
+      ({ fact: { id, type }, error, isDead }) => {
+        const fields = { fact: id, type, ...errorFields(error) };
+        if (isDead) log.error(fields, "a fact was set aside: `farebox facts redeliver` has it told again");
+        else log.warn(fields, "a fact could not be told; it is told again later");
+      },
+    );
   return {
     start() {
       running = run();

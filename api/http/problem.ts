@@ -4,7 +4,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { core } from "zod";
 import { Fault, type FaultContext, type FaultKind } from "#kernel/fault";
 import { errorFields } from "#kernel/log";
-import { outageOf, sqlState } from "#store";
+import { outageOf } from "#store";
 import { asPublic, fault, publicFaults } from "./faults.ts";
 import { policyOf, type RateName, rateOf } from "./rates.ts";
 
@@ -103,7 +103,7 @@ export function onError(error: unknown, c: Context): Response {
 export function toFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
   if (error instanceof HTTPException) return httpFault(error);
-  return isOutage(error) ? fault("unavailable", {}, error) : fault("internal_error", {}, error);
+  return outageOf(error) ? fault("unavailable", {}, error) : fault("internal_error", {}, error);
 }
 
 function httpFault(error: HTTPException): Fault {
@@ -112,11 +112,6 @@ function httpFault(error: HTTPException): Fault {
   if (error.status === 404) return fault("not_found", {}, error);
   if (error.status >= 500) return fault("internal_error", {}, error);
   return fault("invalid_json", { why: "it is malformed" }, error);
-}
-
-/** The database went away, was too slow, or ended the transaction for another one's sake: worth repeating. */
-function isOutage(error: unknown): boolean {
-  return outageOf(error) !== null || ["40001", "40P01"].includes(sqlState(error) ?? "");
 }
 
 function standardHeaders({ kind, code, context }: Fault, place: ProblemPlace): Record<string, string> {

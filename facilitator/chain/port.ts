@@ -173,6 +173,8 @@ export interface Chain {
  *  fee. Rejects anything else, whoever asks. */
 export interface Signer {
   readonly address: Address;
+  /** Whether the policy would refuse a transaction for this call, whatever its gas. */
+  refuses(chain: ChainRow, call: Call): boolean;
   sign(chain: ChainRow, request: TransactionRequest): Promise<SignedTransaction>;
 }
 

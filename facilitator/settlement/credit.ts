@@ -7,6 +7,7 @@ import type { Chain } from "../chain/port.ts";
 import type { ChainRow } from "../chain/registry.ts";
 import { type Claim, eventKeyOf, fact } from "./claim.ts";
 import { assetOf } from "./coin.ts";
+import { isListed } from "./delisted.ts";
 import { TIERS } from "./depth.ts";
 import type { Engine } from "./engine.ts";
 import { holdView, type ObserverRow } from "./observe.ts";
@@ -64,6 +65,7 @@ async function findMatches(tx: Tx, chain: Chain, at: ObserverRow): Promise<reado
         // From the open claims to their logs, never the other way: logs that nobody claims stay for ever.
         sql`${claim.state} IN ('claimed','submitting','failed-watch')`,
         eq(claim.chainId, chainId),
+        isListed(chain.row, claim.token),
         eq(claim.creditState, "none"),
         sql`coalesce(${chainTransfer.claimedKind}, 'unmatched') = 'unmatched'`,
         eq(claim.amount, chainTransfer.amount),
@@ -215,6 +217,7 @@ export async function bookUnmatched(engine: Engine, chain: Chain, at: ObserverRo
           eq(chainTransfer.chainId, row.chainId),
           eq(chainTransfer.canonical, true),
           isNull(chainTransfer.claimedKind),
+          isListed(row, chainTransfer.token),
           eq(chainTransfer.recipient, row.treasury),
           sql`${chainTransfer.blockNumber} <= ${at.cursorNumber}`,
           sql`(${claim.claimKey} IS NULL OR ${claim.state} IN ('review','expired','cancelled')

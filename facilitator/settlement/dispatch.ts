@@ -82,7 +82,7 @@ async function sendGroup(
       await giveBack(engine, keys, HOLD_SECONDS);
       return 0;
     }
-    const ready = await stillGood(engine, lane, claims, at);
+    const ready = await stillGood(engine, lane, await withoutBarred(engine, lane, claims), at);
     if (ready.length === 0) return 0;
     const gasLimit = gasLimitOf(ready.map(({ payerHasCode }) => payerHasCode));
     const sent = await submit(engine, lane, {
@@ -103,6 +103,33 @@ async function sendGroup(
     await giveBack(engine, keys, 1);
     throw error;
   }
+}
+
+const BARRED_MESSAGE = "The token of this payment is no longer accepted here: a person decides.";
+
+/** What the gas key would not sign, since its token was delisted, waits for a person; returns the others. */
+async function withoutBarred(
+  engine: Engine,
+  { chain, signer }: Lane,
+  claims: readonly Claim[],
+): Promise<readonly Claim[]> {
+  const isBarred = (claim: Claim) => signer.refuses(chain.row, callOf(claim));
+  const barred = claims.filter(isBarred);
+  if (barred.length === 0) return claims;
+  engine.log.error(
+    { chain: chain.row.slug, claims: barred.length },
+    "the signer's policy refuses payments: a person decides",
+  );
+  await engine.loopDb.tx((tx) =>
+    moveClaims(engine, tx, {
+      keys: barred.map(({ claimKey }) => claimKey),
+      to: "review",
+      cause: "refused by the signer's policy",
+      set: { reason: "invalid_payment_requirements", message: BARRED_MESSAGE },
+      fact: "payment.review",
+    }),
+  );
+  return claims.filter((claim) => !isBarred(claim));
 }
 
 export function callOf(claim: Claim): Call {
@@ -126,6 +153,7 @@ async function stillGood(
   claims: readonly Claim[],
   at: ObserverRow,
 ): Promise<readonly Claim[]> {
+  if (claims.length === 0) return [];
   const [states, withCode] = await Promise.all([
     chain.readAuthorizations(signer.address, claims.map(readOf)),
     chain.haveCode(claims.map(({ payer }) => payer)),

@@ -34,6 +34,9 @@ export type MeterCount =
   | "replacements"
   | "reversals"
   | "unmatched"
+  | "failed_items"
+  | "wasted_gas_wei"
+  | "disagreements"
   | "loop_errors";
 export type MeterStage = "verify" | "claim" | "dispatch" | "include" | "grant" | "final";
 

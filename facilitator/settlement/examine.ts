@@ -1,4 +1,5 @@
 import type { Address, Hash } from "#kernel/bytes";
+import { fault } from "#kernel/fault";
 import type { AuthorizationState, BlockRef, Chain, Revert } from "../chain/port.ts";
 import type { PaymentOption } from "../payable/payable.ts";
 import { optionsOf, selectOption } from "../payable/requirements.ts";
@@ -29,6 +30,8 @@ export interface Looking {
   readonly reader: (chainId: number) => ReadAuthorization;
   /** Latest block time we have seen, seconds; a lower bound that spares a read for what has expired. */
   readonly chainTime: Map<number, number>;
+  /** A chain that a person has to look at first: what is claimed there would only hang. */
+  readonly isHalted: (chainId: number) => Promise<boolean>;
   readonly recordedUse: (chainId: number, claimKey: Hash) => Promise<RecordedUse>;
 }
 
@@ -47,11 +50,10 @@ export async function examine(looking: Looking, it: Understood): Promise<Examine
     checkTerms(it, option) ?? checkExpiry(it, looking.chainTime.get(it.open.chain.row.chainId) ?? 0);
   if (cheap) return cheap;
   const { chain } = it.open;
+  const { chainId, slug } = chain.row;
+  if (await looking.isHalted(chainId)) throw fault("chain_unavailable", { chain: slug });
   const state = await readState(looking, it);
-  looking.chainTime.set(
-    chain.row.chainId,
-    Math.max(state.block.timestamp, looking.chainTime.get(chain.row.chainId) ?? 0),
-  );
+  looking.chainTime.set(chainId, Math.max(state.block.timestamp, looking.chainTime.get(chainId) ?? 0));
   if (state.used)
     return (await wasUsedForUs(looking, it)) ? { option, alreadyUsed: true } : usedElsewhere(it);
   const refusal =

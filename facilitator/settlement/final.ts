@@ -4,6 +4,7 @@ import { resolvePending, templates } from "#ledger";
 import { toBytesArray } from "#store";
 import type { BlockRef, Chain } from "../chain/port.ts";
 import { type Claim, eventKeyOf, findClaims, moveClaims } from "./claim.ts";
+import { isListed } from "./delisted.ts";
 import { isFollowed, readOf, resolveUsed } from "./dispatch.ts";
 import type { Engine, OpenChain } from "./engine.ts";
 import { laneOf } from "./examine.ts";
@@ -137,6 +138,9 @@ async function postUnmatched(engine: Engine, chain: Chain, at: ObserverRow): Pro
   });
 }
 
+/** Money that was reserved for a claim can be given back only in an asset that has a name. */
+const isReleasable = ({ row }: Chain) => sql`(${claim.kind} = 'x402' OR ${isListed(row, claim.token)})`;
+
 /** The nonce was spent without paying us, in a block that is final now. */
 async function endCancelled(engine: Engine, chain: Chain, at: ObserverRow): Promise<readonly Hash[]> {
   return engine.loopDb.tx(async (tx) => {
@@ -156,6 +160,7 @@ async function endCancelled(engine: Engine, chain: Chain, at: ObserverRow): Prom
           eq(claim.chainId, chain.row.chainId),
           sql`${claim.state} IN ('failed-watch','review')`,
           isNotNull(claim.spentBlock),
+          isReleasable(chain),
           lte(claim.spentBlock, at.finalizedNumber),
         ),
       )
@@ -190,6 +195,7 @@ async function endExpired(
         sql`${claim.state} IN ('claimed','submitting','failed-watch','review')`,
         lte(claim.validBefore, BigInt(finalized.timestamp)),
         sql`${claim.spentBlock} IS NULL`,
+        isReleasable(chain),
         sql`NOT EXISTS (SELECT 1 FROM ${chainTransfer} WHERE ${chainTransfer.authorizationKey} = ${claim.claimKey} AND ${chainTransfer.canonical})`,
         sql`NOT EXISTS (SELECT 1 FROM slot_item WHERE slot_item.claim_key = ${claim.claimKey} AND slot_item.open)`,
       ),

@@ -1,4 +1,5 @@
 import type { Chain } from "../chain/port.ts";
+import type { ChainRow } from "../chain/registry.ts";
 
 /** Gas limits are fixed per item, not estimated: an estimate of a call that tolerates failing parts may be too low, and
  *  then the whole batch burns its limit. A USDC-shaped proxied transfer takes 39,000 to 60,000 in a batch. */
@@ -13,6 +14,34 @@ export function gasLimitOf(items: readonly boolean[]): bigint {
   if (items.length > 1) return BATCH_BASE_GAS + BATCH_ITEM_GAS * BigInt(items.length);
   return items[0] ? WALLET_GAS_CAP : LONE_GAS;
 }
+
+/** What a lane keeps: this many transactions, at many times the present fee. */
+const LOW_WATER = { transactions: 200n, feeTimes: 10n };
+/** Larger batches happen only for throughput. */
+const USUAL_BATCH = 25;
+
+/** The largest of a lane's recent transactions: gas limit, and wei offered per gas. */
+export interface Recent {
+  readonly gasLimit: bigint;
+  readonly maxFeePerGas: bigint;
+}
+
+/** Wei below which a lane takes nothing new (settlement.md §9). A full batch counts as a usual one. Ten times the present
+ *  or last fee stands for the chain's cap where that is higher: by its cap alone a lane of a test network would have to
+ *  hold several ether. */
+export function lowWater(
+  { maxFeePerGasCap }: Pick<ChainRow, "maxFeePerGasCap">,
+  baseFeePerGas: bigint,
+  recent: Recent,
+): bigint {
+  const usual = gasLimitOf(Array<boolean>(USUAL_BATCH).fill(false));
+  const gas = least(usual, most(recent.gasLimit, LONE_GAS));
+  const fee = least(maxFeePerGasCap, LOW_WATER.feeTimes * most(2n * baseFeePerGas, recent.maxFeePerGas));
+  return LOW_WATER.transactions * gas * fee;
+}
+
+const most = (a: bigint, b: bigint) => (a > b ? a : b);
+const least = (a: bigint, b: bigint) => (a < b ? a : b);
 
 export interface Fees {
   readonly maxFeePerGas: bigint;

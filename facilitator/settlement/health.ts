@@ -1,4 +1,5 @@
 import { sql } from "drizzle-orm";
+import { outbox } from "#store";
 import type { Engine } from "./engine.ts";
 
 /** What an operator looks at: per chain how far it is followed, its lanes, and the claims that are still open. */
@@ -13,6 +14,10 @@ export interface SettlementHealth {
       readonly state: string;
       readonly held: boolean;
       readonly openSlots: number;
+      /** Its key needs funds: it takes nothing new. */
+      readonly isLowOnGas: boolean;
+      /** Wei when they were last read, in digits. */
+      readonly gasWei: string | null;
     }[];
   }[];
   readonly openClaims: readonly {
@@ -21,7 +26,21 @@ export interface SettlementHealth {
     readonly oldestSeconds: number;
   }[];
   readonly undeliveredFacts: number;
+  /** Age of the oldest of them. */
+  readonly oldestFactSeconds: number;
+  /** Facts that were set aside: no hearer could take them. */
+  readonly deadFacts: number;
 }
+
+type LaneRow = {
+  chain_id: string;
+  address: string;
+  state: string;
+  held: boolean;
+  open_slots: string;
+  low: boolean;
+  gas_wei: string | null;
+};
 
 export async function health(engine: Engine): Promise<SettlementHealth> {
   const db = engine.loopDb.pool;
@@ -32,14 +51,14 @@ export async function health(engine: Engine): Promise<SettlementHealth> {
       finalized_number: string;
       halted_reason: string | null;
     }>(sql`SELECT chain_id, cursor_number, finalized_number, halted_reason FROM observer`),
-    db.execute<{ chain_id: string; address: string; state: string; held: boolean; open_slots: string }>(sql`
-      SELECT chain_id, '0x' || encode(address, 'hex') AS address, state, coalesce(lease_until > now(), false) AS held,
+    db.execute<LaneRow>(sql`
+      SELECT chain_id, gas_wei, low_since IS NOT NULL AS low, '0x' || encode(address, 'hex') AS address, state, coalesce(lease_until > now(), false) AS held,
         (SELECT count(*) FROM slot WHERE slot.chain_id = signer.chain_id AND slot.signer = signer.address AND slot.open) AS open_slots
       FROM signer ORDER BY address`),
     db.execute<{ state: string; count: string; oldest: string }>(sql`
       SELECT state, count(*) AS count, extract(epoch FROM now() - min(created_at)) AS oldest
       FROM claim WHERE state IN ('claimed','submitting','failed-watch','review') GROUP BY state`),
-    db.execute<{ count: string }>(sql`SELECT count(*) AS count FROM outbox WHERE delivered_at IS NULL`),
+    outbox.backlog(db),
   ]);
   return {
     chains: [...engine.chains.values()].map(({ chain: { row } }) => {
@@ -51,11 +70,13 @@ export async function health(engine: Engine): Promise<SettlementHealth> {
         halted: at?.halted_reason ?? null,
         lanes: lanes.rows
           .filter(({ chain_id }) => Number(chain_id) === row.chainId)
-          .map(({ address, state, held, open_slots }) => ({
+          .map(({ address, state, held, open_slots, low, gas_wei }) => ({
             address,
             state,
             held,
             openSlots: Number(open_slots),
+            isLowOnGas: low,
+            gasWei: gas_wei,
           })),
       };
     }),
@@ -64,6 +85,8 @@ export async function health(engine: Engine): Promise<SettlementHealth> {
       count: Number(count),
       oldestSeconds: Number(oldest),
     })),
-    undeliveredFacts: Number(facts.rows[0]?.count ?? 0),
+    undeliveredFacts: facts.undelivered,
+    oldestFactSeconds: facts.oldestSeconds,
+    deadFacts: facts.dead,
   };
 }

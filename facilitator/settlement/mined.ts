@@ -9,6 +9,7 @@ import type { Engine } from "./engine.ts";
 import { type Lane, quarantine } from "./lane.ts";
 import type { ObserverRow } from "./observe.ts";
 import { attempt, chainBlock, chainTransfer, claim, slot, slotItem } from "./tables.ts";
+import { noteWaste } from "./waste.ts";
 
 type Slot = typeof slot.$inferSelect;
 
@@ -128,6 +129,11 @@ async function sortOut(engine: Engine, lane: Lane, at: ObserverRow): Promise<voi
       ),
     );
   if (mined.length === 0) return;
+  await noteWaste(
+    engine,
+    lane.chain.row.slug,
+    mined.map(({ id }) => id),
+  );
   const unpaid = await unpaidItems(engine, mined);
   const states =
     unpaid.length === 0 ? [] : await lane.chain.readAuthorizations(lane.signer.address, unpaid.map(readOf));

@@ -237,7 +237,8 @@ export async function markSpent(
 /** The chain has another block at a height of ours: finds the last common one, and takes back what stood above it. */
 async function rewind(engine: Engine, chain: Chain, at: ObserverRow): Promise<ObserverRow | null> {
   const ancestor = await commonAncestor(engine, chain, at.cursorNumber);
-  if (!ancestor) return at;
+  if (ancestor === "unsaid") return at;
+  if (!ancestor) return halt(engine, chain, at, null);
   const [fresh] = await engine.loopDb.pool
     .select({ finalizedNumber: observer.finalizedNumber })
     .from(observer)
@@ -291,8 +292,12 @@ async function moveBack(
   });
 }
 
-/** Our highest block that the chain still has. Null when the endpoint cannot say, so nothing may be taken back. */
-async function commonAncestor(engine: Engine, chain: Chain, from: number): Promise<Place | null> {
+/** How many of our blocks are compared with the chain's; what goes deeper is no reorganisation. */
+const COMPARED_BLOCKS = 1_000;
+
+/** Our highest block that the chain still has, or null when all of them are other ones there; `unsaid` when the endpoint
+ *  does not tell, so that nothing may be taken back. */
+async function commonAncestor(engine: Engine, chain: Chain, from: number): Promise<Place | null | "unsaid"> {
   const ours = await engine.loopDb.pool
     .select({ number: chainBlock.number, hash: chainBlock.hash })
     .from(chainBlock)
@@ -304,10 +309,10 @@ async function commonAncestor(engine: Engine, chain: Chain, from: number): Promi
       ),
     )
     .orderBy(sql`${chainBlock.number} DESC`)
-    .limit(1_000);
+    .limit(COMPARED_BLOCKS);
   for (const place of ours) {
     const theirs = await chain.blockAt(place.number);
-    if (!theirs) return null;
+    if (!theirs) return "unsaid";
     if (theirs.hash === place.hash) return place;
   }
   return null;
@@ -325,6 +330,7 @@ async function rewindShorter(
   if (!chain.row.isLocal) return at;
   const known = await commonAncestor(engine, chain, head.number);
   const ours = await highestOfOurs(engine, chain.row.chainId);
+  if (known === "unsaid") return at;
   if (known && known.number >= ours) {
     engine.log.warn(
       { chain: chain.row.slug, from: at.cursorNumber, to: known.number },
@@ -332,7 +338,7 @@ async function rewindShorter(
     );
     return moveBack(engine, chain, at, known);
   }
-  return halt(engine, chain, at, known?.number ?? 0);
+  return halt(engine, chain, at, known?.number ?? null);
 }
 
 async function highestOfOurs(engine: Engine, chainId: number): Promise<number> {
@@ -343,17 +349,21 @@ async function highestOfOurs(engine: Engine, chainId: number): Promise<number> {
   return Number(rows[0]?.height ?? 0);
 }
 
-/** A final block was taken away. Crediting on this chain stops; rows are never edited; a person decides. */
+/** A final block was taken away, or all that we know. Crediting on this chain stops; rows are never edited; a person decides. */
 async function halt(
   engine: Engine,
   chain: Chain,
   at: ObserverRow,
-  ancestor: number,
+  ancestor: number | null,
 ): Promise<ObserverRow | null> {
   const advice = chain.row.isLocal
     ? " The local chain and the books no longer fit: `npm run reset` starts both anew."
     : "";
-  const haltedReason = `The chain ${chain.row.slug} replaced blocks above ${ancestor} that were final at ${at.finalizedNumber}.${advice}`;
+  const what =
+    ancestor === null
+      ? `has no block in common with the last ${COMPARED_BLOCKS} that were followed up to ${at.cursorNumber}`
+      : `replaced blocks above ${ancestor} that were final at ${at.finalizedNumber}`;
+  const haltedReason = `The chain ${chain.row.slug} ${what}.${advice}`;
   const [row] = await engine.loopDb.pool
     .update(observer)
     .set({ haltedReason })

@@ -124,6 +124,10 @@ export const signer = pgTable(
     fence: height("fence").notNull().default(0),
     leaseUntil: instant("lease_until"),
     state: text("state").$type<"active" | "quarantined">().notNull().default("active"),
+    /** Its coins when they were last read, wei. */
+    gasWei: atomic("gas_wei"),
+    /** Since when they are too few: the lane takes no new batches. */
+    lowSince: instant("low_since"),
   },
   (table) => [primaryKey({ columns: [table.chainId, table.address] })],
 );

@@ -74,6 +74,8 @@ async function replace(
     raised({ maxFeePerGas: last.maxFee, maxPriorityFeePerGas: last.tip }, fresh, row.maxFeePerGasCap);
   if (!fees) return false;
   const calls = await callsOf(engine, open);
+  // Its token was delisted since: what was signed may land, nothing new is signed for it.
+  if (calls.some((call) => lane.signer.refuses(row, call))) return false;
   const signed = await lane.signer.sign(row, { nonce: open.nonce, calls, gasLimit: last.gasLimit, ...fees });
   await engine.loopDb.tx(async (tx) => {
     await tx.insert(attempt).values(attemptRow(open.id, last.seq + 1, signed, last.gasLimit, fees));

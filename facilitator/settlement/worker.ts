@@ -1,8 +1,11 @@
 import { eq } from "drizzle-orm";
+import { outageOf } from "#store";
 import { bookUnmatched, creditAll } from "./credit.ts";
+import { tellDelisted } from "./delisted.ts";
 import { dispatch } from "./dispatch.ts";
 import type { Engine, OpenChain } from "./engine.ts";
 import { finalize } from "./final.ts";
+import { isLowOnGas } from "./funding.ts";
 import { type Lane, lease, nextNonce, quarantine } from "./lane.ts";
 import { type Loop, loop } from "./loop.ts";
 import { tidyMined } from "./mined.ts";
@@ -56,12 +59,15 @@ function watcher(
   let renewAt = 0;
   let hasFollowed = true;
   let bookedAt: string | null = null;
+  let isTold = false;
   return async () => {
     if (!mine || engine.clock.monotonicMs() >= renewAt) {
       mine = await leaseObserver(engine, chain, hasFollowed);
       renewAt = engine.clock.monotonicMs() + (engine.settings.leaseSeconds * 1000) / 3;
       hasFollowed = false;
     }
+    if (mine && !isTold) await tellDelisted(engine, chain.row);
+    isTold = mine !== null;
     if (!mine) {
       shared.at = await readObserver(engine, chain.row.chainId);
       return;
@@ -109,6 +115,8 @@ interface HeldLane {
   minedNonce: number;
   /** Cursor at which its transactions were last looked after. */
   tendedAt: string | null;
+  /** Its gas runs out: it takes nothing new. */
+  isLow: boolean;
 }
 
 /** One turn: keep the leases, look after what is under way when a block has come, send what waits. */
@@ -125,7 +133,7 @@ function sender(engine: Engine, open: OpenChain, shared: Shared): () => Promise<
     if (held.size > 0) await signOutgoing(engine, open);
     for (const lane of held.values()) {
       if (lane.tendedAt !== at.cursorHash) await lookAfter(engine, lane, at);
-      if (lane.lane.maySign) await dispatch(engine, lane, at);
+      if (lane.lane.maySign && !lane.isLow) await dispatch(engine, lane, at);
     }
   };
 }
@@ -145,10 +153,19 @@ async function renew(
         lane,
         minedNonce: await chain.nonce(signer.address, "latest"),
         tendedAt: null,
+        isLow: false,
       });
     }
+    const now = held.get(signer.address);
+    if (now) now.isLow = await isLowOnGas(engine, chain, signer).catch(ifUnread(now.isLow));
   }
 }
+
+/** A chain that cannot be read says nothing about a lane's gas, and must not cost the other lanes their leases. */
+const ifUnread = (known: boolean) => (error: unknown) => {
+  if (outageOf(error)) return known;
+  throw error;
+};
 
 async function lookAfter(engine: Engine, held: HeldLane, at: ObserverRow): Promise<void> {
   const { lane } = held;

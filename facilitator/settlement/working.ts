@@ -4,26 +4,39 @@ import type { Engine } from "./engine.ts";
 const FRESH_MS = 1_000;
 const DARK_SECONDS = 30;
 
-/** Chains that can settle right now: followed lately, not halted, with a lane that may sign. A network leaves
- *  `/x402/supported` before it stops working. Answered from memory for a second, and from the last answer while the
- *  database is away. */
-export function workingChains(engine: Engine): () => Promise<ReadonlySet<number>> {
-  let known: ReadonlySet<number> = new Set(engine.chains.keys());
+/** Which chains can be settled on. */
+interface Working {
+  /** Followed lately, not halted, with a lane that may sign and has gas. */
+  readonly working: ReadonlySet<number>;
+  /** Nothing is credited or sent there until a person has decided. */
+  readonly halted: ReadonlySet<number>;
+}
+
+/** A network leaves `/x402/supported` before it stops working. Answered from memory for a second, and from the last
+ *  answer while the database is away. */
+export function workingChains(engine: Engine): () => Promise<Working> {
+  let known: Working = { working: new Set(engine.chains.keys()), halted: new Set() };
   let until = 0;
   return async () => {
     if (engine.clock.monotonicMs() < until) return known;
     known = await readWorking(engine).catch(() => known);
     // A chain that is not there yet is looked for more often: a server that starts beside us waits for it.
-    const isComplete = known.size === engine.chains.size;
+    const isComplete = known.working.size === engine.chains.size;
     until = engine.clock.monotonicMs() + (isComplete ? FRESH_MS : FRESH_MS / 10);
     return known;
   };
 }
 
-async function readWorking({ db }: Engine): Promise<ReadonlySet<number>> {
-  const { rows } = await db.pool.execute<{ chain_id: string }>(sql`
-    SELECT chain_id FROM observer
-    WHERE halted_reason IS NULL AND followed_at > now() - make_interval(secs => ${DARK_SECONDS})
-      AND EXISTS (SELECT 1 FROM signer WHERE signer.chain_id = observer.chain_id AND signer.state = 'active')`);
-  return new Set(rows.map(({ chain_id }) => Number(chain_id)));
+async function readWorking({ db }: Engine): Promise<Working> {
+  const { rows } = await db.pool.execute<{ chain_id: string; halted: boolean; works: boolean }>(sql`
+    SELECT chain_id, halted_reason IS NOT NULL AS halted,
+      coalesce(followed_at > now() - make_interval(secs => ${DARK_SECONDS}), false)
+      AND EXISTS (SELECT 1 FROM signer WHERE signer.chain_id = observer.chain_id AND signer.state = 'active'
+        AND signer.low_since IS NULL) AS works
+    FROM observer`);
+  const idsOf = (some: typeof rows) => new Set(some.map(({ chain_id }) => Number(chain_id)));
+  return {
+    working: idsOf(rows.filter(({ halted, works }) => works && !halted)),
+    halted: idsOf(rows.filter(({ halted }) => halted)),
+  };
 }

@@ -112,8 +112,8 @@ async function sendCommit(client: pg.PoolClient): Promise<pg.QueryResult> {
 
 const CONNECTION_CODES = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND"]);
 
-/** The outage behind an error: a fault of that kind as it is, a lost or overloaded database as `database_unavailable`;
- *  null for anything else, which is a refusal or a bug. */
+/** The outage behind an error: a fault of that kind as it is, a lost or overloaded database as `database_unavailable`,
+ *  as is a transaction that was ended for another one's sake; null for anything else, which is a refusal or a bug. */
 export function outageOf(error: unknown): Fault | null {
   if (error instanceof Fault)
     return error.kind === "unavailable" || error.kind === "dependency" ? error : null;
@@ -129,6 +129,6 @@ const LOST =
 
 function isLostDatabase(error: Error & { code?: unknown }): boolean {
   const code = typeof error.code === "string" ? error.code : "";
-  if (CONNECTION_CODES.has(code) || /^(?:08|53|57|58|55P03)/.test(code)) return true;
+  if (CONNECTION_CODES.has(code) || /^(?:08|53|57|58|55P03|40001|40P01)/.test(code)) return true;
   return code === "" && LOST.test(error.message);
 }

@@ -1,7 +1,9 @@
-import { sql } from "drizzle-orm";
+import { and, eq, isNotNull, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import type { Id } from "#kernel/id";
+import { errorFields } from "#kernel/log";
 import { insertMany } from "./bulk.ts";
-import type { Database, Tx } from "./db.ts";
+import type { Database, Executor, Tx } from "./db.ts";
 import { outbox } from "./tables.ts";
 
 /** Something that became true, told outward. `payload` is JSON without amounts as numbers. */
@@ -19,34 +21,159 @@ export async function append(tx: Tx, facts: readonly Fact[]): Promise<void> {
   if (facts.length > 0) await tx.execute(insertMany(outbox, facts));
 }
 
-/** Hands up to `limit` undelivered facts to `hear`, oldest first, and marks them in the same transaction: delivered
- *  at least once, so hearers are idempotent by fact id. What another deliverer has in hand is left to it, so two of them
- *  may tell facts of one subject out of order. Returns how many. */
+/** Somebody who is told of facts, in the transaction that marks them as delivered. */
+type Hear = (tx: Tx, facts: readonly Fact[]) => Promise<void>;
+
+/** A fact that a hearer failed on. It is told again later, or, when `isDead`, not before a person asks for it. */
+export interface Failure {
+  readonly fact: Fact;
+  readonly error: unknown;
+  readonly isDead: boolean;
+}
+
+const MAX_ATTEMPTS = 8;
+
+const told = {
+  id: outbox.id,
+  type: outbox.type,
+  subject: outbox.subject,
+  merchantId: outbox.merchantId,
+  payload: outbox.payload,
+};
+const isWaiting = sql`${outbox.deliveredAt} IS NULL AND ${outbox.deadAt} IS NULL`;
+const earlier = alias(outbox, "earlier");
+/** Neither the fact itself nor an earlier one of its subject waits for its next try. */
+const isDue = sql`(${outbox.retryAt} IS NULL OR ${outbox.retryAt} <= now()) AND NOT EXISTS (
+  SELECT 1 FROM ${outbox} AS earlier WHERE ${earlier.subject} = ${outbox.subject} AND ${earlier.sequence} < ${outbox.sequence}
+    AND ${earlier.deliveredAt} IS NULL AND ${earlier.deadAt} IS NULL AND ${earlier.retryAt} > now())`;
+
+/** Hands up to `limit` undelivered facts to `hear`, in the order in which they were written, and marks them in the same
+ *  transaction: delivered at least once, so hearers are idempotent by fact id. When a hearer fails, each fact of the
+ *  group is told on its own: what fails alone waits, longer each time, and the later facts of its subject behind it;
+ *  after eight failures it is set aside (`dead`). What another deliverer has in hand is left to it, so two of them may
+ *  tell facts of one subject out of order. Returns how many were delivered. Rejects when the database is away. */
 export async function deliver(
   db: Database,
   limit: number,
-  hear: (tx: Tx, facts: readonly Fact[]) => Promise<void>,
+  hear: Hear,
+  onFailure: (failure: Failure) => void = () => {},
 ): Promise<number> {
+  const group: Fact[] = [];
+  try {
+    return await db.tx(async (tx) => {
+      const rows = await tx
+        .select(told)
+        .from(outbox)
+        .where(and(isWaiting, isDue))
+        .orderBy(outbox.sequence)
+        .limit(limit)
+        .for("update", { of: outbox, skipLocked: true });
+      group.push(...rows);
+      await tell(tx, rows, hear);
+      return rows.length;
+    });
+  } catch (error) {
+    if (group.length === 0) throw error;
+    return await deliverEach(db, group, hear, onFailure);
+  }
+}
+
+async function tell(tx: Tx, facts: readonly Fact[], hear: Hear): Promise<void> {
+  if (facts.length === 0) return;
+  await hear(tx, facts);
+  await tx
+    .update(outbox)
+    .set({ deliveredAt: sql`now()`, retryAt: null })
+    .where(sql`${outbox.id} = ANY(${sql.param(facts.map(({ id }) => id))})`);
+}
+
+async function deliverEach(
+  db: Database,
+  group: readonly Fact[],
+  hear: Hear,
+  onFailure: (failure: Failure) => void,
+): Promise<number> {
+  const stuck = new Set<string>();
+  let delivered = 0;
+  for (const fact of group) {
+    if (stuck.has(fact.subject)) continue;
+    try {
+      delivered += await deliverAlone(db, fact, hear);
+    } catch (error) {
+      stuck.add(fact.subject);
+      onFailure({ fact, error, isDead: await noteFailure(db, fact, error) });
+    }
+  }
+  return delivered;
+}
+
+function deliverAlone(db: Database, { id }: Fact, hear: Hear): Promise<number> {
   return db.tx(async (tx) => {
     const rows = await tx
-      .select({
-        id: outbox.id,
-        type: outbox.type,
-        subject: outbox.subject,
-        merchantId: outbox.merchantId,
-        payload: outbox.payload,
-      })
+      .select(told)
       .from(outbox)
-      .where(sql`${outbox.deliveredAt} IS NULL`)
-      .orderBy(outbox.id)
-      .limit(limit)
+      .where(and(eq(outbox.id, id), isWaiting))
       .for("update", { skipLocked: true });
-    if (rows.length === 0) return 0;
-    await hear(tx, rows);
-    await tx
-      .update(outbox)
-      .set({ deliveredAt: sql`now()` })
-      .where(sql`${outbox.id} = ANY(${sql.param(rows.map(({ id }) => id))})`);
+    await tell(tx, rows, hear);
     return rows.length;
   });
+}
+
+/** Whether the fact is dead now. The pause before its next try doubles, from one second on. */
+async function noteFailure({ pool }: Database, { id }: Fact, error: unknown): Promise<boolean> {
+  const { error: name, code, message } = errorFields(error);
+  const [row] = await pool
+    .update(outbox)
+    .set({
+      attempts: sql`${outbox.attempts} + 1`,
+      lastError: [name, code, message].filter(Boolean).join(" "),
+      retryAt: sql`now() + make_interval(secs => 2 ^ ${outbox.attempts})`,
+      deadAt: sql`CASE WHEN ${outbox.attempts} + 1 >= ${MAX_ATTEMPTS} THEN now() END`,
+    })
+    .where(and(eq(outbox.id, id), isWaiting))
+    .returning({ deadAt: outbox.deadAt });
+  return row?.deadAt != null;
+}
+
+/** A fact that was set aside. */
+export interface DeadFact extends Fact {
+  readonly attempts: number;
+  readonly lastError: string | null;
+  readonly deadAt: Date | null;
+}
+
+/** Facts that were set aside, in the order in which they were written. */
+export function dead(db: Executor): Promise<readonly DeadFact[]> {
+  const { attempts, lastError, deadAt } = outbox;
+  return db
+    .select({ ...told, attempts, lastError, deadAt })
+    .from(outbox)
+    .where(isNotNull(outbox.deadAt))
+    .orderBy(outbox.sequence);
+}
+
+/** Has a fact that was set aside told again, with all its tries before it; false when none has this id. */
+export async function redeliver(db: Executor, id: string): Promise<boolean> {
+  const revived = await db
+    .update(outbox)
+    .set({ attempts: 0, retryAt: null, deadAt: null })
+    .where(and(sql`${outbox.id} = ${id}`, isNotNull(outbox.deadAt)))
+    .returning({ id: outbox.id });
+  return revived.length === 1;
+}
+
+/** What is not delivered: how many facts, how old the oldest is, and how many are set aside. */
+export async function backlog(
+  db: Executor,
+): Promise<{ readonly undelivered: number; readonly oldestSeconds: number; readonly dead: number }> {
+  const { rows } = await db.execute<{ undelivered: string; oldest: string | null; dead: string }>(sql`
+    SELECT count(*) AS undelivered, extract(epoch FROM now() - min(occurred_at)) AS oldest,
+      (SELECT count(*) FROM outbox WHERE dead_at IS NOT NULL) AS dead
+    FROM outbox WHERE delivered_at IS NULL AND dead_at IS NULL`);
+  const [found] = rows;
+  return {
+    undelivered: Number(found?.undelivered ?? 0),
+    oldestSeconds: Number(found?.oldest ?? 0),
+    dead: Number(found?.dead ?? 0),
+  };
 }

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import type { Hash } from "#kernel/bytes";
 import type { BlockRef, Chain } from "../../facilitator/chain/port.ts";
 import { chainFaults } from "../support/chain-faults.ts";
-import { books, newMerchant, newPayer, startWorld, until } from "../support/house.ts";
+import { books, get, newMerchant, newPayer, startWorld, until } from "../support/house.ts";
 import { attemptsOf, claimOf, factsOf, ledgerOf, stateOf } from "../support/records.ts";
 import {
   expectAtRest,
@@ -34,7 +34,7 @@ async function reorg({ dev }: Place, depth: number): Promise<void> {
 }
 
 /** A branch that replaces the real chain from `height` on, without anything of ours in it. */
-function emptyBranchFrom(height: number) {
+function emptyBranchFrom(height: number, on = faults) {
   const other = (hash: Hash) => `0xbb${hash.slice(4)}` as Hash;
   const onBranch = (block: BlockRef | null) =>
     block && block.number >= height
@@ -44,7 +44,7 @@ function emptyBranchFrom(height: number) {
           parentHash: block.number === height ? block.parentHash : other(block.parentHash),
         }
       : block;
-  faults.set({
+  on.set({
     head: (real) => async () => onBranch(await real.head()) as BlockRef,
     blockAt: (real) => async (number) => onBranch(await real.blockAt(number)),
     moneyLogs: (real) => (block, ours) =>
@@ -245,6 +245,55 @@ describe("a view that is only behind", () => {
   });
 });
 
+describe("a chain that was replaced whole, at the same height", () => {
+  const haltedReason = async (place: Place) =>
+    (await place.database.query<{ reason: string | null }>("SELECT halted_reason AS reason FROM observer"))[0]
+      ?.reason ?? null;
+
+  it("is halted, with the reason; an endpoint that cannot say what it has halts nothing", async () => {
+    const swapped = chainFaults();
+    const place = await startWorld({ wrapChain: swapped.wrap });
+    try {
+      const seller = await newMerchant(place);
+      const paid = await newPayment(place, seller);
+      const settled = await paid.settle();
+      await expectAtRest(place);
+      const rows = await ledgerOf(place.database, settled.body.extra.paymentId);
+      // given a view with another head that knows no other block
+      const { number } = await place.dev.chain.head();
+      await until(async () => {
+        const [at] = await place.database.query<{ cursor: string }>(
+          "SELECT cursor_number AS cursor FROM observer",
+        );
+        return Number(at?.cursor) === number;
+      }, "it is followed to its head");
+      let asked = 0;
+      emptyBranchFrom(number, swapped);
+      const { head } = swapped.now();
+      swapped.set({
+        ...(head ? { head } : {}),
+        blockAt: () => async () => {
+          asked += 1;
+          return null;
+        },
+      });
+      await until(async () => asked > 3, "it is asked several times");
+      expect(await haltedReason(place)).toBeNull();
+      // when every block of ours is another one
+      emptyBranchFrom(0, swapped);
+      await until(async () => (await haltedReason(place)) !== null, "the chain is halted");
+      // then the operator is told why, and no row of the books was touched
+      expect(await haltedReason(place)).toMatch(
+        /^The chain local has no block in common with .* `npm run reset`/,
+      );
+      expect(await ledgerOf(place.database, settled.body.extra.paymentId)).toEqual(rows);
+      expect(await stateOf(place.database, paid.nonce)).toBe("final");
+    } finally {
+      await place.stop();
+    }
+  });
+});
+
 /** Last: the chain is halted for good. */
 describe("a final block that leaves the chain", () => {
   it("stops crediting and sending, and no row of the books is touched", async () => {
@@ -265,8 +314,20 @@ describe("a final block that leaves the chain", () => {
     await until(async () => (await halted())?.reason !== null, "the chain is halted");
     expect((await halted())?.reason).toContain("npm run reset");
     const later = await newPayment(world, merchant);
-    expect((await later.settle()).body).toMatchObject({ success: false, errorReason: "settlement_pending" });
+    // nothing is claimed that would only hang, by either road, and nobody is blamed
+    const networks = async () => (await get(world.baseUrl, "/x402/supported")).body.kinds;
+    await until(async () => (await networks()).length === 0, "the chain leaves supported");
+    const refused = await later.settle();
+    expect(refused.body).toMatchObject({ success: false, errorReason: "unexpected_settle_error" });
+    expect(refused.headers.get("Retry-After")).not.toBeNull();
+    expect(await later.verify()).toMatchObject({
+      status: 200,
+      body: { isValid: false, invalidReason: "unexpected_verify_error" },
+    });
+    expect(await claimOf(world.database, later.nonce)).toBeNull();
     expect(await attemptsOf(world.database, later.nonce)).toEqual([]);
+    // what was settled before is still told as it is
+    expect(await paid.settle()).toMatchObject({ status: 409, body: { errorReason: "duplicate_settlement" } });
     expect(await ledgerOf(world.database, settled.body.extra.paymentId)).toEqual(rows);
     expect(await stateOf(world.database, paid.nonce)).toBe("final");
   });

@@ -1,5 +1,5 @@
 import { privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { post, resolvePending, templates } from "#ledger";
 import { permissions } from "../../api/http/permissions.ts";
 import { hashingKey, keyHmac } from "../../api/merchant/key.ts";
@@ -7,6 +7,8 @@ import { loadArtifacts } from "../../contracts/index.ts";
 import { deriveKey } from "../../src/keys.ts";
 import { payment } from "../facilitator/ledger/rows.ts";
 import { freshDatabase, type TestDatabase } from "../support/db.ts";
+import { startDevChain } from "../support/dev-chain.ts";
+import { startHouse } from "../support/house.ts";
 import { dataFolder, type Ended, farebox } from "./service.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -206,6 +208,72 @@ describe("trial-balance", () => {
   });
 });
 
+describe("reconcile", () => {
+  it("prints ledger and chain side by side for every asset, and exits 1 on a difference", async () => {
+    const [dev, books] = await Promise.all([startDevChain(), freshDatabase()]);
+    onTestFinished(async () => void (await Promise.all([dev.stop(), books.drop()])));
+    const here = { ...settings, DATABASE_URL: books.url, FAREBOX_CHAINS: JSON.stringify([dev.config]) };
+    expect(await farebox(here, "reconcile")).toMatchObject({
+      code: 0,
+      stdout: "No chain has been followed yet.\n",
+    });
+    // given a treasury with money that was followed from its opening on
+    await dev.administer("mint", [dev.contracts.treasury.address, 1_500_000n]);
+    await (await startHouse(dev, books)).stop();
+    const block = async () =>
+      (await books.query<{ at: string }>("SELECT finalized_number AS at FROM observer"))[0]?.at ?? "";
+    await books.query("UPDATE observer SET finalized_number = start_block");
+    const equal = await farebox(here, "reconcile");
+    expect(equal).toMatchObject({ code: 0, stderr: "" });
+    expect(shown(equal).map((line) => line.split(/\s+/))).toEqual([
+      ["asset", "ledger", "chain", "difference", "block", "status"],
+      ["USDC@local", "1.500000", "1.500000", "0.000000", await block(), "equal"],
+      ["EURC@local", "0.000000", "0.000000", "0.000000", await block(), "equal"],
+      ["USDG@local", "0.000000", "0.000000", "0.000000", await block(), "equal"],
+    ]);
+    // when money comes that nobody books
+    await dev.administer("mint", [dev.contracts.treasury.address, 2n]);
+    await books.query("UPDATE observer SET finalized_number = $1", [(await dev.chain.head()).number]);
+    const different = await farebox(here, "reconcile");
+    expect(different.code).toBe(1);
+    expect(shown(different)[1]?.split(/\s+/)).toEqual([
+      ...["USDC@local", "1.500000", "1.500002", "0.000002", await block(), "different"],
+    ]);
+    expect(await books.query("SELECT asset, status FROM reconciliation ORDER BY id DESC LIMIT 3")).toEqual([
+      { asset: "USDG@local", status: "equal" },
+      { asset: "EURC@local", status: "equal" },
+      { asset: "USDC@local", status: "different" },
+    ]);
+  });
+});
+
+describe("facts dead, facts redeliver", () => {
+  it("list what was set aside, exit 1, and have one told again", async () => {
+    const none = await run("facts", "dead");
+    expect(none).toMatchObject({ code: 0, stdout: "", stderr: "" });
+    await database.query(`
+      INSERT INTO outbox (id, type, subject, merchant_id, payload, attempts, last_error, retry_at, dead_at)
+      VALUES ('evt_dead', 'thing.sold', 'x402r_1', 'mer_1', '{}', 8, 'Error out of paper', now(), '2026-01-02T03:04:05Z'),
+        ('evt_waiting', 'thing.sold', 'x402r_1', 'mer_1', '{}', 0, NULL, NULL, NULL)`);
+    expect(await run("facts", "dead")).toMatchObject({
+      code: 1,
+      stdout: "evt_dead  thing.sold  x402r_1  2026-01-02T03:04:05.000Z  8  Error out of paper\n",
+    });
+    expect(await run("facts", "redeliver", "evt_dead")).toMatchObject({
+      code: 0,
+      stdout: "evt_dead is told again\n",
+    });
+    expect(
+      await database.query("SELECT id, attempts, retry_at, dead_at FROM outbox WHERE id = 'evt_dead'"),
+    ).toEqual([{ id: "evt_dead", attempts: 0, retry_at: null, dead_at: null }]);
+    expect(await run("facts", "redeliver", "evt_waiting")).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: "No fact evt_waiting was set aside. See farebox facts dead.\n",
+    });
+  });
+});
+
 describe("any command", () => {
   it("says in one line where it cannot work, exit 1", async () => {
     const nobody = new URL(database.url);
@@ -219,6 +287,12 @@ describe("any command", () => {
           ["trial-balance"],
           /^The database cannot be reached \(ECONNREFUSED\)\./,
         ],
+        [
+          { ...settings, DATABASE_URL: nobody.href },
+          ["reconcile"],
+          /^The database cannot be reached \(ECONN/,
+        ],
+        [settings, ["reconcile"], /^The chain local cannot be read\. Its rpcUrls in FAREBOX_CHAINS must/],
         [{ ...settings, FAREBOX_X: "1" }, ["trial-balance"], /^FAREBOX_X is not a setting/],
         [local, ["trial-balanced"], /^error: unknown command 'trial-balanced'/],
       ];

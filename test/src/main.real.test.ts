@@ -121,6 +121,9 @@ describe("a payment", () => {
       [`liability:merchant:${service.dev.merchantId}:available USDC@local`]: [9_950n, 0n],
       "income:fees USDC@local": [50n, 0n],
     });
+    const reconciled = await farebox({ FAREBOX_DATA: folder.dataDir }, "reconcile");
+    expect(reconciled).toMatchObject({ code: 0, stderr: "" });
+    expect(reconciled.stdout).toMatch(/^USDC@local .* equal$/m);
   });
 
   it("shows in the metrics, with everything an operator watches beside it", async () => {
@@ -141,10 +144,16 @@ describe("a payment", () => {
       'farebox_chain_height{chain="local",kind="final"}': expect.any(Number),
       'farebox_database_connections{pool="requests",kind="waiting"}': 0,
       'farebox_database_connections{pool="loops",kind="waiting"}': 0,
+      'farebox_chain_head_lag_blocks{chain="local"}': expect.any(Number),
+      'farebox_chain_fee_per_gas_wei{chain="local",kind="cap"}': 500e9,
+      'farebox_chain_fee_per_gas_wei{chain="local",kind="now"}': expect.any(Number),
+      farebox_outbox_dead: 0,
       farebox_outbox_undelivered: expect.any(Number),
       farebox_native_curve: 1,
     });
     expect(Object.keys(values).filter((name) => name.startsWith("farebox_lane_held{"))).toHaveLength(4);
+    const runways = Object.keys(values).filter((name) => name.startsWith("farebox_lane_gas_runway_seconds{"));
+    expect(runways).toHaveLength(1); // of the one lane that has sent something
     expect((await fetch(new URL("/other", service.metricsUrl))).status).toBe(404);
   });
 });
@@ -165,10 +174,19 @@ const watched = [
   "farebox_lane_open_slots",
   "farebox_lane_active",
   "farebox_lane_held",
+  "farebox_lane_low_on_gas",
   "farebox_chain_height",
   "farebox_chain_halted",
+  "farebox_chain_head_lag_blocks",
+  "farebox_chain_fee_per_gas_wei",
+  "farebox_lane_gas_runway_seconds",
+  "farebox_failed_items_total",
+  "farebox_wasted_gas_wei_total",
+  "farebox_disagreements_total",
   "farebox_ledger_imbalance",
   "farebox_outbox_undelivered",
+  "farebox_outbox_oldest_seconds",
+  "farebox_outbox_dead",
   "farebox_database_connections",
   "farebox_native_curve",
   "nodejs_eventloop_lag_seconds",

@@ -1,4 +1,5 @@
 /** A chain that can be made to fail: stands between the engine and the real one, method by method. */
+import { onTestFinished } from "vitest";
 import type { Chain } from "../../facilitator/chain/port.ts";
 
 type Method = Exclude<keyof Chain, "row">;
@@ -11,6 +12,8 @@ export interface ChainFaults {
   /** From now on, until it is set otherwise. */
   set(faults: Faults): void;
   clear(): void;
+  /** Those that are set. */
+  now(): Faults;
 }
 
 export function chainFaults(): ChainFaults {
@@ -29,6 +32,7 @@ export function chainFaults(): ChainFaults {
     clear() {
       now = {};
     },
+    now: () => now,
   };
 }
 
@@ -39,4 +43,19 @@ export function gate(): { readonly passed: Promise<void>; readonly open: () => v
     open = resolve;
   });
   return { passed, open };
+}
+
+/** Lets the dispatcher take claims, and stops it before it looks at them again. */
+export function holdDispatch(faults: ChainFaults) {
+  const held = gate();
+  const reached = gate();
+  onTestFinished(held.open);
+  faults.set({
+    fees: (real) => async () => {
+      reached.open();
+      await held.passed;
+      return real.fees();
+    },
+  });
+  return { reached: reached.passed, letGo: held.open };
 }

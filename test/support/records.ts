@@ -49,7 +49,7 @@ export async function ledgerOf(database: TestDatabase, subject: string): Promise
 /** Facts told of a payment, in their order. */
 export async function factsOf(database: TestDatabase, paymentId: string): Promise<readonly string[]> {
   const rows = await database.query<{ type: string }>(
-    "SELECT type FROM outbox WHERE subject = $1 ORDER BY occurred_at, id",
+    "SELECT type FROM outbox WHERE subject = $1 ORDER BY sequence",
     [paymentId],
   );
   return rows.map(({ type }) => type);

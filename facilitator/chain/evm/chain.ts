@@ -23,15 +23,16 @@ export async function openEvmChain(parts: {
   readonly row: ChainRow;
   readonly log: Log;
   readonly onRpc?: OnRpc | undefined;
+  readonly onDisagreement?: Room["onDisagreement"];
   readonly clock?: Clock | undefined;
 }): Promise<Chain> {
-  const { row, log, onRpc, clock = systemClock } = parts;
+  const { row, log, onRpc, onDisagreement, clock = systemClock } = parts;
   const rpc = await openClient({ row, clock, log, onRpc });
-  const chain = chainOf({ row, rpc, log, seen: null });
+  const chain = chainOf({ row, rpc, log, onDisagreement, seen: null });
   const multicall = await checkMulticall(chain);
   if (multicall.ok) return chain;
   log.warn({ chain: row.slug }, multicall.problem);
-  return chainOf({ row: { ...row, multicall: null, batchLimit: 1 }, rpc, log, seen: null });
+  return chainOf({ row: { ...row, multicall: null, batchLimit: 1 }, rpc, log, onDisagreement, seen: null });
 }
 
 function chainOf(room: Room): Chain {

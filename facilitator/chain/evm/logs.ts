@@ -56,6 +56,7 @@ export async function moneyLogs(
   const said = canonicalJson(first);
   if (others.some((other) => canonicalJson(other) !== said)) {
     const message = `endpoints disagree about the logs of block ${block.number}`;
+    room.onDisagreement?.();
     room.log.error({ chain: room.row.slug, block: block.number, hash: block.hash }, message);
     throw room.rpc.unavailable(new Error(message));
   }

@@ -8,6 +8,8 @@ export interface Room {
   readonly row: ChainRow;
   readonly rpc: RpcClient;
   readonly log: Log;
+  /** Told when endpoints contradict each other: for metrics. */
+  readonly onDisagreement?: (() => void) | undefined;
   /** The newest head seen, if any. Good enough to price a simulation and to word a revert, never for a decision. */
   seen: BlockRef | null;
 }

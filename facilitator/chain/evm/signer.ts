@@ -21,6 +21,10 @@ export function localSigner(privateKey: string, chains: readonly ChainRow[]): Si
   const self = address(account.address);
   return {
     address: self,
+    refuses: ({ chainId }, call) => {
+      const row = chains.find((chain) => chain.chainId === chainId);
+      return !row || !isTransfer(row, call);
+    },
     sign: async ({ chainId }, request) => {
       const row = chains.find((chain) => chain.chainId === chainId);
       const problem = row ? refusalOf(row, self, request) : `chain ${chainId} is not configured`;

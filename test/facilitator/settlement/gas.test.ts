@@ -7,6 +7,7 @@ import {
   type Fees,
   feesWithinCap,
   gasLimitOf,
+  lowWater,
   raised,
   WALLET_GAS_CAP,
 } from "../../../facilitator/settlement/gas.ts";
@@ -83,5 +84,25 @@ describe("the fees of a replacement", () => {
     const last = { maxFeePerGas: 100n, maxPriorityFeePerGas: 1n };
     expect(raised(last, last, 115n)).toEqual({ maxFeePerGas: 115n, maxPriorityFeePerGas: 2n });
     expect(raised(last, last, 114n)).toBeNull();
+  });
+});
+
+describe("what a lane keeps", () => {
+  const base = { maxFeePerGasCap: 5n * GWEI };
+  const cheap = GWEI / 100n;
+  const nothing = { gasLimit: 0n, maxFeePerGas: 0n };
+  const lone = gasLimitOf([false]);
+
+  it("is two hundred of its transactions at ten times the present fee or its last one, the chain's cap at most", () => {
+    expect(lowWater(base, cheap, nothing)).toBe(200n * lone * 20n * cheap);
+    expect(lowWater(base, cheap, { ...nothing, maxFeePerGas: 3n * cheap })).toBe(200n * lone * 30n * cheap);
+    expect(lowWater(base, 4n * GWEI, nothing)).toBe(200n * lone * base.maxFeePerGasCap);
+  });
+
+  it("grows with the batches that it sends, up to a usual one", () => {
+    const usual = gasLimitOf(Array(25).fill(false));
+    const of = (gasLimit: bigint) => lowWater(base, cheap, { ...nothing, gasLimit });
+    expect([of(1n), of(300_000n), of(usual)]).toEqual([of(0n), 2n * of(0n), (of(0n) / lone) * usual]);
+    expect(of(10n * usual)).toBe(of(usual));
   });
 });

@@ -39,6 +39,14 @@ const notes = async () =>
 const pidOf = async (tx: Tx) =>
   (await tx.execute<{ pid: number }>(sql`SELECT pg_backend_pid() AS pid`)).rows[0]?.pid;
 const kill = (pid: number | undefined) => database.query("SELECT pg_terminate_backend($1)", [pid]);
+/** A promise and its end. */
+function gate(): { readonly passed: Promise<void>; open(): void } {
+  let open = () => {};
+  const passed = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { passed, open };
+}
 const outcome = (work: Promise<unknown>) =>
   work.then(
     () => "committed",
@@ -112,6 +120,30 @@ describe("a connection of the service", () => {
     expect(rows).toEqual([
       { current_user: "farebox_app", statement: "5s", lock: "2s", idle: "10s", name: "farebox-limits" },
     ]);
+  });
+});
+
+describe("two transactions that wait for each other", () => {
+  it("one goes on, the other is told an outage and may come again; its work is not run twice", async () => {
+    const db = open();
+    await db.tx((tx) => write(tx, "a"));
+    await db.tx((tx) => write(tx, "b"));
+    let runs = 0;
+    const both = [0, 1].map(() => gate());
+    const touch = (tx: Tx, text: string) => tx.execute(sql`UPDATE note SET text = text WHERE text = ${text}`);
+    const crossing = (own: string, others: string, n: number) =>
+      outcome(
+        db.tx(async (tx) => {
+          runs += 1;
+          await touch(tx, own);
+          both[n]?.open();
+          await Promise.all(both.map(({ passed }) => passed));
+          await touch(tx, others);
+        }),
+      );
+    const ends = await Promise.all([crossing("a", "b", 0), crossing("b", "a", 1)]);
+    expect(ends.sort()).toEqual(["committed", "database_unavailable"]);
+    expect(runs).toBe(2);
   });
 });
 

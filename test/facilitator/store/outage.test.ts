@@ -21,6 +21,8 @@ describe("outageOf", () => {
     ["a server that starts", databaseError("57P03")],
     ["a statement that took too long", databaseError("57014")],
     ["a lock that was not given", databaseError("55P03")],
+    ["a transaction ended to break a deadlock", databaseError("40P01")],
+    ["a transaction that met another one", databaseError("40001")],
     ["too many connections", databaseError("53300")],
     ["a full disk", databaseError("53100")],
     ["a lost connection, by the server", databaseError("08006")],

@@ -14,10 +14,10 @@ beforeEach(async () => {
 });
 afterAll(() => database.drop());
 
-/** In the order of their ids; within a millisecond that is not the order in which they were made. */
+/** Their ids fall in the order in which they are made: what is told by id is told the wrong way round. */
 function facts(count: number): outbox.Fact[] {
   const ids = Array.from({ length: count }, () => newId("evt")).sort();
-  return ids.map((id, n) => ({
+  return ids.reverse().map((id, n) => ({
     id,
     type: "settlement.credited",
     subject: `stl_${n}`,
@@ -27,10 +27,13 @@ function facts(count: number): outbox.Fact[] {
 }
 const append = (all: readonly outbox.Fact[]) => database.db.tx((tx) => outbox.append(tx, all));
 const undelivered = async () =>
-  (await database.query<{ id: string }>("SELECT id FROM outbox WHERE delivered_at IS NULL ORDER BY id")).map(
-    ({ id }) => id,
-  );
+  (
+    await database.query<{ id: string }>("SELECT id FROM outbox WHERE delivered_at IS NULL ORDER BY sequence")
+  ).map(({ id }) => id);
 const idsOf = (all: readonly outbox.Fact[]) => all.map(({ id }) => id);
+
+/** The pauses after failures are over. */
+const isLater = () => database.query("UPDATE outbox SET retry_at = now() WHERE retry_at IS NOT NULL");
 
 /** A promise and its end. */
 function gate(): { readonly passed: Promise<void>; open(): void } {
@@ -66,9 +69,10 @@ describe("append", () => {
 });
 
 describe("deliver", () => {
-  it("hands facts over in the order of their ids, as many as asked for, until none is left", async () => {
+  it("hands facts over in the order in which they were written, as many as asked for, until none is left", async () => {
     const all = facts(5);
-    await append([...all].reverse());
+    await append(all.slice(0, 2));
+    await append(all.slice(2));
     const heard: string[][] = [];
     const hear = async (_: unknown, given: readonly outbox.Fact[]) => void heard.push(idsOf(given));
     const counts = [
@@ -92,9 +96,10 @@ describe("deliver", () => {
       await note(tx);
       throw new Error("out of paper");
     });
-    await expect(failing).rejects.toThrow("out of paper");
+    expect(await failing).toBe(0);
     expect(await undelivered()).toEqual(idsOf(all));
     expect(await database.query("SELECT id FROM heard")).toEqual([]);
+    await isLater();
     expect(await outbox.deliver(database.db, 10, async (tx) => void (await note(tx)))).toBe(2);
     expect(await database.query("SELECT id FROM heard")).toEqual([{ id: "one" }]);
   });
@@ -106,7 +111,7 @@ describe("deliver", () => {
       const { rows } = await tx.execute<{ pid: number }>("SELECT pg_backend_pid() AS pid");
       await database.query("SELECT pg_terminate_backend($1)", [rows[0]?.pid]);
     });
-    await expect(killed).rejects.toThrow();
+    expect(await killed).toBe(0);
     expect(await undelivered()).toEqual(idsOf(all));
   });
 
@@ -149,5 +154,83 @@ describe("deliver", () => {
         .map(({ id }) => id)
         .sort(),
     );
+  });
+});
+
+describe("a fact that no hearer can take", () => {
+  /** Fails on the facts of one subject, whoever comes with them. */
+  function failingOn(subject: string) {
+    const heard: string[] = [];
+    const hear = async (_: unknown, given: readonly outbox.Fact[]) => {
+      if (given.some((fact) => fact.subject === subject)) throw new Error(`cannot take ${subject}`);
+      heard.push(...idsOf(given));
+    };
+    const failures: outbox.Failure[] = [];
+    const turn = () => outbox.deliver(database.db, 10, hear, (failure) => void failures.push(failure));
+    return { heard, failures, turn };
+  }
+  const withSubject = (fact: outbox.Fact | undefined, subject: string) =>
+    fact ? [{ ...fact, subject }] : [];
+
+  it("does not keep the others back; later facts of its own subject wait behind it", async () => {
+    const [one, bad, two, behind] = facts(4);
+    const all = [
+      ...withSubject(one, "stl_1"),
+      ...withSubject(bad, "stl_bad"),
+      ...withSubject(two, "stl_2"),
+      ...withSubject(behind, "stl_bad"),
+    ];
+    await append(all);
+    const { heard, failures, turn } = failingOn("stl_bad");
+    expect(await turn()).toBe(2);
+    expect(heard).toEqual([one?.id, two?.id]);
+    expect(failures).toMatchObject([{ fact: { id: bad?.id }, isDead: false }]);
+    // until its pause is over neither is touched, and new facts of others are told as one group
+    const [later] = facts(1);
+    await append(later ? [later] : []);
+    expect(await turn()).toBe(1);
+    expect(failures).toHaveLength(1);
+    expect(await undelivered()).toEqual([bad?.id, behind?.id]);
+    // cured, both are told, in their order
+    await isLater();
+    const told: string[] = [];
+    await outbox.deliver(database.db, 10, async (_, given) => void told.push(...idsOf(given)));
+    expect(told).toEqual([bad?.id, behind?.id]);
+  });
+
+  it("is set aside in sight after eight tries, and told again when a person asks for it", async () => {
+    const [bad, behind] = facts(2).map((fact) => ({ ...fact, subject: "stl_bad" }));
+    await append(bad && behind ? [bad, behind] : []);
+    const { failures, turn } = failingOn("stl_bad");
+    for (let tries = 0; tries < 8; tries += 1) {
+      await turn();
+      await isLater();
+    }
+    expect(failures.map(({ isDead }) => isDead)).toEqual([...Array(7).fill(false), true]);
+    expect(await outbox.dead(database.db.pool)).toEqual([
+      { ...bad, attempts: 8, lastError: "Error cannot take stl_bad", deadAt: expect.any(Date) },
+    ]);
+    expect(await outbox.backlog(database.db.pool)).toMatchObject({ undelivered: 1, dead: 1 });
+    // what stood behind it is told now
+    const told: string[] = [];
+    const hear = async (_: unknown, given: readonly outbox.Fact[]) => void told.push(...idsOf(given));
+    expect(await outbox.deliver(database.db, 10, hear)).toBe(1);
+    // and it comes back once, when asked for
+    expect(await outbox.redeliver(database.db.pool, bad?.id ?? "")).toBe(true);
+    expect(await outbox.redeliver(database.db.pool, bad?.id ?? "")).toBe(false);
+    expect(await outbox.deliver(database.db, 10, hear)).toBe(1);
+    expect(told).toEqual([behind?.id, bad?.id]);
+    expect(await outbox.backlog(database.db.pool)).toEqual({ undelivered: 0, oldestSeconds: 0, dead: 0 });
+  });
+
+  it("says how old the oldest fact is that waits", async () => {
+    await append(facts(2));
+    await database.query(
+      "UPDATE outbox SET occurred_at = now() - interval '90 seconds' WHERE subject = 'stl_0'",
+    );
+    const { undelivered: count, oldestSeconds } = await outbox.backlog(database.db.pool);
+    expect(count).toBe(2);
+    expect(oldestSeconds).toBeGreaterThanOrEqual(90);
+    expect(oldestSeconds).toBeLessThan(120);
   });
 });

@@ -166,7 +166,14 @@ describe("moneyLogs of two endpoints", () => {
       const errors: string[] = [];
       const log = { ...silentLog, error: (_: unknown, message: string) => void errors.push(message) };
       const row = chainRow({ ...dev.config, rpcUrls: [dev.anvil.rpcUrl, relay.url] });
-      const both = await openEvmChain({ row, log });
+      let told = 0;
+      const both = await openEvmChain({
+        row,
+        log,
+        onDisagreement: () => {
+          told += 1;
+        },
+      });
       const block = await headOf(await dev.transact(dev.lane, (await pay(treasury, 1n)).call));
       expect(await both.moneyLogs(block, [treasury])).toHaveLength(2);
 
@@ -176,6 +183,7 @@ describe("moneyLogs of two endpoints", () => {
         (result as { data: string }[]).map((one) => ({ ...one, data: `0x${"0".repeat(63)}9` }));
       await expect(both.moneyLogs(block, [treasury])).rejects.toMatchObject({ code: "chain_unavailable" });
       expect(errors).toEqual(Array(2).fill(`endpoints disagree about the logs of block ${block.number}`));
+      expect(told).toBe(2);
 
       lie = null;
       await relay.stop();

@@ -51,6 +51,16 @@ describe("localSigner", () => {
     expect(await sign({})).toEqual(await sign({}));
   });
 
+  it("tells beforehand which calls it refuses: what is no listed token's transfer, on what is no chain of its own", () => {
+    const other = { ...transfer, to: stranger };
+    const elsewhere = { ...row, chainId: 1 };
+    expect(signer.refuses(row, transfer)).toBe(false);
+    expect([signer.refuses(row, other), signer.refuses(elsewhere, transfer)]).toEqual([true, true]);
+    // by its own row: what the caller's says is not believed
+    const theirs = { ...row, tokens: [{ symbol: "USDC", contract: stranger, decimals: 6 }] };
+    expect(signer.refuses(theirs, other)).toBe(true);
+  });
+
   it("signs several transfers as one aggregate3 in which each may fail", async () => {
     const calls = [transfer, paid.bytesCall, transfer];
     const { raw } = await sign({ calls });

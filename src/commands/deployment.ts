@@ -1,0 +1,33 @@
+import { fileURLToPath } from "node:url";
+import type { Log } from "#kernel/log";
+import { type Database, migrate, openDatabase } from "#store";
+import { readConfig } from "../config.ts";
+import { recordedParts } from "../dev/recorded-parts.ts";
+
+export const say = (line: string) => void process.stdout.write(`${line}\n`);
+export const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
+export const migrations = fileURLToPath(new URL("../../migrations", import.meta.url));
+
+export interface Deployment {
+  readonly db: Database;
+  readonly masterSecret: string;
+}
+
+/** The deployment that the environment names, or the local one that runs on the data folder. */
+export async function withDeployment(work: (deployment: Deployment) => Promise<void>): Promise<void> {
+  const { outside, dataDir } = readConfig(process.env);
+  const { databaseUrl, masterSecret } = outside ?? (await recordedParts(dataDir));
+  await migrate({ url: databaseUrl, folder: migrations });
+  const db = openDatabase({
+    url: databaseUrl,
+    log: silent,
+    name: "cli",
+    maxConnections: 2,
+    role: "farebox_app",
+  });
+  try {
+    await work({ db, masterSecret });
+  } finally {
+    await db.close();
+  }
+}

@@ -1,0 +1,73 @@
+import type { Command } from "commander";
+import type { Reconciled } from "#facilitator";
+import { formatDecimal } from "#kernel/money";
+import { systemClock, systemRandom } from "#kernel/system";
+import { migrate } from "#store";
+import { compose } from "../compose.ts";
+import { readConfig } from "../config.ts";
+import { recordedParts } from "../dev/recorded-parts.ts";
+import { version } from "../version.ts";
+import { migrations, say, silent } from "./deployment.ts";
+
+const TOKEN_DECIMALS = 6;
+
+/** `farebox reconcile`: the books against every chain, now. */
+export function addReconcileCommand(program: Command): void {
+  program
+    .command("reconcile")
+    .description("compare the books with every chain at its final block; exit 1 on a difference")
+    .action(reconcile);
+}
+
+async function reconcile(): Promise<void> {
+  const { outside, dataDir, baseUrl } = readConfig(process.env);
+  const parts = outside ?? (await recordedParts(dataDir));
+  await migrate({ url: parts.databaseUrl, folder: migrations });
+  const house = await compose({
+    ...parts,
+    treasuryKey: null,
+    role: "web",
+    rateLimits: "off",
+    baseUrl,
+    version,
+    clock: systemClock,
+    random: systemRandom,
+    log: silent,
+    meter: { count: () => {}, time: () => {} },
+  });
+  try {
+    const found = await house.reconcile();
+    if (found.length === 0) say("No chain has been followed yet.");
+    else for (const line of [heading, ...found.map(cells)]) say(table(line));
+    process.exitCode = found.some(({ status }) => status === "different") ? 1 : 0;
+  } finally {
+    await house.close();
+  }
+}
+
+type Line = readonly [
+  asset: string,
+  ledger: string,
+  chain: string,
+  difference: string,
+  block: string,
+  status: string,
+];
+const heading: Line = ["asset", "ledger", "chain", "difference", "block", "status"];
+
+function cells({ asset, ledger, onChain, blockNumber, status, unexplained }: Reconciled): Line {
+  const money = (amount: bigint) => formatDecimal(amount, TOKEN_DECIMALS);
+  const why =
+    unexplained > 0 ? `${status} (${unexplained} transfers out that nothing of ours explains)` : status;
+  const chain = onChain === null ? "-" : money(onChain);
+  const difference = onChain === null ? "-" : money(onChain - ledger);
+  return [asset, money(ledger), chain, difference, String(blockNumber), why];
+}
+
+const table = ([asset, ledger, chain, difference, block, status]: Line) =>
+  [
+    asset.padEnd(18),
+    ...[ledger, chain, difference].map((text) => text.padStart(20)),
+    block.padStart(12),
+    ` ${status}`,
+  ].join(" ");
