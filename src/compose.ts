@@ -220,7 +220,7 @@ async function readiness(
     ),
   };
   try {
-    const { chains: followed, openClaims, undeliveredFacts } = await health(engine);
+    const { chains: followed, openClaims, openSweeps, undeliveredFacts } = await health(engine);
     return {
       isReady: isStarted && !draining,
       checks: {
@@ -229,6 +229,7 @@ async function readiness(
         chains: followed,
         ...refused,
         openClaims,
+        openSweeps,
         undeliveredFacts,
       },
     };
