@@ -82,13 +82,13 @@ export async function addressMoney(tx: Tx, where: Where, now: Date): Promise<rea
   const isSwept = sql`EXISTS (SELECT FROM ${claim} WHERE ${claim.claimKey} = ${chainTransfer.sweptBy}
     AND ${claim.state} IN ('included','final') AND ${claim.includedBlock} <= ${where.blockNumber})`;
   const expected = sql`coalesce(sum(${chainTransfer.amount}) FILTER (WHERE NOT ${isSwept}), 0)`;
-  const isWatched = sql<boolean>`${depositOrder.watchedUntil} > ${now.toISOString()}`;
+  const isWatched = sql<boolean>`bool_or(${depositOrder.watchedUntil} > ${now.toISOString()})`;
   const rows = await tx
     .select({ address: depositOrder.address, expected: sql<string>`${expected}`, isWatched })
     .from(chainTransfer)
     .innerJoin(depositOrder, eq(depositOrder.orderId, chainTransfer.orderId))
     .where(and(upTo(where), eq(chainTransfer.canonical, true), isNotNull(depositOrder.addressIndex)))
-    .groupBy(depositOrder.address, isWatched)
+    .groupBy(depositOrder.address)
     .having(sql`${expected} > 0 OR ${isWatched}`);
   return rows.map((row) => ({ ...row, expected: BigInt(row.expected) }));
 }
