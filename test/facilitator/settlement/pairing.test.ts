@@ -156,6 +156,13 @@ describe("a nonce that was spent without paying us", () => {
     ]);
   });
 
+  it("is not one that the router tells of: that spends no authorization", () => {
+    const order = { event: "routed" as const, paymentRef: word("d"), payTo: treasury, amount: 5n };
+    const logs = [moved({ logIndex: 1 }), { ...moved({ logIndex: 2 }), ...order, payer }];
+    expect(spent(logs)).toEqual([]);
+    expect(pairTransfers(chainId, logs)).toMatchObject([{ logIndex: 1, authorizationKey: null }]);
+  });
+
   it("is not one whose transfer stands behind it", () => {
     expect(spent([used({ logIndex: 1 }), moved({ logIndex: 2 })])).toEqual([]);
   });
