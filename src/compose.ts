@@ -222,7 +222,7 @@ async function readiness(
     ),
   };
   try {
-    const { chains: followed, openClaims, undeliveredFacts, deadFacts } = await health(engine);
+    const { chains: followed, openClaims, openSweeps, undeliveredFacts, deadFacts } = await health(engine);
     return {
       isReady: isStarted && !draining,
       checks: {
@@ -231,6 +231,7 @@ async function readiness(
         chains: followed,
         ...refused,
         openClaims,
+        openSweeps,
         undeliveredFacts,
         deadFacts,
       },

@@ -1,8 +1,8 @@
 export * as account from "./account.ts";
 export { type AccountBalance, balanceAt, imbalance, merchantBalances, trialBalance } from "./balance.ts";
-export { type EntryFilter, type MerchantEntry, merchantEntries } from "./entries.ts";
+export { type EntryFilter, type MerchantEntry, merchantEntries, postedEvents } from "./entries.ts";
 export { type Posted, post } from "./post.ts";
 export { resolvePending } from "./resolve.ts";
-export type { X402Payment } from "./templates/index.ts";
+export type { Deposit, ReturnSource, X402Payment } from "./templates/index.ts";
 export * as templates from "./templates/index.ts";
 export type { Entry, Transfer } from "./transfer.ts";

@@ -82,6 +82,8 @@ export interface Settings {
   readonly patienceBlocks: number;
   readonly maxReplacements: number;
   readonly maxAttempts: number;
+  /** Seconds for which a sweep waits for spare room in a payment's transaction before it goes alone. */
+  readonly sweepPatienceSeconds: { readonly local: number; readonly elsewhere: number };
 }
 
 export const defaultSettings: Settings = {
@@ -92,4 +94,5 @@ export const defaultSettings: Settings = {
   patienceBlocks: 3,
   maxReplacements: 6,
   maxAttempts: 3,
+  sweepPatienceSeconds: { local: 1, elsewhere: 1_800 },
 };

@@ -5,6 +5,7 @@ import { toBytesArray } from "#store";
 import type { BlockRef, Chain } from "../chain/port.ts";
 import { type Claim, eventKeyOf, findClaims, moveClaims } from "./claim.ts";
 import { isListed } from "./delisted.ts";
+import { closeSweeps } from "./deposit/sweep.ts";
 import { isFollowed, readOf, resolveUsed } from "./dispatch.ts";
 import type { Engine, OpenChain } from "./engine.ts";
 import { laneOf } from "./examine.ts";
@@ -91,9 +92,10 @@ async function postFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise
       to: "final",
       cause: "its block is final",
       set: { creditState: "final" },
-      fact: "payment.final",
+      fact: "settlement.final",
       where: sql`state = 'included'`,
     });
+    await closeSweeps(tx, claims);
     await engine.checkpoint("before-final");
     return claims.length;
   });
@@ -169,7 +171,7 @@ async function endCancelled(engine: Engine, chain: Chain, at: ObserverRow): Prom
       keys: rows.map(({ claimKey }) => claimKey),
       to: "cancelled",
       cause: "its nonce was spent, for good",
-      fact: "payment.cancelled",
+      fact: "settlement.cancelled",
     });
     await releaseUnpaid(tx, chain.row, ended);
     return ended.map(({ claimKey }) => claimKey);
@@ -218,7 +220,7 @@ async function endExpired(
       to: "expired",
       cause: "validBefore passed, for good",
       set: { reason: "invalid_exact_evm_payload_authorization_valid_before", message: EXPIRED },
-      fact: "payment.expired",
+      fact: "settlement.expired",
     });
     await releaseUnpaid(tx, chain.row, ended);
     return ended.map(({ claimKey }) => claimKey);

@@ -91,9 +91,9 @@ describe("a stranger who submits the authorization", () => {
       "single fee unmatched → fees 50",
     ]);
     expect([...(await factsOf(world.database, settled.body.extra.paymentId))].sort()).toEqual([
-      "payment.claimed",
-      "payment.credited",
-      "payment.final",
+      "settlement.claimed",
+      "settlement.credited",
+      "settlement.final",
     ]);
     await expectAtRest(world);
   });

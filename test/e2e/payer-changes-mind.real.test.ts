@@ -66,9 +66,9 @@ describe("a payer who cancels", () => {
     });
     expect(await ledgerOf(world.database, answer.body.extra.paymentId)).toEqual([]);
     expect(await factsOf(world.database, answer.body.extra.paymentId)).toEqual([
-      "payment.claimed",
-      "payment.failed",
-      "payment.cancelled",
+      "settlement.claimed",
+      "settlement.failed",
+      "settlement.cancelled",
     ]);
     await expectAtRest(world);
     expect(await transactionsSent(world.dev)).toBe(before);

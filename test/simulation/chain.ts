@@ -212,6 +212,8 @@ export function simulateChain(row: ChainRow, start: { readonly timestamp: number
         .reduce((left, { gasUsed, effectiveGasPrice }) => left - gasUsed * effectiveGasPrice, RICH);
     },
     tokenBalance: async (token, account, block) => balanceAt(token, account, block),
+    tokenBalances: async (token, accounts, block) =>
+      accounts.map((account) => balanceAt(token, account, block)),
     code: async () => "0x",
     haveCode: async (accounts) => accounts.map(() => false),
     isValidSignature: async () => false,
