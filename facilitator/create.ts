@@ -13,7 +13,7 @@ import { asOf } from "./payable/row.ts";
 import { totalsMemory } from "./payable/totals.ts";
 import { assess, nothingKnown, readTrust } from "./payable/trust.ts";
 import { authorizationReader } from "./settlement/chain-read.ts";
-import { claimReader, claimWriter, findClaims } from "./settlement/claim.ts";
+import { claimLoader, claimReader, claimWriter } from "./settlement/claim.ts";
 import type { Engine } from "./settlement/engine.ts";
 import { laneOf } from "./settlement/examine.ts";
 import { granter, releaseGrant } from "./settlement/grant.ts";
@@ -105,10 +105,7 @@ function settlingOf(engine: Engine, waiting: Settling["waiters"], wake: () => vo
     firstSight: firstSightMemory(clock),
     writeClaim: claimWriter(engine),
     grant: granter(engine),
-    loadClaim: coalesce({ maxInFlight: 2, maxItems: 200 }, async (keys) => {
-      const byKey = new Map((await findClaims(db.pool, keys)).map((row) => [row.claimKey, row]));
-      return keys.map((key) => byKey.get(key) ?? null);
-    }),
+    loadClaim: claimLoader(db.pool),
     waiters: waiting,
     wake,
   };

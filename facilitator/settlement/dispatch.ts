@@ -3,12 +3,13 @@ import type { Hash } from "#kernel/bytes";
 import type { AuthorizationRead, AuthorizationState, Call } from "../chain/port.ts";
 import { schemeFor } from "../scheme/index.ts";
 import { type Claim, moveClaims } from "./claim.ts";
+import type { SentClaim } from "./claim-parts.ts";
 import type { Engine } from "./engine.ts";
 import { findUse, freshnessFloor, revertMessage, revertReason } from "./examine.ts";
 import { feesWithinCap, gasLimitOf } from "./gas.ts";
 import { type Lane, nextNonce } from "./lane.ts";
 import { markSpent, type ObserverRow } from "./observe.ts";
-import { giveBack, queueOf, reserve } from "./queue.ts";
+import { giveBack, type Queue, reserve } from "./queue.ts";
 import { submit } from "./submit.ts";
 import { chainBlock } from "./tables.ts";
 
@@ -25,9 +26,13 @@ const HOLD_SECONDS = 2;
 
 /** One turn of a lane (settlement.md S4 to S6): takes what waits, checks it again, stores the signed transaction, sends
  *  it. Returns how many claims left. */
-export async function dispatch(engine: Engine, view: LaneView, at: ObserverRow): Promise<number> {
+export async function dispatch(
+  engine: Engine,
+  view: LaneView,
+  queue: Queue,
+  at: ObserverRow,
+): Promise<number> {
   const { chain } = view.lane;
-  const queue = await queueOf(engine, chain.row.chainId);
   if (queue.length === 0) return 0;
   const nonce = await nextNonce(engine, view.lane);
   const unmined = nonce - view.minedNonce;
@@ -49,7 +54,7 @@ async function sendGroups(
   engine: Engine,
   lane: Lane,
   firstNonce: number,
-  claims: readonly Claim[],
+  claims: readonly SentClaim[],
   at: ObserverRow,
 ): Promise<number> {
   const plain = claims.filter(({ payerHasCode }) => !payerHasCode);
@@ -68,7 +73,7 @@ async function sendGroup(
   engine: Engine,
   lane: Lane,
   nonce: number,
-  claims: readonly Claim[],
+  claims: readonly SentClaim[],
   at: ObserverRow,
 ): Promise<number> {
   const keys = claims.map(({ claimKey }) => claimKey);
@@ -105,7 +110,7 @@ async function sendGroup(
   }
 }
 
-export function callOf(claim: Claim): Call {
+export function callOf(claim: SentClaim): Call {
   const scheme = schemeFor("exact", "eip155");
   if (!scheme) throw new Error("the scheme of a stored claim is gone");
   return scheme.call(
@@ -115,7 +120,7 @@ export function callOf(claim: Claim): Call {
   );
 }
 
-export function readOf(claim: Claim): AuthorizationRead {
+export function readOf(claim: SentClaim): AuthorizationRead {
   return { token: claim.token, payer: claim.payer, nonce: claim.nonce, transfer: callOf(claim) };
 }
 
@@ -123,14 +128,14 @@ export function readOf(claim: Claim): AuthorizationRead {
 async function stillGood(
   engine: Engine,
   { chain, signer }: Lane,
-  claims: readonly Claim[],
+  claims: readonly SentClaim[],
   at: ObserverRow,
-): Promise<readonly Claim[]> {
+): Promise<readonly SentClaim[]> {
   const [states, withCode] = await Promise.all([
     chain.readAuthorizations(signer.address, claims.map(readOf)),
     chain.haveCode(claims.map(({ payer }) => payer)),
   ]);
-  const good: Claim[] = [];
+  const good: SentClaim[] = [];
   const seen = new Set<string>();
   for (const [i, claim] of claims.entries()) {
     const state = states[i];
@@ -145,7 +150,7 @@ async function stillGood(
   return good;
 }
 
-function isTimely(chain: Lane["chain"], claim: Claim, { block }: AuthorizationState): boolean {
+function isTimely(chain: Lane["chain"], claim: SentClaim, { block }: AuthorizationState): boolean {
   return (
     claim.validAfter < BigInt(block.timestamp) &&
     claim.validBefore >= BigInt(block.timestamp) + freshnessFloor(chain)
@@ -153,7 +158,7 @@ function isTimely(chain: Lane["chain"], claim: Claim, { block }: AuthorizationSt
 }
 
 /** The payer became a contract since it signed: it travels alone from now on. */
-async function markHasCode(engine: Engine, { claimKey }: Claim): Promise<void> {
+async function markHasCode(engine: Engine, { claimKey }: SentClaim): Promise<void> {
   await engine.loopDb.pool.execute(
     sql`UPDATE claim SET payer_has_code = true, taken_until = NULL WHERE claim_key = decode(${claimKey.slice(2)}, 'hex')`,
   );
@@ -164,7 +169,7 @@ async function markHasCode(engine: Engine, { claimKey }: Claim): Promise<void> {
 export async function refuse(
   engine: Engine,
   chain: Lane["chain"],
-  claim: Claim,
+  claim: SentClaim,
   state: AuthorizationState,
   at: ObserverRow,
 ): Promise<void> {
@@ -181,7 +186,7 @@ export async function refuse(
 export async function resolveUsed(
   engine: Engine,
   chain: Lane["chain"],
-  claim: Claim,
+  claim: SentClaim,
   at: ObserverRow,
 ): Promise<void> {
   const use = await findUse(chain, { ...claim, fromBlock: at.startBlock });

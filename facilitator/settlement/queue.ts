@@ -1,49 +1,64 @@
 import { sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { toBytesArray } from "#store";
-import { type Claim, findClaims } from "./claim.ts";
+import { type SentClaim, sentColumns } from "./claim-parts.ts";
 import type { Engine } from "./engine.ts";
+import { claim } from "./tables.ts";
 
 const RESERVED_SECONDS = 5;
 
+/** What waits on a chain. */
 export interface Queue {
   readonly length: number;
   /** By the database's clock. */
   readonly oldestMs: number;
+  /** Whether money that we owe outward waits for the treasury's signature. */
+  readonly hasOrders: boolean;
 }
 
-/** What waits to be sent on a chain: claimed, not reserved, and in no transaction that may still land. */
+const isFree = sql`claim.state = 'claimed' AND (claim.taken_until IS NULL OR claim.taken_until < now())`;
+
+/** What waits to be sent on a chain: claimed, not reserved, and in no transaction that may still land. A queue is mostly
+ *  empty and so do the statistics have it, also when it is not: `OFFSET 0` keeps the items a look-up per claim, where a
+ *  join planned for one claim would go through all open items for each. */
 const waiting = (chainId: number) => sql`
-  claim.chain_id = ${chainId} AND claim.state = 'claimed' AND (claim.taken_until IS NULL OR claim.taken_until < now())
-  AND NOT EXISTS (SELECT 1 FROM slot_item WHERE slot_item.claim_key = claim.claim_key AND slot_item.open)`;
+  claim.chain_id = ${chainId} AND ${isFree}
+  AND NOT EXISTS (SELECT 1 FROM slot_item WHERE slot_item.claim_key = claim.claim_key AND slot_item.open OFFSET 0)`;
 
 export async function queueOf(engine: Engine, chainId: number): Promise<Queue> {
-  const { rows } = await engine.loopDb.pool.execute<{ length: string; oldest: string | null }>(sql`
-    SELECT count(*) AS length, extract(epoch FROM now() - min(claim.created_at)) * 1000 AS oldest
+  const { rows } = await engine.loopDb.pool.execute<{
+    length: string;
+    oldest: string | null;
+    has_orders: boolean;
+  }>(sql`
+    SELECT count(*) AS length, extract(epoch FROM now() - min(claim.created_at)) * 1000 AS oldest,
+      EXISTS (SELECT 1 FROM outgoing WHERE chain_id = ${chainId} AND claim_key IS NULL AND cancelled_at IS NULL) AS has_orders
     FROM claim WHERE ${waiting(chainId)}`);
-  return { length: Number(rows[0]?.length ?? 0), oldestMs: Number(rows[0]?.oldest ?? 0) };
+  const [row] = rows;
+  return {
+    length: Number(row?.length ?? 0),
+    oldestMs: Number(row?.oldest ?? 0),
+    hasOrders: row?.has_orders ?? false,
+  };
 }
 
 /** Reserves up to `limit` claims for one batch, merchants in turn, so that one flood does not starve another merchant.
  *  The reservation lapses by itself; what keeps a claim out of two transactions is the open-item index. */
-export async function reserve(engine: Engine, chainId: number, limit: number): Promise<readonly Claim[]> {
-  const { rows } = await engine.loopDb.pool.execute<{ claim_key: string }>(sql`
-    WITH turn AS (
-      SELECT claim_key, row_number() OVER (PARTITION BY merchant_id ORDER BY created_at, claim_key) AS turn
-      FROM claim WHERE ${waiting(chainId)}),
-    picked AS (
-      SELECT claim.claim_key FROM claim JOIN turn ON turn.claim_key = claim.claim_key
-      WHERE claim.state = 'claimed' AND (claim.taken_until IS NULL OR claim.taken_until < now())
-      ORDER BY turn.turn, claim.created_at LIMIT ${limit}
-      FOR UPDATE OF claim SKIP LOCKED)
-    UPDATE claim SET taken_until = now() + make_interval(secs => ${RESERVED_SECONDS})
-    FROM picked WHERE claim.claim_key = picked.claim_key
-    RETURNING '0x' || encode(claim.claim_key, 'hex') AS claim_key`);
-  const claims = await findClaims(
-    engine.loopDb.pool,
-    rows.map(({ claim_key }) => claim_key as Hash),
-  );
-  return [...claims].sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+export async function reserve(engine: Engine, chainId: number, limit: number): Promise<readonly SentClaim[]> {
+  const db = engine.loopDb.pool;
+  const { rows } = await db.execute<{ claim_key: Hash }>(sql`
+    SELECT '0x' || encode(claim_key, 'hex') AS claim_key FROM claim WHERE ${waiting(chainId)}
+    ORDER BY row_number() OVER (PARTITION BY merchant_id ORDER BY created_at, claim_key), created_at LIMIT ${limit}`);
+  if (rows.length === 0) return [];
+  const keys = toBytesArray(rows.map(({ claim_key }) => claim_key));
+  const claims = await db
+    .update(claim)
+    .set({ takenUntil: sql`now() + make_interval(secs => ${RESERVED_SECONDS})` })
+    .where(
+      sql`${claim.claimKey} IN (SELECT claim_key FROM claim WHERE claim_key = ANY(${keys}) AND ${isFree} FOR UPDATE SKIP LOCKED)`,
+    )
+    .returning(sentColumns);
+  return claims.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
 }
 
 /** Gives reserved claims back at once: nothing was signed for them. */

@@ -3,7 +3,7 @@ import { post, templates } from "#ledger";
 import { type Tx, toBytesArray } from "#store";
 import type { ChainRow } from "../chain/registry.ts";
 import { payable } from "../payable/tables.ts";
-import type { MovedClaim } from "./claim.ts";
+import type { MovedClaim } from "./claim-parts.ts";
 import { assetOf } from "./coin.ts";
 
 /** What claims that ended unpaid had held is free again: a payable that can be paid once, a payout's reserved money. */

@@ -27,6 +27,12 @@ export async function deliver(
   limit: number,
   hear: (tx: Tx, facts: readonly Fact[]) => Promise<void>,
 ): Promise<number> {
+  const [next] = await db.pool
+    .select({ id: outbox.id })
+    .from(outbox)
+    .where(sql`${outbox.deliveredAt} IS NULL`)
+    .limit(1);
+  if (!next) return 0;
   return db.tx(async (tx) => {
     const rows = await tx
       .select({
