@@ -13,7 +13,7 @@ import { asOf } from "./payable/row.ts";
 import { totalsMemory } from "./payable/totals.ts";
 import { assess, nothingKnown, readTrust } from "./payable/trust.ts";
 import { authorizationReader } from "./settlement/chain-read.ts";
-import { claimReader, claimWriter, findClaims } from "./settlement/claim.ts";
+import { claimLoader, claimReader, claimWriter } from "./settlement/claim.ts";
 import { readArrivals, takeArrivals } from "./settlement/deposit/arrivals.ts";
 import { openOrder, resignOrder } from "./settlement/deposit/order.ts";
 import type { Engine } from "./settlement/engine.ts";
@@ -115,10 +115,7 @@ function settlingOf(
     firstSight: firstSightMemory(clock),
     writeClaim: claimWriter(engine),
     grant: granter(engine),
-    loadClaim: coalesce({ maxInFlight: 2, maxItems: 200 }, async (keys) => {
-      const byKey = new Map((await findClaims(db.pool, keys)).map((row) => [row.claimKey, row]));
-      return keys.map((key) => byKey.get(key) ?? null);
-    }),
+    loadClaim: claimLoader(db.pool),
     waiters: waiting,
     wake,
   };

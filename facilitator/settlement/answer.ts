@@ -3,6 +3,7 @@ import type { Fault } from "#kernel/fault";
 import { type Executor, toBytesArray } from "#store";
 import type { Reason, Refusal } from "../scheme/reasons.ts";
 import type { Claim } from "./claim.ts";
+import type { ToldClaim } from "./claim-parts.ts";
 import type { Engine } from "./engine.ts";
 import type { PaymentRequest, SettleAnswer, SettleOutcome } from "./request.ts";
 import { isChargeable } from "./state.ts";
@@ -15,7 +16,10 @@ export function networkOf(engine: Engine, claim: Pick<Claim, "chainId">): string
 }
 
 /** The hash of a claim's newest signed transaction, known before it was ever sent; `""` while nothing is signed. */
-export async function lastTransaction(db: Executor, claim: Claim): Promise<string> {
+export async function lastTransaction(
+  db: Executor,
+  claim: Pick<Claim, "claimKey" | "includedTx">,
+): Promise<string> {
   if (claim.includedTx) return claim.includedTx;
   const [row] = await db
     .select({ txHash: attempt.txHash })
@@ -52,7 +56,7 @@ function answer(
 }
 
 /** Settled, and this caller holds the grant. */
-export function settledAnswer(engine: Engine, claim: Claim): SettleAnswer {
+export function settledAnswer(engine: Engine, claim: ToldClaim): SettleAnswer {
   return answer(engine, claim, "settled", {
     extra: {
       ...(claim.includedAt ? { settledAt: claim.includedAt.toISOString() } : {}),
@@ -62,7 +66,7 @@ export function settledAnswer(engine: Engine, claim: Claim): SettleAnswer {
 }
 
 /** Settled, and somebody was told so before. Carries all that a stock client keeps of a 409. */
-export function duplicateAnswer(engine: Engine, claim: Claim): SettleAnswer {
+export function duplicateAnswer(engine: Engine, claim: ToldClaim): SettleAnswer {
   return answer(engine, claim, "duplicate", {
     reason: "duplicate_settlement",
     message: `This authorization was settled before, in transaction ${claim.includedTx}. Nothing was charged again. Its status: /x402/settlements/${claim.id}.`,
@@ -70,7 +74,7 @@ export function duplicateAnswer(engine: Engine, claim: Claim): SettleAnswer {
 }
 
 /** Bound to another payable, merchant or terms; nothing of the other side leaks. */
-export function boundElsewhereAnswer(engine: Engine, claim: Claim): SettleAnswer {
+export function boundElsewhereAnswer(engine: Engine, claim: ToldClaim): SettleAnswer {
   return {
     ...answer(engine, claim, "bound-elsewhere", {
       reason: "authorization_bound_elsewhere",
@@ -96,7 +100,7 @@ export function pendingAnswer(engine: Engine, claim: Told, transaction: string):
 }
 
 /** It was attempted or decided, and did not settle. `chargeable` tells whether the signature can still move money. */
-export function failedAnswer(engine: Engine, claim: Claim, transaction: string): SettleAnswer {
+export function failedAnswer(engine: Engine, claim: ToldClaim, transaction: string): SettleAnswer {
   const reason: Reason = claim.reason ?? "unexpected_settle_error";
   return answer(engine, claim, "failed", {
     reason,

@@ -4,6 +4,7 @@ import { coalesce } from "#kernel/coalesce";
 import { templates } from "#ledger";
 import { type Executor, insertMany, outbox, type Tx, toBytesArray } from "#store";
 import { payable } from "../payable/tables.ts";
+import { type MovedClaim, movedColumns, type ToldClaim, toldColumns } from "./claim-parts.ts";
 import type { Engine } from "./engine.ts";
 import { type AnswerId, leavePlaces, takePlaces } from "./places.ts";
 import { type ClaimState, leadingTo } from "./state.ts";
@@ -19,7 +20,7 @@ export interface ClaimLookup {
   readonly payer: Address;
 }
 export interface KnownClaim {
-  readonly claim: Claim | null;
+  readonly claim: ToldClaim | null;
   /** Atomic units the payer's other open claims on this token will take. */
   readonly openAmount: bigint;
 }
@@ -28,10 +29,10 @@ export interface KnownClaim {
 export function claimReader(db: Executor): (lookup: ClaimLookup) => Promise<KnownClaim> {
   return coalesce({ maxInFlight: 2, maxItems: 200 }, async (lookups: readonly ClaimLookup[]) => {
     const [claims, open] = await Promise.all([
-      db
-        .select()
-        .from(claim)
-        .where(sql`${claim.claimKey} = ANY(${toBytesArray(lookups.map(({ claimKey }) => claimKey))})`),
+      findToldClaims(
+        db,
+        lookups.map(({ claimKey }) => claimKey),
+      ),
       openAmounts(db, lookups),
     ]);
     const byKey = new Map(claims.map((row) => [row.claimKey, row]));
@@ -212,22 +213,6 @@ export function eventKeyOf({
     : `${kind}:${claimKey}:${creditEpoch}`;
 }
 
-/** What those who move claims go on with; the other columns would be read for nothing, hundreds of rows at a time. */
-const movedColumns = {
-  claimKey: claim.claimKey,
-  id: claim.id,
-  kind: claim.kind,
-  merchantId: claim.merchantId,
-  payableId: claim.payableId,
-  token: claim.token,
-  amount: claim.amount,
-  reason: claim.reason,
-  includedTx: claim.includedTx,
-  holdsPayable: claim.holdsPayable,
-  version: claim.version,
-};
-export type MovedClaim = Pick<Claim, keyof typeof movedColumns>;
-
 /** Moves claims to `to`, each only from a state that may lead there, with timeline and facts. Returns those moved;
  *  the others were moved by somebody faster. */
 export async function moveClaims(
@@ -274,6 +259,22 @@ export async function moveClaims(
   const payloadOf = ({ reason, includedTx: transaction }: MovedClaim) => ({ reason, transaction });
   if (type) await tellFacts(engine, tx, type, moved, payloadOf);
   return moved;
+}
+
+/** The part of these claims that answers are made of. */
+async function findToldClaims(db: Executor, keys: readonly Hash[]): Promise<readonly ToldClaim[]> {
+  return db
+    .select(toldColumns)
+    .from(claim)
+    .where(sql`${claim.claimKey} = ANY(${toBytesArray(keys)})`);
+}
+
+/** One indexed read for many callers who wait, or were late. */
+export function claimLoader(db: Executor): (key: Hash) => Promise<ToldClaim | null> {
+  return coalesce({ maxInFlight: 2, maxItems: 250 }, async (keys: readonly Hash[]) => {
+    const byKey = new Map((await findToldClaims(db, keys)).map((row) => [row.claimKey, row]));
+    return keys.map((key) => byKey.get(key) ?? null);
+  });
 }
 
 export async function findClaims(db: Executor, keys: readonly Hash[]): Promise<readonly Claim[]> {

@@ -1,11 +1,12 @@
-import { and, eq, isNull, sql } from "drizzle-orm";
+import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { assert, unreachable } from "#kernel/fault";
 import { type Entry, post, resolvePending, templates } from "#ledger";
 import { insertMany, type Tx, toBytesArray } from "#store";
 import type { Chain } from "../chain/port.ts";
 import type { ChainRow } from "../chain/registry.ts";
-import { type Claim, eventKeyOf, tellFacts } from "./claim.ts";
+import { eventKeyOf, tellFacts } from "./claim.ts";
+import { type MatchedClaim, matchedColumns, type ToldClaim, toldColumns } from "./claim-parts.ts";
 import { assetOf } from "./coin.ts";
 import { isListed } from "./delisted.ts";
 import { TIERS } from "./depth.ts";
@@ -13,90 +14,120 @@ import type { Engine } from "./engine.ts";
 import { holdView, type ObserverRow } from "./observe.ts";
 import { reservedMoney } from "./outgoing.ts";
 import { type ReservedMoney, sent } from "./reservation.ts";
-import { isOutgoing } from "./state.ts";
+import { claimKinds, isOutgoing } from "./state.ts";
 import { attempt, chainTransfer, claim, claimEvent } from "./tables.ts";
 
 const CLAIMS_PER_TRANSACTION = 250;
 
-type TransferRow = typeof chainTransfer.$inferSelect;
+const logColumns = {
+  blockNumber: chainTransfer.blockNumber,
+  blockHash: chainTransfer.blockHash,
+  txHash: chainTransfer.txHash,
+  logIndex: chainTransfer.logIndex,
+  blockTime: chainTransfer.blockTime,
+  claimedKind: chainTransfer.claimedKind,
+  bookedFinal: chainTransfer.bookedFinal,
+  bookings: chainTransfer.bookings,
+};
 interface Match {
-  readonly claim: Claim;
-  readonly log: TransferRow;
+  readonly claim: MatchedClaim;
+  readonly log: Pick<typeof chainTransfer.$inferSelect, keyof typeof logColumns>;
 }
 
 /** Credits what the chain has paid: every claim whose authorization moved its amount to us in a canonical block deep
- *  enough. Tells the keys of each group as soon as it is committed. Nothing else credits (DESIGN 4.3). */
+ *  enough. Tells the claims of each group as soon as it is committed. Nothing else credits (DESIGN 4.3). */
 export async function creditAll(
   engine: Engine,
   chain: Chain,
   at: ObserverRow,
-  tell: (credited: readonly Hash[]) => void,
+  isNewBlock: boolean,
+  tell: (credited: readonly ToldClaim[]) => void,
 ): Promise<void> {
+  if (!isNewBlock && !(await hasMatch(engine, chain, at))) return;
   for (;;) {
-    const keys = await engine.loopDb.tx((tx) => creditSome(engine, tx, chain, at));
-    if (keys.length > 0) await engine.checkpoint("credited");
-    tell(keys);
-    if (keys.length < CLAIMS_PER_TRANSACTION) return;
+    const credited = await engine.loopDb.tx((tx) => creditSome(engine, tx, chain, at));
+    if (credited.length > 0) await engine.checkpoint("credited");
+    tell(credited);
+    if (credited.length < CLAIMS_PER_TRANSACTION) return;
   }
 }
 
-async function creditSome(engine: Engine, tx: Tx, chain: Chain, at: ObserverRow): Promise<readonly Hash[]> {
+async function creditSome(
+  engine: Engine,
+  tx: Tx,
+  chain: Chain,
+  at: ObserverRow,
+): Promise<readonly ToldClaim[]> {
   if (!(await holdView(tx, chain, at))) return [];
   const matches = await findMatches(tx, chain, at);
   if (matches.length === 0) return [];
   await claimLogs(tx, matches);
   await postCredits(tx, chain, matches);
-  await markIncluded(engine, tx, matches);
+  const credited = await markIncluded(engine, tx, matches);
   await engine.checkpoint("before-credit");
-  return matches.map(({ claim: { claimKey } }) => claimKey);
+  return credited;
 }
 
-async function findMatches(tx: Tx, chain: Chain, at: ObserverRow): Promise<readonly Match[]> {
-  const { chainId, depth } = chain.row;
-  // Our own money is on its way in the books as soon as it is on the chain.
+/** Whether a turn without a new block has anything to credit: a stranger's payment whose claim came after it. Counted,
+ *  since a plan for the first one found would look through all logs for what is mostly not there. */
+async function hasMatch({ loopDb }: Engine, chain: Chain, at: ObserverRow): Promise<boolean> {
+  const [found] = await loopDb.pool
+    .select({ count: sql<string>`count(*)` })
+    .from(chainTransfer)
+    .innerJoin(claim, eq(claim.claimKey, chainTransfer.authorizationKey))
+    .where(isPayment(chain, at));
+  return found?.count !== "0";
+}
+
+/** A log that pays an open claim and lies deep enough. Our own money is on its way in the books as soon as it is on the
+ *  chain. */
+function isPayment({ row }: Chain, at: ObserverRow): SQL | undefined {
+  const { chainId, depth } = row;
   const deepEnough = sql`${chainTransfer.blockNumber} <= CASE
     WHEN ${claim.kind} <> 'x402' OR ${claim.amount} < ${TIERS.x402.toString()}::numeric THEN ${at.cursorNumber - depth.x402 + 1}::bigint
     WHEN ${claim.amount} < ${TIERS.standard.toString()}::numeric THEN ${at.cursorNumber - depth.standard + 1}::bigint
     ELSE ${at.finalizedNumber}::bigint END`;
-  const rows = await tx
-    .select({ claim, log: chainTransfer })
+  return and(
+    eq(chainTransfer.chainId, chainId),
+    eq(chainTransfer.canonical, true),
+    // From the open claims to their logs, never the other way: logs that nobody claims stay for ever.
+    sql`${claim.state} IN ('claimed','submitting','failed-watch')`,
+    eq(claim.chainId, chainId),
+    isListed(row, claim.token),
+    eq(claim.creditState, "none"),
+    sql`coalesce(${chainTransfer.claimedKind}, 'unmatched') = 'unmatched'`,
+    eq(claim.amount, chainTransfer.amount),
+    eq(claim.payTo, chainTransfer.recipient),
+    deepEnough,
+  );
+}
+
+async function findMatches(tx: Tx, chain: Chain, at: ObserverRow): Promise<readonly Match[]> {
+  return tx
+    .select({ claim: matchedColumns, log: logColumns })
     .from(chainTransfer)
     .innerJoin(claim, eq(claim.claimKey, chainTransfer.authorizationKey))
-    .where(
-      and(
-        eq(chainTransfer.chainId, chainId),
-        eq(chainTransfer.canonical, true),
-        // From the open claims to their logs, never the other way: logs that nobody claims stay for ever.
-        sql`${claim.state} IN ('claimed','submitting','failed-watch')`,
-        eq(claim.chainId, chainId),
-        isListed(chain.row, claim.token),
-        eq(claim.creditState, "none"),
-        sql`coalesce(${chainTransfer.claimedKind}, 'unmatched') = 'unmatched'`,
-        eq(claim.amount, chainTransfer.amount),
-        eq(claim.payTo, chainTransfer.recipient),
-        deepEnough,
-      ),
-    )
+    .where(isPayment(chain, at))
     .orderBy(claim.claimKey)
     .limit(CLAIMS_PER_TRANSACTION)
     .for("update", { of: [claim, chainTransfer], skipLocked: true });
-  return rows;
 }
 
 /** One log pays one thing: the unique index on `claimed_by` stands behind this. */
 async function claimLogs(tx: Tx, matches: readonly Match[]): Promise<void> {
-  await tx
-    .update(chainTransfer)
-    .set({
-      claimedBy: sql`${chainTransfer.authorizationKey}`,
-      claimedKind: sql`(SELECT kind FROM claim WHERE claim_key = ${chainTransfer.authorizationKey})`,
-    })
-    .where(
-      and(
-        sql`${chainTransfer.authorizationKey} = ANY(${toBytesArray(matches.map(({ claim: { claimKey } }) => claimKey))})`,
-        eq(chainTransfer.canonical, true),
-      ),
-    );
+  for (const claimedKind of claimKinds) {
+    const keys = matches.flatMap(({ claim: { kind, claimKey } }) => (kind === claimedKind ? [claimKey] : []));
+    if (keys.length === 0) continue;
+    await tx
+      .update(chainTransfer)
+      .set({ claimedBy: sql`${chainTransfer.authorizationKey}`, claimedKind })
+      .where(
+        and(
+          sql`${chainTransfer.authorizationKey} = ANY(${toBytesArray(keys)})`,
+          eq(chainTransfer.canonical, true),
+        ),
+      );
+  }
 }
 
 async function postCredits(tx: Tx, { row }: Chain, matches: readonly Match[]): Promise<void> {
@@ -157,14 +188,20 @@ function creditEntry(
   }
 }
 
-async function markIncluded(engine: Engine, tx: Tx, matches: readonly Match[]): Promise<void> {
+async function markIncluded(
+  engine: Engine,
+  tx: Tx,
+  matches: readonly Match[],
+): Promise<readonly ToldClaim[]> {
   const ours = await ourTransactions(tx, matches);
+  const credited: ToldClaim[] = [];
   for (const group of [
     matches.filter(({ log }) => !log.bookedFinal),
     matches.filter(({ log }) => log.bookedFinal),
   ]) {
-    if (group.length > 0) await includeGroup(engine, tx, group, ours);
+    if (group.length > 0) credited.push(...(await includeGroup(engine, tx, group, ours)));
   }
+  return credited;
 }
 
 async function ourTransactions(tx: Tx, matches: readonly Match[]): Promise<ReadonlySet<Hash>> {
@@ -182,25 +219,34 @@ async function includeGroup(
   tx: Tx,
   group: readonly Match[],
   ours: ReadonlySet<Hash>,
-): Promise<void> {
+): Promise<readonly ToldClaim[]> {
   const isFinal = group[0]?.log.bookedFinal === true;
   const state = isFinal ? ("final" as const) : ("included" as const);
-  const credited = await tx.execute<{ claim_key: Buffer }>(sql`
-    UPDATE claim SET state = ${state}, credit_state = ${isFinal ? "final" : "credited"}, reason = NULL, message = NULL,
-      included_block = place.block, included_hash = place.block_hash, included_tx = place.tx, included_log = place.log,
-      included_at = place.at, settled_by = place.settled_by, version = version + 1, updated_at = now()
-    FROM unnest(
-      ${toBytesArray(group.map(({ log }) => log.authorizationKey ?? "0x"))},
-      ${sql.param(group.map(({ log }) => log.blockNumber))}::bigint[],
-      ${toBytesArray(group.map(({ log }) => log.blockHash))},
-      ${toBytesArray(group.map(({ log }) => log.txHash))},
-      ${sql.param(group.map(({ log }) => log.logIndex))}::int[],
-      ${sql.param(group.map(({ log }) => log.blockTime.toISOString()))}::timestamptz[],
-      ${sql.param(group.map(({ log }) => (ours.has(log.txHash) ? "farebox" : "third-party")))}::text[]
-    ) AS place(key, block, block_hash, tx, log, at, settled_by)
-    WHERE claim_key = place.key AND credit_state = 'none'
-    RETURNING claim_key`);
-  if (credited.rows.length !== group.length) throw new Error("a credit did not hit exactly its claims");
+  const keys = toBytesArray(group.map(({ claim: { claimKey } }) => claimKey));
+  const credited = await tx
+    .update(claim)
+    .set({
+      state,
+      creditState: isFinal ? "final" : "credited",
+      reason: null,
+      message: null,
+      includedBlock: sql`place.block`,
+      includedHash: sql`place.block_hash`,
+      includedTx: sql`place.tx`,
+      includedLog: sql`place.log`,
+      includedAt: sql`place.at`,
+      settledBy: sql`place.settled_by`,
+      version: sql`${claim.version} + 1`,
+      updatedAt: sql`now()`,
+    })
+    .from(placesOf(group, ours))
+    // The rows are locked since they were matched. By key twice, and by nothing that seems to leave few of them: the
+    // planner then neither scans the table nor compares every claim with every place.
+    .where(
+      sql`${claim.claimKey} = ANY(${keys}) AND ${claim.claimKey} = place.key AND ${claim.version} = place.version`,
+    )
+    .returning(toldColumns);
+  if (credited.length !== group.length) throw new Error("a credit did not hit exactly its claims");
   const events = group.map(({ claim: { claimKey, version, state: from } }) => ({
     claimKey,
     version: version + 1,
@@ -215,6 +261,21 @@ async function includeGroup(
   const paid = group.map(({ claim: row, log }) => ({ ...row, paidIn: log.txHash }));
   for (const type of types)
     await tellFacts(engine, tx, type, paid, ({ paidIn }) => ({ transaction: paidIn }));
+  return credited;
+}
+
+/** Where each claim of a group was paid. */
+function placesOf(group: readonly Match[], ours: ReadonlySet<Hash>): SQL {
+  return sql`unnest(
+    ${toBytesArray(group.map(({ claim: { claimKey } }) => claimKey))},
+    ${sql.param(group.map(({ claim: { version } }) => version))}::int[],
+    ${sql.param(group.map(({ log }) => log.blockNumber))}::bigint[],
+    ${toBytesArray(group.map(({ log }) => log.blockHash))},
+    ${toBytesArray(group.map(({ log }) => log.txHash))},
+    ${sql.param(group.map(({ log }) => log.logIndex))}::int[],
+    ${sql.param(group.map(({ log }) => log.blockTime.toISOString()))}::timestamptz[],
+    ${sql.param(group.map(({ log }) => (ours.has(log.txHash) ? "farebox" : "third-party")))}::text[]
+  ) AS place(key, version, block, block_hash, tx, log, at, settled_by)`;
 }
 
 /** Money that came to us and that no claim accounts for: booked as unmatched, so that the books equal the chain, until

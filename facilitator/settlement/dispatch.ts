@@ -3,13 +3,14 @@ import type { Hash } from "#kernel/bytes";
 import type { AuthorizationRead, AuthorizationState, Call } from "../chain/port.ts";
 import { schemeFor } from "../scheme/index.ts";
 import { type Claim, moveClaims } from "./claim.ts";
+import type { SentClaim } from "./claim-parts.ts";
 import { sweepPatience } from "./deposit/sweep.ts";
 import type { Engine } from "./engine.ts";
 import { findUse, freshnessFloor, revertMessage, revertReason } from "./examine.ts";
 import { feesWithinCap, gasLimitOf } from "./gas.ts";
 import { type Lane, nextNonce } from "./lane.ts";
 import { markSpent, type ObserverRow } from "./observe.ts";
-import { giveBack, type Queue, queueOf, reserve } from "./queue.ts";
+import { giveBack, type Queue, reserve } from "./queue.ts";
 import { submit } from "./submit.ts";
 import { chainBlock } from "./tables.ts";
 
@@ -28,9 +29,13 @@ const MOST_SWEEPS = 25;
 
 /** One turn of a lane (settlement.md S4 to S6): takes what waits, checks it again, stores the signed transaction, sends
  *  it. Returns how many claims left. */
-export async function dispatch(engine: Engine, view: LaneView, at: ObserverRow): Promise<number> {
+export async function dispatch(
+  engine: Engine,
+  view: LaneView,
+  queue: Queue,
+  at: ObserverRow,
+): Promise<number> {
   const { chain } = view.lane;
-  const queue = await queueOf(engine, chain.row.chainId);
   const oldSweeps = queue.oldestSweepMs >= sweepPatience(engine, view.lane) * 1_000;
   if (queue.length === 0 && !oldSweeps) return 0;
   const nonce = await nextNonce(engine, view.lane);
@@ -48,7 +53,7 @@ export async function dispatch(engine: Engine, view: LaneView, at: ObserverRow):
 }
 
 /** Payments first; sweeps in the room that they leave. */
-async function nextBatch(engine: Engine, { chain }: Lane, queue: Queue): Promise<readonly Claim[]> {
+async function nextBatch(engine: Engine, { chain }: Lane, queue: Queue): Promise<readonly SentClaim[]> {
   const { chainId, batchLimit } = chain.row;
   const payments = await reserve(engine, chainId, Math.min(queue.length, batchLimit), "payments");
   const room = Math.min(batchLimit - payments.length, MOST_SWEEPS);
@@ -60,7 +65,7 @@ async function sendGroups(
   engine: Engine,
   lane: Lane,
   firstNonce: number,
-  claims: readonly Claim[],
+  claims: readonly SentClaim[],
   at: ObserverRow,
 ): Promise<number> {
   const plain = claims.filter(({ payerHasCode }) => !payerHasCode);
@@ -79,7 +84,7 @@ async function sendGroup(
   engine: Engine,
   lane: Lane,
   nonce: number,
-  claims: readonly Claim[],
+  claims: readonly SentClaim[],
   at: ObserverRow,
 ): Promise<number> {
   const keys = claims.map(({ claimKey }) => claimKey);
@@ -122,9 +127,9 @@ const BARRED_MESSAGE = "The token of this payment is no longer accepted here: a 
 async function withoutBarred(
   engine: Engine,
   { chain, signer }: Lane,
-  claims: readonly Claim[],
-): Promise<readonly Claim[]> {
-  const isBarred = (claim: Claim) => signer.refuses(chain.row, callOf(claim));
+  claims: readonly SentClaim[],
+): Promise<readonly SentClaim[]> {
+  const isBarred = (claim: SentClaim) => signer.refuses(chain.row, callOf(claim));
   const barred = claims.filter(isBarred);
   if (barred.length === 0) return claims;
   engine.log.error(
@@ -143,7 +148,7 @@ async function withoutBarred(
   return claims.filter((claim) => !isBarred(claim));
 }
 
-export function callOf(claim: Claim): Call {
+export function callOf(claim: SentClaim): Call {
   const scheme = schemeFor("exact", "eip155");
   if (!scheme) throw new Error("the scheme of a stored claim is gone");
   return scheme.call(
@@ -153,7 +158,7 @@ export function callOf(claim: Claim): Call {
   );
 }
 
-export function readOf(claim: Claim): AuthorizationRead {
+export function readOf(claim: SentClaim): AuthorizationRead {
   return { token: claim.token, payer: claim.payer, nonce: claim.nonce, transfer: callOf(claim) };
 }
 
@@ -161,15 +166,15 @@ export function readOf(claim: Claim): AuthorizationRead {
 async function stillGood(
   engine: Engine,
   { chain, signer }: Lane,
-  claims: readonly Claim[],
+  claims: readonly SentClaim[],
   at: ObserverRow,
-): Promise<readonly Claim[]> {
+): Promise<readonly SentClaim[]> {
   if (claims.length === 0) return [];
   const [states, withCode] = await Promise.all([
     chain.readAuthorizations(signer.address, claims.map(readOf)),
     chain.haveCode(claims.map(({ payer }) => payer)),
   ]);
-  const good: Claim[] = [];
+  const good: SentClaim[] = [];
   const seen = new Set<string>();
   for (const [i, claim] of claims.entries()) {
     const state = states[i];
@@ -184,7 +189,7 @@ async function stillGood(
   return good;
 }
 
-function isTimely(chain: Lane["chain"], claim: Claim, { block }: AuthorizationState): boolean {
+function isTimely(chain: Lane["chain"], claim: SentClaim, { block }: AuthorizationState): boolean {
   return (
     claim.validAfter < BigInt(block.timestamp) &&
     claim.validBefore >= BigInt(block.timestamp) + freshnessFloor(chain)
@@ -192,7 +197,7 @@ function isTimely(chain: Lane["chain"], claim: Claim, { block }: AuthorizationSt
 }
 
 /** The payer became a contract since it signed: it travels alone from now on. */
-async function markHasCode(engine: Engine, { claimKey }: Claim): Promise<void> {
+async function markHasCode(engine: Engine, { claimKey }: SentClaim): Promise<void> {
   await engine.loopDb.pool.execute(
     sql`UPDATE claim SET payer_has_code = true, taken_until = NULL WHERE claim_key = decode(${claimKey.slice(2)}, 'hex')`,
   );
@@ -203,7 +208,7 @@ async function markHasCode(engine: Engine, { claimKey }: Claim): Promise<void> {
 export async function refuse(
   engine: Engine,
   chain: Lane["chain"],
-  claim: Claim,
+  claim: SentClaim,
   state: AuthorizationState,
   at: ObserverRow,
 ): Promise<void> {
@@ -220,7 +225,7 @@ export async function refuse(
 export async function resolveUsed(
   engine: Engine,
   chain: Lane["chain"],
-  claim: Claim,
+  claim: SentClaim,
   at: ObserverRow,
 ): Promise<void> {
   const use = await findUse(chain, { ...claim, fromBlock: at.startBlock });

@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
 import { type Tx, toBytesArray } from "#store";
@@ -15,10 +15,10 @@ export interface GrantRequest {
   readonly answerIds: readonly AnswerId[];
 }
 
-/** The single success grant: of all callers of a claim, on all processes, at most one gets true, by compare-and-set.
+/** The single success grant: of all callers of a claim, on all processes, at most one gets true, decided under the row's lock.
  *  The answer is stored under the caller's ids in the same transaction (settlement.md S9). */
 export function granter(engine: Engine): (request: GrantRequest) => Promise<boolean> {
-  return coalesce({ maxInFlight: 2, maxItems: 100 }, async (requests: readonly GrantRequest[]) => {
+  return coalesce({ maxInFlight: 2, maxItems: 250 }, async (requests: readonly GrantRequest[]) => {
     const won = await engine.db.tx(async (tx) => {
       const granted = await grantAll(tx, requests);
       await engine.checkpoint("before-grant");
@@ -32,20 +32,18 @@ export function granter(engine: Engine): (request: GrantRequest) => Promise<bool
 async function grantAll(tx: Tx, requests: readonly GrantRequest[]): Promise<ReadonlySet<GrantRequest>> {
   const first = [...new Map([...requests].reverse().map((request) => [request.claimKey, request])).values()];
   const keys = first.map(({ claimKey }) => claimKey).sort();
-  // Locked in key order: two groups with the same claims must not wait for each other.
-  await tx
-    .select({ key: claim.claimKey })
+  // Locked in key order: two groups with the same claims must not wait for each other. What is read under the lock
+  // holds until the commit.
+  const locked = await tx
+    .select({ claimKey: claim.claimKey, creditState: claim.creditState, grantedAt: claim.grantedAt })
     .from(claim)
-    .where(inArray(claim.claimKey, keys))
+    .where(sql`${claim.claimKey} = ANY(${toBytesArray(keys)})`)
     .orderBy(claim.claimKey)
     .for("update");
-  const granted = await tx
-    .update(claim)
-    .set({ grantedTo: requestIdOf(first), grantedAt: sql`now()` })
-    .where(and(inArray(claim.claimKey, keys), sql`${claim.creditState} <> 'none'`, isNull(claim.grantedAt)))
-    .returning({ claimKey: claim.claimKey });
-  const won = new Set(granted.map(({ claimKey }) => claimKey));
+  const free = locked.filter(({ creditState, grantedAt }) => creditState !== "none" && grantedAt === null);
+  const won = new Set(free.map(({ claimKey }) => claimKey));
   const winners = first.filter(({ claimKey }) => won.has(claimKey));
+  if (winners.length > 0) await tx.execute(grantTo(winners));
   const answers = winners.flatMap(({ claimKey, answer, answerIds }) =>
     answerIds.map((id) => ({ ...id, claimKey, body: answer })),
   );
@@ -63,10 +61,12 @@ async function grantAll(tx: Tx, requests: readonly GrantRequest[]): Promise<Read
 }
 
 /** One statement for many claims: each row takes the request that stands beside its key. */
-function requestIdOf(requests: readonly GrantRequest[]) {
+function grantTo(requests: readonly GrantRequest[]) {
   const keys = toBytesArray(requests.map(({ claimKey }) => claimKey));
   const ids = sql`${sql.param(requests.map(({ requestId }) => requestId))}::text[]`;
-  return sql`(SELECT pair.id FROM unnest(${keys}, ${ids}) AS pair(key, id) WHERE pair.key = ${claim.claimKey})`;
+  return sql`
+    UPDATE claim SET success_granted_to = pair.id, success_granted_at = now() FROM unnest(${keys}, ${ids}) AS pair(key, id)
+    WHERE claim.claim_key = ANY(${keys}) AND claim.claim_key = pair.key`;
 }
 
 /** Takes a grant back whose answer never left: only by the request that holds it. */

@@ -1,8 +1,9 @@
 import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, lte, sql } from "drizzle-orm";
 import { post, templates } from "#ledger";
-import type { Tx } from "#store";
+import { type Tx, toBytesArray } from "#store";
 import type { Receipt } from "../chain/port.ts";
-import { type Claim, moveClaims } from "./claim.ts";
+import { moveClaims } from "./claim.ts";
+import { type SentClaim, sentColumns } from "./claim-parts.ts";
 import { coinOf } from "./coin.ts";
 import { fail, isFollowed, readOf, refuse } from "./dispatch.ts";
 import type { Engine } from "./engine.ts";
@@ -94,12 +95,12 @@ async function receiptOf(engine: Engine, { chain }: Lane, id: string): Promise<R
 }
 
 /** Claims of these slots that no transfer in a canonical block has paid. */
-async function unpaidItems(engine: Engine, slots: readonly Slot[]): Promise<readonly Claim[]> {
+async function unpaidItems(engine: Engine, slots: readonly Slot[]): Promise<readonly SentClaim[]> {
   if (slots.length === 0) return [];
-  const rows = await engine.loopDb.pool
-    .select({ claim })
+  // Items first, claims by key then: a join planned for few items would go through all open claims for each.
+  const items = await engine.loopDb.pool
+    .select({ claimKey: slotItem.claimKey })
     .from(slotItem)
-    .innerJoin(claim, eq(claim.claimKey, slotItem.claimKey))
     .where(
       and(
         inArray(
@@ -107,12 +108,16 @@ async function unpaidItems(engine: Engine, slots: readonly Slot[]): Promise<read
           slots.map(({ id }) => id),
         ),
         eq(slotItem.open, true),
-        eq(claim.state, "submitting"),
-        sql`NOT EXISTS (SELECT 1 FROM ${chainTransfer} WHERE ${chainTransfer.authorizationKey} = ${claim.claimKey} AND ${chainTransfer.canonical})`,
+        sql`NOT EXISTS (SELECT 1 FROM ${chainTransfer} WHERE ${chainTransfer.authorizationKey} = ${slotItem.claimKey} AND ${chainTransfer.canonical} OFFSET 0)`,
       ),
-    )
+    );
+  if (items.length === 0) return [];
+  const keys = items.map(({ claimKey }) => claimKey);
+  return engine.loopDb.pool
+    .select(sentColumns)
+    .from(claim)
+    .where(sql`${claim.claimKey} = ANY(${toBytesArray(keys)}) AND ${claim.state} = 'submitting'`)
     .orderBy(asc(claim.createdAt));
-  return rows.map((row) => row.claim);
 }
 
 /** Mined, and yet not paid: the chain is asked why. What would pass now is tried again when its slot has closed. */
@@ -204,7 +209,12 @@ async function closeSlots(tx: Tx, slots: readonly Slot[]): Promise<void> {
   await tx.update(slot).set({ open: false }).where(inArray(slot.id, ids));
 }
 
-async function queueAgain(engine: Engine, tx: Tx, claims: readonly Claim[], cause: string): Promise<void> {
+async function queueAgain(
+  engine: Engine,
+  tx: Tx,
+  claims: readonly SentClaim[],
+  cause: string,
+): Promise<void> {
   await moveClaims(engine, tx, {
     keys: claims.map(({ claimKey }) => claimKey),
     to: "claimed",

@@ -1,12 +1,12 @@
 import type { Hash } from "#kernel/bytes";
 import type { FoundPayable } from "../payable/row.ts";
-import type { Claim } from "./claim.ts";
+import type { ToldClaim } from "./claim-parts.ts";
 
 /** What may be done with a payable. `held`: it can be paid once, and a payment of it has an open outcome. */
 export type PayableState = "open" | "held" | "paid" | "closed";
 
 interface Holding {
-  readonly loadClaim: (key: Hash) => Promise<Claim | null>;
+  readonly loadClaim: (key: Hash) => Promise<ToldClaim | null>;
 }
 
 /** The state of a payable and the payment that decides it. An open outcome comes first: while it lasts nobody may be

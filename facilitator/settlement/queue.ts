@@ -1,11 +1,13 @@
 import { sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { toBytesArray } from "#store";
-import { type Claim, findClaims } from "./claim.ts";
+import { type SentClaim, sentColumns } from "./claim-parts.ts";
 import type { Engine } from "./engine.ts";
+import { claim } from "./tables.ts";
 
 const RESERVED_SECONDS = 5;
 
+/** What waits on a chain. */
 export interface Queue {
   /** Payments, and what leaves the treasury. */
   readonly length: number;
@@ -14,28 +16,40 @@ export interface Queue {
   /** Sweeps: they fill the room that payments leave. */
   readonly sweeps: number;
   readonly oldestSweepMs: number;
+  /** Whether money that we owe outward waits for the treasury's signature. */
+  readonly hasOrders: boolean;
 }
 
-/** What waits to be sent on a chain: claimed, not reserved, and in no transaction that may still land. */
+const isFree = sql`claim.state = 'claimed' AND (claim.taken_until IS NULL OR claim.taken_until < now())`;
+
+/** What waits to be sent on a chain: claimed, not reserved, and in no transaction that may still land. A queue is mostly
+ *  empty and so do the statistics have it, also when it is not: `OFFSET 0` keeps the items a look-up per claim, where a
+ *  join planned for one claim would go through all open items for each. */
 const waiting = (chainId: number) => sql`
-  claim.chain_id = ${chainId} AND claim.state = 'claimed' AND (claim.taken_until IS NULL OR claim.taken_until < now())
-  AND NOT EXISTS (SELECT 1 FROM slot_item WHERE slot_item.claim_key = claim.claim_key AND slot_item.open)`;
+  claim.chain_id = ${chainId} AND ${isFree}
+  AND NOT EXISTS (SELECT 1 FROM slot_item WHERE slot_item.claim_key = claim.claim_key AND slot_item.open OFFSET 0)`;
 
 export async function queueOf(engine: Engine, chainId: number): Promise<Queue> {
   const { rows } = await engine.loopDb.pool.execute<{
-    sweeps: boolean;
     length: string;
-    oldest: string;
+    oldest: string | null;
+    sweeps: string;
+    oldest_sweep: string | null;
+    has_orders: boolean;
   }>(sql`
-    SELECT claim.kind = 'sweep' AS sweeps, count(*) AS length,
-      extract(epoch FROM now() - min(claim.created_at)) * 1000 AS oldest
-    FROM claim WHERE ${waiting(chainId)} GROUP BY 1`);
-  const of = (sweeps: boolean) => rows.find((row) => row.sweeps === sweeps);
+    SELECT count(*) FILTER (WHERE claim.kind <> 'sweep') AS length,
+      extract(epoch FROM now() - min(claim.created_at) FILTER (WHERE claim.kind <> 'sweep')) * 1000 AS oldest,
+      count(*) FILTER (WHERE claim.kind = 'sweep') AS sweeps,
+      extract(epoch FROM now() - min(claim.created_at) FILTER (WHERE claim.kind = 'sweep')) * 1000 AS oldest_sweep,
+      EXISTS (SELECT 1 FROM outgoing WHERE chain_id = ${chainId} AND claim_key IS NULL AND cancelled_at IS NULL) AS has_orders
+    FROM claim WHERE ${waiting(chainId)}`);
+  const [row] = rows;
   return {
-    length: Number(of(false)?.length ?? 0),
-    oldestMs: Number(of(false)?.oldest ?? 0),
-    sweeps: Number(of(true)?.length ?? 0),
-    oldestSweepMs: Number(of(true)?.oldest ?? 0),
+    length: Number(row?.length ?? 0),
+    oldestMs: Number(row?.oldest ?? 0),
+    sweeps: Number(row?.sweeps ?? 0),
+    oldestSweepMs: Number(row?.oldest_sweep ?? 0),
+    hasOrders: row?.has_orders ?? false,
   };
 }
 
@@ -46,26 +60,23 @@ export async function reserve(
   chainId: number,
   limit: number,
   which: "payments" | "sweeps",
-): Promise<readonly Claim[]> {
+): Promise<readonly SentClaim[]> {
   if (limit <= 0) return [];
   const ofKind = which === "sweeps" ? sql`claim.kind = 'sweep'` : sql`claim.kind <> 'sweep'`;
-  const { rows } = await engine.loopDb.pool.execute<{ claim_key: string }>(sql`
-    WITH turn AS (
-      SELECT claim_key, row_number() OVER (PARTITION BY merchant_id ORDER BY created_at, claim_key) AS turn
-      FROM claim WHERE ${waiting(chainId)} AND ${ofKind}),
-    picked AS (
-      SELECT claim.claim_key FROM claim JOIN turn ON turn.claim_key = claim.claim_key
-      WHERE claim.state = 'claimed' AND (claim.taken_until IS NULL OR claim.taken_until < now())
-      ORDER BY turn.turn, claim.created_at LIMIT ${limit}
-      FOR UPDATE OF claim SKIP LOCKED)
-    UPDATE claim SET taken_until = now() + make_interval(secs => ${RESERVED_SECONDS})
-    FROM picked WHERE claim.claim_key = picked.claim_key
-    RETURNING '0x' || encode(claim.claim_key, 'hex') AS claim_key`);
-  const claims = await findClaims(
-    engine.loopDb.pool,
-    rows.map(({ claim_key }) => claim_key as Hash),
-  );
-  return [...claims].sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+  const db = engine.loopDb.pool;
+  const { rows } = await db.execute<{ claim_key: Hash }>(sql`
+    SELECT '0x' || encode(claim_key, 'hex') AS claim_key FROM claim WHERE ${waiting(chainId)} AND ${ofKind}
+    ORDER BY row_number() OVER (PARTITION BY merchant_id ORDER BY created_at, claim_key), created_at LIMIT ${limit}`);
+  if (rows.length === 0) return [];
+  const keys = toBytesArray(rows.map(({ claim_key }) => claim_key));
+  const claims = await db
+    .update(claim)
+    .set({ takenUntil: sql`now() + make_interval(secs => ${RESERVED_SECONDS})` })
+    .where(
+      sql`${claim.claimKey} IN (SELECT claim_key FROM claim WHERE claim_key = ANY(${keys}) AND ${isFree} FOR UPDATE SKIP LOCKED)`,
+    )
+    .returning(sentColumns);
+  return claims.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
 }
 
 /** Gives reserved claims back at once: nothing was signed for them. */

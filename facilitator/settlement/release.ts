@@ -3,7 +3,7 @@ import { post } from "#ledger";
 import { type Tx, toBytesArray } from "#store";
 import type { ChainRow } from "../chain/registry.ts";
 import { payable } from "../payable/tables.ts";
-import type { MovedClaim } from "./claim.ts";
+import type { MovedClaim } from "./claim-parts.ts";
 import { freeSweeps } from "./deposit/sweep.ts";
 import { reservedMoney } from "./outgoing.ts";
 import { released } from "./reservation.ts";

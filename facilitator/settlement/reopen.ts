@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Refusal } from "../scheme/reasons.ts";
-import { type Claim, moveClaims } from "./claim.ts";
+import { moveClaims } from "./claim.ts";
+import type { ToldClaim } from "./claim-parts.ts";
 import { examine } from "./examine.ts";
 import type { Settling } from "./settling.ts";
 import type { Understood } from "./understand.ts";
@@ -10,7 +11,7 @@ import type { Understood } from "./understand.ts";
 export async function reopen(
   { engine, looking, wake }: Settling,
   it: Understood,
-  known: Claim,
+  known: ToldClaim,
 ): Promise<Refusal | null> {
   const examined = await examine(looking, it);
   if ("reason" in examined) return examined;

@@ -12,7 +12,8 @@ import {
   unavailableAnswer,
   unknownPayableAnswer,
 } from "./answer.ts";
-import type { Claim, NewClaim } from "./claim.ts";
+import type { NewClaim } from "./claim.ts";
+import type { ToldClaim } from "./claim-parts.ts";
 import { type Examined, examine } from "./examine.ts";
 import { reopen } from "./reopen.ts";
 import { answerIds, idReused, replay } from "./replay.ts";
@@ -64,7 +65,7 @@ async function settleOrThrow(
 async function settleKnown(
   settling: Settling,
   it: Understood,
-  known: Claim,
+  known: ToldClaim,
   caller: Caller,
 ): Promise<SettleAnswer> {
   if (known.fingerprint !== it.fingerprint) return boundElsewhereAnswer(settling.engine, known);
@@ -114,7 +115,7 @@ async function claimAndWait(settling: Settling, it: Understood, caller: Caller):
 async function waitOnClaim(
   settling: Settling,
   it: Understood,
-  claim: Claim | NewClaim,
+  claim: ToldClaim | NewClaim,
   caller: Caller,
 ): Promise<SettleAnswer> {
   try {
@@ -163,7 +164,7 @@ function newClaim(
 async function waitAndAnswer(
   settling: Settling,
   it: Understood,
-  claim: Claim | NewClaim,
+  claim: ToldClaim | NewClaim,
   { closed }: Caller,
 ): Promise<SettleAnswer> {
   const { engine, waiters } = settling;
@@ -173,18 +174,19 @@ async function waitAndAnswer(
   let decided = !isOpen(claim);
   let row = decided ? await settling.loadClaim(it.claimKey) : null;
   while (!row || (decided && isOpen(row))) {
-    decided = await waiters.wait(it.claimKey, deadline - engine.clock.monotonicMs(), closed);
-    row = await settling.loadClaim(it.claimKey);
+    const ended = await waiters.wait(claim, deadline - engine.clock.monotonicMs(), closed);
+    decided = ended !== false;
+    row = typeof ended === "object" ? ended : await settling.loadClaim(it.claimKey);
     if (!row) throw new Error("a committed claim cannot be read");
   }
   engine.meter.time("include", (engine.clock.monotonicMs() - started) / 1000);
   return answerFrom(settling, it, row);
 }
 
-const isOpen = ({ creditState = "none", state }: Claim | NewClaim) =>
+const isOpen = ({ creditState = "none", state }: ToldClaim | NewClaim) =>
   creditState === "none" && (state === "claimed" || state === "submitting");
 
-async function answerFrom(settling: Settling, it: Understood, row: Claim): Promise<SettleAnswer> {
+async function answerFrom(settling: Settling, it: Understood, row: ToldClaim): Promise<SettleAnswer> {
   const { engine } = settling;
   if (row.fingerprint !== it.fingerprint) return boundElsewhereAnswer(engine, row);
   if (row.creditState !== "none") return grantOrRefuse(settling, it, row);
@@ -193,7 +195,7 @@ async function answerFrom(settling: Settling, it: Understood, row: Claim): Promi
   return undecided ? pendingAnswer(engine, row, transaction) : failedAnswer(engine, row, transaction);
 }
 
-async function grantOrRefuse(settling: Settling, it: Understood, row: Claim): Promise<SettleAnswer> {
+async function grantOrRefuse(settling: Settling, it: Understood, row: ToldClaim): Promise<SettleAnswer> {
   const { engine } = settling;
   const answer = settledAnswer(engine, row);
   const started = engine.clock.monotonicMs();

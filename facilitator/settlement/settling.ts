@@ -1,5 +1,6 @@
 import type { Hash } from "#kernel/bytes";
-import type { Claim, ClaimOutcome, ClaimRequest } from "./claim.ts";
+import type { ClaimOutcome, ClaimRequest } from "./claim.ts";
+import type { ToldClaim } from "./claim-parts.ts";
 import type { Engine } from "./engine.ts";
 import type { Looking } from "./examine.ts";
 import type { GrantRequest } from "./grant.ts";
@@ -15,7 +16,7 @@ export interface Settling {
   readonly firstSight: FirstSight;
   readonly writeClaim: (request: ClaimRequest) => Promise<ClaimOutcome>;
   readonly grant: (request: GrantRequest) => Promise<boolean>;
-  readonly loadClaim: (claimKey: Hash) => Promise<Claim | null>;
+  readonly loadClaim: (claimKey: Hash) => Promise<ToldClaim | null>;
   readonly waiters: Waiters;
   /** A claim was committed: the dispatcher need not wait for its next turn. */
   readonly wake: () => void;

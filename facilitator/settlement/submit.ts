@@ -1,7 +1,8 @@
 import { sql } from "drizzle-orm";
 import { insertMany, type Tx } from "#store";
 import type { Call, SignedTransaction } from "../chain/port.ts";
-import { type Claim, moveClaims } from "./claim.ts";
+import { moveClaims } from "./claim.ts";
+import type { SentClaim } from "./claim-parts.ts";
 import type { Engine } from "./engine.ts";
 import type { Fees } from "./gas.ts";
 import { type Lane, takeNonce } from "./lane.ts";
@@ -9,7 +10,7 @@ import { attempt, claim, slot, slotItem } from "./tables.ts";
 
 interface Submission {
   readonly nonce: number;
-  readonly claims: readonly Claim[];
+  readonly claims: readonly SentClaim[];
   readonly calls: readonly Call[];
   readonly gasLimit: bigint;
   readonly fees: Fees;
@@ -54,7 +55,7 @@ export async function submit(engine: Engine, lane: Lane, submission: Submission)
 }
 
 /** Seconds from the oldest claim's commit to now. */
-function longestWait({ clock }: Engine, claims: readonly Claim[]): number {
+function longestWait({ clock }: Engine, claims: readonly SentClaim[]): number {
   const oldest = Math.min(...claims.map(({ createdAt }) => createdAt.getTime()));
   return Math.max(0, clock.now().getTime() - oldest) / 1000;
 }

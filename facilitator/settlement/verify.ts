@@ -1,7 +1,7 @@
 import { errorFields } from "#kernel/log";
 import { outageOf } from "#store";
 import type { Reason } from "../scheme/reasons.ts";
-import type { Claim } from "./claim.ts";
+import type { ToldClaim } from "./claim-parts.ts";
 import type { Engine } from "./engine.ts";
 import { examine, type Looking } from "./examine.ts";
 import { isReplayable } from "./replay.ts";
@@ -79,7 +79,7 @@ async function verifyOrThrow(verifying: Verifying, request: PaymentRequest): Pro
 }
 
 /** Our own claims answer first, so that an honest retry never gets a fresh challenge and pays twice. */
-async function verifyKnown(verifying: Verifying, it: Understood, claim: Claim): Promise<VerifyAnswer> {
+async function verifyKnown(verifying: Verifying, it: Understood, claim: ToldClaim): Promise<VerifyAnswer> {
   const { payer } = it.authorization;
   if (claim.fingerprint !== it.fingerprint) {
     return invalid(

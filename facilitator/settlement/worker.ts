@@ -13,6 +13,7 @@ import { type Loop, loop } from "./loop.ts";
 import { tidyMined } from "./mined.ts";
 import { follow, leaseObserver, type ObserverRow } from "./observe.ts";
 import { signOutgoing } from "./outgoing.ts";
+import { type Queue, queueOf } from "./queue.ts";
 import { reconcile } from "./reconcile.ts";
 import { observer } from "./tables.ts";
 import { tend } from "./tend.ts";
@@ -84,8 +85,10 @@ function watcher(
       return;
     }
     hasFollowed = true;
-    await creditAll(engine, chain, mine, waiters.tell);
-    if (bookedAt === mine.cursorHash) return;
+    const isNewBlock = bookedAt !== mine.cursorHash;
+    waiters.expect(chain.row.chainId);
+    await creditAll(engine, chain, mine, isNewBlock, waiters.hand);
+    if (!isNewBlock) return;
     shared.at = mine;
     wakeSender();
     await bookUnmatched(engine, chain, mine);
@@ -136,14 +139,19 @@ function sender(engine: Engine, open: OpenChain, shared: Shared): () => Promise<
     }
     const { at } = shared;
     if (!at || at.haltedReason) return;
-    if (held.size > 0) await signOutgoing(engine, open);
-    if (held.size > 0 && engine.clock.monotonicMs() >= sweepAt) {
+    if (held.size === 0) return;
+    if (engine.clock.monotonicMs() >= sweepAt) {
       await signSweeps(engine, open);
       sweepAt = engine.clock.monotonicMs() + SWEEP_MS;
     }
-    for (const lane of held.values()) {
-      if (lane.tendedAt !== at.cursorHash) await lookAfter(engine, lane, at);
-      if (lane.lane.maySign && !lane.isLow) await dispatch(engine, lane, at);
+    for (const lane of held.values()) if (lane.tendedAt !== at.cursorHash) await lookAfter(engine, lane, at);
+    const { chainId } = open.chain.row;
+    let queue: Queue | null = await queueOf(engine, chainId);
+    if (queue.hasOrders && (await signOutgoing(engine, open)) > 0) queue = await queueOf(engine, chainId);
+    for (const lane of [...held.values()].filter(({ lane: { maySign }, isLow }) => maySign && !isLow)) {
+      // What another lane has just taken is not there any more.
+      queue ??= await queueOf(engine, chainId);
+      if ((await dispatch(engine, lane, queue, at)) > 0) queue = null;
     }
   };
 }

@@ -58,6 +58,8 @@ export async function deliver(
   hear: Hear,
   onFailure: (failure: Failure) => void = () => {},
 ): Promise<number> {
+  const [next] = await db.pool.select({ id: outbox.id }).from(outbox).where(and(isWaiting, isDue)).limit(1);
+  if (!next) return 0;
   const group: Fact[] = [];
   try {
     return await db.tx(async (tx) => {

@@ -1,0 +1,76 @@
+import { claim } from "./tables.ts";
+
+type Row = typeof claim.$inferSelect;
+
+/** A claim is a wide row and is read several times by each payment: every reader names what it goes on with. */
+
+/** What answers are made of. */
+export const toldColumns = {
+  claimKey: claim.claimKey,
+  id: claim.id,
+  chainId: claim.chainId,
+  payer: claim.payer,
+  amount: claim.amount,
+  fingerprint: claim.fingerprint,
+  state: claim.state,
+  creditState: claim.creditState,
+  reason: claim.reason,
+  message: claim.message,
+  attempts: claim.attempts,
+  includedTx: claim.includedTx,
+  includedAt: claim.includedAt,
+  settledBy: claim.settledBy,
+  grantedAt: claim.grantedAt,
+};
+export type ToldClaim = Pick<Row, keyof typeof toldColumns>;
+
+/** What is sent, and judged before it is. */
+export const sentColumns = {
+  claimKey: claim.claimKey,
+  chainId: claim.chainId,
+  method: claim.method,
+  payer: claim.payer,
+  nonce: claim.nonce,
+  token: claim.token,
+  payTo: claim.payTo,
+  amount: claim.amount,
+  validAfter: claim.validAfter,
+  validBefore: claim.validBefore,
+  signature: claim.signature,
+  payerHasCode: claim.payerHasCode,
+  attempts: claim.attempts,
+  createdAt: claim.createdAt,
+};
+export type SentClaim = Pick<Row, keyof typeof sentColumns>;
+
+/** What a credit books. */
+export const matchedColumns = {
+  claimKey: claim.claimKey,
+  id: claim.id,
+  kind: claim.kind,
+  merchantId: claim.merchantId,
+  payableId: claim.payableId,
+  token: claim.token,
+  amount: claim.amount,
+  fee: claim.fee,
+  state: claim.state,
+  creditEpoch: claim.creditEpoch,
+  version: claim.version,
+};
+export type MatchedClaim = Pick<Row, keyof typeof matchedColumns>;
+
+/** What those who move claims go on with. */
+export const movedColumns = {
+  claimKey: claim.claimKey,
+  id: claim.id,
+  kind: claim.kind,
+  merchantId: claim.merchantId,
+  payableId: claim.payableId,
+  token: claim.token,
+  amount: claim.amount,
+  reason: claim.reason,
+  includedTx: claim.includedTx,
+  holdsPayable: claim.holdsPayable,
+  version: claim.version,
+};
+export type MovedClaim = Pick<Row, keyof typeof movedColumns>;
