@@ -26,6 +26,7 @@ export type ToldClaim = Pick<Row, keyof typeof toldColumns>;
 
 /** What is sent, and judged before it is. */
 export const sentColumns = {
+  kind: claim.kind,
   claimKey: claim.claimKey,
   chainId: claim.chainId,
   method: claim.method,
