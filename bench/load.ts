@@ -13,6 +13,8 @@ export interface Load {
   /** No request starts after this; those under way are waited for. */
   readonly seconds: number;
   readonly judge: Judge;
+  /** Of each request, beside the usual ones. */
+  readonly headers?: () => Readonly<Record<string, string>>;
   /** Of one answer. */
   readonly timeoutMs?: number;
 }
@@ -38,7 +40,7 @@ const headEnd = Buffer.from("\r\n\r\n");
 export async function runLoad(load: Load): Promise<LoadResult> {
   const { bodies, concurrency, judge, timeoutMs = 60_000 } = load;
   const url = new URL(load.baseUrl);
-  const requests = bodies.map((body) => request(url, load.path, body));
+  const requests = bodies.map((body) => request(url, load.path, body, load.headers?.()));
   const lines = await Promise.all(
     Array.from({ length: Math.min(concurrency, requests.length) }, () => Line.open(url)),
   );
@@ -75,9 +77,15 @@ export function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }
 
-function request(url: URL, path: string, body: string): Buffer {
+function request(
+  url: URL,
+  path: string,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): Buffer {
   const length = Buffer.byteLength(body);
-  const head = `POST ${path} HTTP/1.1\r\nhost: ${url.host}\r\ncontent-type: application/json\r\naccept: application/json\r\ncontent-length: ${length}\r\n\r\n`;
+  const more = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `POST ${path} HTTP/1.1\r\nhost: ${url.host}\r\ncontent-type: application/json\r\naccept: application/json\r\n${more.join("")}content-length: ${length}\r\n\r\n`;
   return Buffer.from(head + body);
 }
 

@@ -1,0 +1,238 @@
+/** Payment intents made in a second, next to a floor that runs the same SQL behind bare Hono.
+ *  `node --import tsx bench/intents.ts [--strict]`. */
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { createKey, createMerchant } from "#api";
+import { chainRow } from "#facilitator";
+import { systemClock, systemRandom } from "#kernel/system";
+import { compose, type House } from "../src/compose.ts";
+import { type DevContracts, deployDevContracts } from "../src/dev/deploy.ts";
+import { freePort } from "../src/dev/free-port.ts";
+import { type BenchChain, startBenchChain } from "./chain.ts";
+import { type Child, startChild } from "./child.ts";
+import { openBenchPostgres, silent } from "./ground.ts";
+import { type LoadResult, percentile, runLoad } from "./load.ts";
+import { recordStatements } from "./statements.ts";
+
+const CONCURRENCY = 32;
+const SECONDS = 5;
+const ROUNDS = 3;
+const AIM = 0.6;
+const masterSecret = "the master secret of the intents' benchmark";
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+
+interface Ground {
+  readonly dir: string;
+  readonly databaseUrl: string;
+  readonly chain: BenchChain;
+  readonly contracts: DevContracts;
+}
+interface Subject {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly secretKey: string;
+  readonly child: Child;
+}
+
+const assetsOf = ({ contracts }: Ground) =>
+  Object.entries(contracts.assets).map(([symbol, contract]) => ({ symbol, contract }));
+
+const body = JSON.stringify({
+  amount: { amount: "49.99", asset: "USD" },
+  merchantReference: "order 1001",
+  metadata: { basket: "7" },
+});
+
+/** A house inside this process, to make a merchant and to see what one request asks of the database. */
+async function openHouse(ground: Ground): Promise<House> {
+  const { chain, contracts } = ground;
+  const row = chainRow({
+    slug: "local",
+    chainId: chain.chainId,
+    rpcUrls: [chain.rpcUrl],
+    treasury: contracts.treasury.address,
+    assets: assetsOf(ground),
+  });
+  return compose({
+    databaseUrl: ground.databaseUrl,
+    chains: [row],
+    signerKeys: contracts.signers.slice(0, 1).map(({ privateKey }) => privateKey),
+    treasuryKey: contracts.treasury.privateKey,
+    masterSecret,
+    role: "web",
+    baseUrl: "http://127.0.0.1",
+    rateLimits: "off",
+    version: "0.0.0",
+    clock: systemClock,
+    random: systemRandom,
+    log: silent,
+    meter: { count: () => {}, time: () => {} },
+  });
+}
+
+async function newSecretKey({ db, newId }: House): Promise<string> {
+  const operator = { db, newId, clock: systemClock, random: systemRandom, masterSecret };
+  const { id } = await createMerchant(operator, {
+    name: "Bench",
+    city: "Porto",
+    countryCode: "PT",
+    feeBps: 50,
+  });
+  return (await createKey(operator, { merchantId: id, kind: "sk", name: "bench" })).plaintext;
+}
+
+const headersOf = (secretKey: string, key: string) => ({
+  authorization: `Bearer ${secretKey}`,
+  "idempotency-key": key,
+});
+
+/** Writes down one request's statements; returns the file and the ids that it made. */
+async function record(house: House, dir: string, secretKey: string) {
+  const make = (key: string) =>
+    house.app.request("/v1/payment-intents", {
+      method: "POST",
+      headers: { ...headersOf(secretKey, key), "content-type": "application/json" },
+      body,
+    });
+  for (let i = 0; i < 5; i += 1) await make(`warm-${i}`);
+  let answer: unknown;
+  const key = "recorded-request";
+  const statements = await recordStatements(async () => {
+    const response = await make(key);
+    if (response.status !== 201) throw new Error(`an intent: ${response.status} ${await response.text()}`);
+    answer = await response.json();
+  });
+  const file = join(dir, "statements.json");
+  const text = JSON.stringify(statements);
+  await writeFile(file, JSON.stringify({ statements, answer, key }));
+  const made = [...new Set([...text.matchAll(/(?:pi|evt|rate)_([0-9A-Z]{26})/g)].map(([, id]) => id ?? ""))];
+  say(`one request sends ${statements.length} statements`);
+  return { file, made };
+}
+
+async function startOurs(ground: Ground, secretKey: string): Promise<Subject> {
+  const port = await freePort();
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const { chain, contracts } = ground;
+  const child = await startChild({
+    name: "farebox",
+    args: ["src/main.ts"],
+    env: {
+      DATABASE_URL: ground.databaseUrl,
+      FAREBOX_CHAINS: JSON.stringify([
+        {
+          slug: "local",
+          chainId: chain.chainId,
+          rpcUrls: [chain.rpcUrl],
+          treasury: contracts.treasury.address,
+          assets: assetsOf(ground),
+        },
+      ]),
+      FAREBOX_SIGNER_KEYS: contracts.signers
+        .slice(0, 1)
+        .map(({ privateKey }) => privateKey)
+        .join(","),
+      FAREBOX_TREASURY_KEY: contracts.treasury.privateKey,
+      FAREBOX_MASTER_SECRET: masterSecret,
+      FAREBOX_RATE_LIMITS: "off",
+      FAREBOX_BASE_URL: baseUrl,
+      FAREBOX_DATA: ground.dir,
+      PORT: String(port),
+      ROLE: "web",
+    },
+    readyUrl: `${baseUrl}/health`,
+    logFile: join(ground.dir, "farebox.log"),
+    home: ground.dir,
+  });
+  return { name: "farebox", baseUrl, secretKey, child };
+}
+
+async function startFloor(
+  ground: Ground,
+  recorded: { file: string; made: readonly string[] },
+): Promise<Subject> {
+  const port = await freePort();
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const made = recorded.made.flatMap((id) => ["--made", id]);
+  const where = ["--port", String(port), "--statements", recorded.file, "--database", ground.databaseUrl];
+  const child = await startChild({
+    name: "floor",
+    args: ["bench/floor-server.ts", ...where, ...made],
+    readyUrl: `${baseUrl}/health`,
+    logFile: join(ground.dir, "floor.log"),
+    home: ground.dir,
+  });
+  return { name: "floor", baseUrl, secretKey: "none", child };
+}
+
+let keys = 0;
+function load({ baseUrl, secretKey }: Subject, seconds: number): Promise<LoadResult> {
+  const bodies = Array.from({ length: seconds * 4_000 }, () => body);
+  const headers = () => {
+    keys += 1;
+    return headersOf(secretKey, `bench-${keys}`);
+  };
+  const judge = (status: number, text: string) => (status === 201 ? null : `${status} ${text.slice(0, 120)}`);
+  return runLoad({
+    baseUrl,
+    path: "/v1/payment-intents",
+    bodies,
+    headers,
+    concurrency: CONCURRENCY,
+    seconds,
+    judge,
+  });
+}
+
+async function rate(subject: Subject): Promise<number> {
+  const { succeeded, seconds, failures, latenciesMs } = await load(subject, SECONDS);
+  for (const [reason, count] of failures) throw new Error(`${subject.name}: ${count} × ${reason}`);
+  const perSecond = succeeded / seconds;
+  say(
+    `${subject.name.padEnd(8)}${perSecond.toFixed(0).padStart(6)} per second, p99 ${percentile(latenciesMs, 0.99).toFixed(0)} ms`,
+  );
+  return perSecond;
+}
+
+async function measure(ours: Subject, floor: Subject): Promise<number> {
+  await load(floor, 1);
+  await load(ours, 2);
+  const ratios: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const [least, own] = [await rate(floor), await rate(ours)];
+    ratios.push(own / least);
+  }
+  return ratios.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0;
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { strict: { type: "boolean", default: false } } });
+  const dir = await mkdtemp(join(tmpdir(), "farebox-intents-"));
+  const stops: (() => Promise<void>)[] = [];
+  try {
+    const server = await openBenchPostgres();
+    stops.push(server.stop);
+    const databaseUrl = await server.database("intents");
+    const chain = await startBenchChain(join(dir, "chain"), 1);
+    stops.push(chain.stop);
+    const contracts = await deployDevContracts({ rpcUrl: chain.rpcUrl, masterSecret, blockTimeSeconds: 1 });
+    const ground: Ground = { dir, databaseUrl, chain, contracts };
+    const house = await openHouse(ground);
+    const secretKey = await newSecretKey(house);
+    const recorded = await record(house, dir, secretKey);
+    await house.close();
+    const ours = await startOurs(ground, secretKey);
+    stops.push(ours.child.stop);
+    const floor = await startFloor(ground, recorded);
+    stops.push(floor.child.stop);
+    const ratio = await measure(ours, floor);
+    say(`\nintents: ${ratio.toFixed(2)} of the floor; aim at least ${AIM}`);
+    if (values.strict && ratio < AIM) process.exitCode = 1;
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+}
+
+await main();
