@@ -4,15 +4,19 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { createKey, createMerchant } from "#api";
-import { chainRow } from "#facilitator";
-import { systemClock, systemRandom } from "#kernel/system";
-import { compose, type House } from "../src/compose.ts";
-import { type DevContracts, deployDevContracts } from "../src/dev/deploy.ts";
+import type { House } from "../src/compose.ts";
 import { freePort } from "../src/dev/free-port.ts";
-import { type BenchChain, startBenchChain } from "./chain.ts";
+import { startBenchChain } from "./chain.ts";
 import { type Child, startChild } from "./child.ts";
-import { openBenchPostgres, silent } from "./ground.ts";
+import { openBenchPostgres } from "./ground.ts";
+import {
+  type Ground as Base,
+  chainConfig,
+  deployBenchContracts,
+  masterSecret,
+  newSecretKey,
+  openWebHouse,
+} from "./house.ts";
 import { type LoadResult, percentile, runLoad } from "./load.ts";
 import { recordStatements } from "./statements.ts";
 
@@ -20,14 +24,10 @@ const CONCURRENCY = 32;
 const SECONDS = 5;
 const ROUNDS = 3;
 const AIM = 0.6;
-const masterSecret = "the master secret of the intents' benchmark";
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
-interface Ground {
+interface Ground extends Base {
   readonly dir: string;
-  readonly databaseUrl: string;
-  readonly chain: BenchChain;
-  readonly contracts: DevContracts;
 }
 interface Subject {
   readonly name: string;
@@ -36,52 +36,11 @@ interface Subject {
   readonly child: Child;
 }
 
-const assetsOf = ({ contracts }: Ground) =>
-  Object.entries(contracts.assets).map(([symbol, contract]) => ({ symbol, contract }));
-
 const body = JSON.stringify({
   amount: { amount: "49.99", asset: "USD" },
   merchantReference: "order 1001",
   metadata: { basket: "7" },
 });
-
-/** A house inside this process, to make a merchant and to see what one request asks of the database. */
-async function openHouse(ground: Ground): Promise<House> {
-  const { chain, contracts } = ground;
-  const row = chainRow({
-    slug: "local",
-    chainId: chain.chainId,
-    rpcUrls: [chain.rpcUrl],
-    treasury: contracts.treasury.address,
-    assets: assetsOf(ground),
-  });
-  return compose({
-    databaseUrl: ground.databaseUrl,
-    chains: [row],
-    signerKeys: contracts.signers.slice(0, 1).map(({ privateKey }) => privateKey),
-    treasuryKey: contracts.treasury.privateKey,
-    masterSecret,
-    role: "web",
-    baseUrl: "http://127.0.0.1",
-    rateLimits: "off",
-    version: "0.0.0",
-    clock: systemClock,
-    random: systemRandom,
-    log: silent,
-    meter: { count: () => {}, time: () => {} },
-  });
-}
-
-async function newSecretKey({ db, newId }: House): Promise<string> {
-  const operator = { db, newId, clock: systemClock, random: systemRandom, masterSecret };
-  const { id } = await createMerchant(operator, {
-    name: "Bench",
-    city: "Porto",
-    countryCode: "PT",
-    feeBps: 50,
-  });
-  return (await createKey(operator, { merchantId: id, kind: "sk", name: "bench" })).plaintext;
-}
 
 const headersOf = (secretKey: string, key: string) => ({
   authorization: `Bearer ${secretKey}`,
@@ -115,21 +74,13 @@ async function record(house: House, dir: string, secretKey: string) {
 async function startOurs(ground: Ground, secretKey: string): Promise<Subject> {
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
-  const { chain, contracts } = ground;
+  const { contracts } = ground;
   const child = await startChild({
     name: "farebox",
     args: ["src/main.ts"],
     env: {
       DATABASE_URL: ground.databaseUrl,
-      FAREBOX_CHAINS: JSON.stringify([
-        {
-          slug: "local",
-          chainId: chain.chainId,
-          rpcUrls: [chain.rpcUrl],
-          treasury: contracts.treasury.address,
-          assets: assetsOf(ground),
-        },
-      ]),
+      FAREBOX_CHAINS: JSON.stringify([chainConfig(ground)]),
       FAREBOX_SIGNER_KEYS: contracts.signers
         .slice(0, 1)
         .map(({ privateKey }) => privateKey)
@@ -217,10 +168,10 @@ async function main(): Promise<void> {
     const databaseUrl = await server.database("intents");
     const chain = await startBenchChain(join(dir, "chain"), 1);
     stops.push(chain.stop);
-    const contracts = await deployDevContracts({ rpcUrl: chain.rpcUrl, masterSecret, blockTimeSeconds: 1 });
+    const contracts = await deployBenchContracts(chain);
     const ground: Ground = { dir, databaseUrl, chain, contracts };
-    const house = await openHouse(ground);
-    const secretKey = await newSecretKey(house);
+    const house = await openWebHouse(ground);
+    const { secretKey } = await newSecretKey(house);
     const recorded = await record(house, dir, secretKey);
     await house.close();
     const ours = await startOurs(ground, secretKey);
