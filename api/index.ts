@@ -5,7 +5,10 @@ import type { Clock } from "#kernel/clock";
 import type { NewId } from "#kernel/id";
 import type { Log } from "#kernel/log";
 import { systemRandom } from "#kernel/system";
-import type { Database } from "#store";
+import type { Database, outbox, Tx } from "#store";
+import { clearingHearer } from "./clearing/hear.ts";
+import { clearingLoops, type MoneyLoop } from "./clearing/loop.ts";
+import { clearingRoutes } from "./clearing/routes.ts";
 import { mountDocs } from "./docs.ts";
 import { healthRoutes, type Readiness } from "./health.ts";
 import type { Edge } from "./http/context.ts";
@@ -26,12 +29,15 @@ import { createAuthenticator } from "./merchant/authenticate.ts";
 import { createOriginBook } from "./merchant/known-origin.ts";
 import { merchantRoutes } from "./merchant/routes.ts";
 import { addDocument } from "./openapi.ts";
+import { paymentRoutes } from "./payment/routes.ts";
+import { paymentIntentRoutes } from "./payment-intent/routes.ts";
 import { payoutRoutes } from "./payout/routes.ts";
 import { quoteRoutes } from "./quote/routes.ts";
 import type { QuoteInput } from "./quote/schema.ts";
 import { quote } from "./quote/verbs.ts";
 import type { Rates } from "./rate/rates.ts";
 import { rateRoutes } from "./rate/routes.ts";
+import { ExecutionPath } from "./rate/schema.ts";
 import type { Pricing } from "./rate/verbs.ts";
 import { resourceJobs } from "./resource/jobs.ts";
 import { resourceRoutes } from "./resource/routes.ts";
@@ -42,6 +48,7 @@ import { payableIndex } from "./x402/payable-index.ts";
 import { mountPayments } from "./x402/payments.ts";
 import { describePayments, x402Routes } from "./x402/routes.ts";
 
+export type { MoneyLoop } from "./clearing/loop.ts";
 export type { Readiness } from "./health.ts";
 export { errorReference } from "./http/errors.ts";
 export type { Job } from "./http/job.ts";
@@ -59,6 +66,7 @@ export {
   replaceKey,
   revokeKey,
 } from "./merchant/verbs/operator.ts";
+export { stateReference } from "./payment-states.ts";
 export { fixedRates, liveRates, type Rates } from "./rate/rates.ts";
 export { paymentCodec } from "./x402/codec.ts";
 
@@ -85,6 +93,8 @@ export interface ApiConfig {
 }
 export interface ApiDeps {
   readonly db: Database;
+  /** For what goes on apart from requests; the same one when left out. */
+  readonly loopDb?: Database;
   readonly facilitator: Facilitator;
   readonly config: ApiConfig;
   readonly clock: Clock;
@@ -97,6 +107,9 @@ export interface ApiDeps {
   /** The way to addresses that merchants gave; the guarded one when left out. */
   readonly safeFetch?: SafeFetch;
 }
+
+/** Told of facts in the transaction that marks them as delivered. */
+type Hearer = (tx: Tx, facts: readonly outbox.Fact[]) => Promise<void>;
 
 /** A new payout address must wait a day. */
 const COOLING_MS = 24 * 3_600_000;
@@ -117,8 +130,13 @@ export function createApi({
   readonly app: OpenAPIHono;
   /** What has to be done apart from requests. */
   readonly jobs: readonly Job[];
+  /** What moves money on: over and over, in every process that may. */
+  readonly loops: readonly MoneyLoop[];
+  /** Who inside wants to know of facts. */
+  readonly hearers: readonly Hearer[];
 } {
   const { masterSecret, version, allowLocalTargets } = config;
+  const { loopDb = db } = rest;
   const baseUrl = config.baseUrl.replace(/\/+$/, "");
   const later = config.revisions ?? revisions;
   const isSandbox = config.isSandbox ?? false;
@@ -140,7 +158,7 @@ export function createApi({
   };
   const userAgent = `Farebox/${version} (+${baseUrl})`;
   const safeFetch = rest.safeFetch ?? createSafeFetch({ allowLocal: allowLocalTargets, userAgent });
-  const pricing: Pricing = { rates, facilitator, executionPaths: ["x402"] };
+  const pricing: Pricing = { rates, facilitator, executionPaths: ExecutionPath.options };
   const app = new OpenAPIHono({ defaultHook: refuseInvalid });
   // Ahead of everything else: these answer without passing through the general middleware.
   mountPayments(app, { edge, facilitator });
@@ -158,6 +176,10 @@ export function createApi({
   app.openapiRoutes(rateRoutes(pricing));
   app.openapiRoutes(quoteRoutes(pricing));
   app.openapiRoutes(resourceRoutes({ facilitator, allowLocalTargets, safeFetch }));
+  const clearing = { db, facilitator, rates, baseUrl, isSandbox, newId, now: () => clock.now(), log };
+  app.openapiRoutes(paymentIntentRoutes({ facilitator, rates, baseUrl, isSandbox }));
+  app.openapiRoutes(clearingRoutes(clearing));
+  app.openapiRoutes(paymentRoutes(clearing));
   app.openapiRoutes(payoutRoutes({ facilitator, coolingMs: edge.isSandbox ? 0 : COOLING_MS }));
   app.openapiRoutes(x402Routes({ facilitator, baseUrl }));
   app.openapiRoutes([payableIndex({ facilitator })] as const);
@@ -168,5 +190,10 @@ export function createApi({
   mountDocs(app);
   addDocument(app, { baseUrl, version });
   const jobs = [...requestJobs({ db, clock }), ...resourceJobs({ db, facilitator, safeFetch, clock, log })];
-  return { app, jobs };
+  return {
+    app,
+    jobs,
+    loops: clearingLoops({ ...clearing, db: loopDb }),
+    hearers: [clearingHearer(clearing)],
+  };
 }

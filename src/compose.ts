@@ -3,6 +3,7 @@ import {
   createSafeFetch,
   fixedRates,
   liveRates,
+  type MoneyLoop,
   paymentCodec,
   quoter,
   type Rates,
@@ -15,6 +16,8 @@ import {
   defaultSettings,
   type Engine,
   health,
+  type Loop,
+  loop,
   type Meter,
   outlook,
   type Reconciled,
@@ -117,8 +120,9 @@ export async function compose(parts: Parts): Promise<House> {
     clock,
     log,
   });
-  const { app, jobs } = createApi({
+  const { app, jobs, loops, hearers } = createApi({
     db,
+    loopDb,
     facilitator,
     agents,
     rates,
@@ -135,8 +139,11 @@ export async function compose(parts: Parts): Promise<House> {
       version,
     },
   });
-  const background =
-    role === "web" ? noBackground : await openBackground(parts, { hearers: [running.hear], jobs });
+  const isWorking = role !== "web";
+  const background = isWorking
+    ? await openBackground(parts, { hearers: [running.hear, ...hearers], jobs })
+    : noBackground;
+  const moneyLoops = isWorking ? loops.map((each) => looped(engine, each)) : [];
   return {
     app,
     facilitator,
@@ -150,7 +157,8 @@ export async function compose(parts: Parts): Promise<House> {
     },
     reconcile: () => reconcileAll(engine),
     async start() {
-      running.start({ moneyLoops: role !== "web" });
+      running.start({ moneyLoops: isWorking });
+      for (const each of moneyLoops) each.start();
       background.start();
       await untilWorking(engine, facilitator);
       isStarted = true;
@@ -161,10 +169,18 @@ export async function compose(parts: Parts): Promise<House> {
       running.drain();
     },
     async close() {
-      await Promise.all([running.stop(), background.stop(), agents.close()]);
+      await Promise.all([...moneyLoops.map((each) => each.stop()), background.stop(), agents.close()]);
+      await running.stop();
       await Promise.all([db.close(), loopDb.close()]);
     },
   };
+}
+
+/** Turn after turn while there is something to do, then a pause. */
+function looped({ clock, log, meter }: Engine, { name, everyMs, turn }: MoneyLoop): Loop {
+  return loop({ name, clock, log, meter, everyMs }, async (stopping) => {
+    while (!stopping.aborted && (await turn()) > 0);
+  });
 }
 
 const BOOKS_EVERY_MS = 60_000;
