@@ -16,13 +16,17 @@ import {
   type Custodian,
   checkRails,
   createFacilitator,
+  type DepositAccount,
   defaultSettings,
+  depositAccountOf,
   type Engine,
   health,
   localCustodian,
+  localOperator,
   localSigner,
   type Meter,
   type OpenChain,
+  type Operator,
   openEvmChain,
   type Reconciled,
   type Running,
@@ -38,6 +42,7 @@ import { createMcp } from "#mcp";
 import { type Database, openDatabase } from "#store";
 import { noBackground, openBackground } from "./background.ts";
 import { ConfigProblem, type Role } from "./config.ts";
+import { deriveDepositSeed, deriveKey } from "./keys.ts";
 import type { Sources } from "./metrics.ts";
 
 /** What the house is built from; the shell picks them, tests pick others. */
@@ -107,7 +112,8 @@ export async function compose(parts: Parts): Promise<House> {
     maxConnections: CONNECTIONS.loops,
     role: "farebox_app",
   });
-  const chains = await Promise.all(parts.chains.map((row) => openChain(parts, row)));
+  const accounts = accountsOf(parts);
+  const chains = await Promise.all(parts.chains.map((row) => openChain(parts, row, accounts)));
   const engine: Engine = {
     db,
     loopDb,
@@ -223,7 +229,20 @@ function ratesOf({ clock, log, version }: Parts, { isSandbox }: { readonly isSan
   return liveRates({ fetch, clock, log });
 }
 
-async function openChain(parts: Parts, row: ChainRow): Promise<OpenChain> {
+/** What the deployment signs with on every chain alike. */
+interface Accounts {
+  readonly operator: Operator;
+  readonly depositAccount: DepositAccount;
+}
+
+function accountsOf({ masterSecret, role }: Parts): Accounts {
+  return {
+    operator: localOperator(deriveKey(masterSecret, "operator")),
+    depositAccount: depositAccountOf(deriveDepositSeed(masterSecret), { canSign: role !== "web" }),
+  };
+}
+
+async function openChain(parts: Parts, row: ChainRow, accounts: Accounts): Promise<OpenChain> {
   const { log } = parts;
   const onRpc = parts.onRpc?.(row.slug);
   const opened = await openEvmChain({ row, log, clock: parts.clock, onRpc });
@@ -233,7 +252,7 @@ async function openChain(parts: Parts, row: ChainRow): Promise<OpenChain> {
     if (!rail.ok) log.error({ chain: row.slug, asset: rail.token.symbol }, `rail refused: ${rail.problem}`);
   const signers = parts.role === "web" ? [] : parts.signerKeys.map((key) => localSigner(key, [chain.row]));
   const custodian = parts.role === "web" || !parts.treasuryKey ? null : custodianOf(row, parts.treasuryKey);
-  return { chain, rails, signers, custodian, laneAddresses: parts.signerKeys.map(addressOf) };
+  return { chain, rails, signers, custodian, ...accounts, laneAddresses: parts.signerKeys.map(addressOf) };
 }
 
 /** Rejects a key that is not the treasury's: what it signed would move nothing, and every payout would fail. */

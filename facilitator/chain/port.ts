@@ -11,6 +11,7 @@ export interface BlockRef {
 }
 
 interface LogPlace {
+  /** The token moved; also where another contract tells of it. */
   readonly token: Address;
   readonly blockNumber: number;
   readonly blockHash: Hash;
@@ -27,7 +28,15 @@ export type MoneyLog =
       readonly amount: bigint;
     })
   | (LogPlace & { readonly event: "authorization-used"; readonly payer: Address; readonly nonce: Hash })
-  | (LogPlace & { readonly event: "authorization-canceled"; readonly payer: Address; readonly nonce: Hash });
+  | (LogPlace & { readonly event: "authorization-canceled"; readonly payer: Address; readonly nonce: Hash })
+  /** An order paid through our router, right behind its transfer in the same transaction. */
+  | (LogPlace & {
+      readonly event: "routed";
+      readonly paymentRef: Hash;
+      readonly payer: Address;
+      readonly payTo: Address;
+      readonly amount: bigint;
+    });
 
 /** A call as it will be sent: closed set of targets and selectors, no value. */
 export interface Call {
@@ -169,6 +178,20 @@ export interface Custodian {
   readonly address: Address;
   /** 65 bytes over an EIP-712 digest of a listed token. */
   sign(digest: Hash): Promise<Hex>;
+}
+
+/** Signs orders: what a payer is asked to pay. Holds no money, so every process may have it. */
+export interface Operator {
+  readonly address: Address;
+  /** 65 bytes over an EIP-712 digest of an order. */
+  sign(digest: Hash): Promise<Hex>;
+}
+
+/** The hierarchical account whose addresses take deposits: one per order, m/44'/60'/1'/0/{index}. */
+export interface DepositAccount {
+  addressOf(index: number): Address;
+  /** 65 bytes over an EIP-712 digest of a listed token, by the key of one address. Null in a process that moves no money. */
+  readonly sign: ((index: number, digest: Hash) => Promise<Hex>) | null;
 }
 
 /** A token rail whose facts were checked on this chain at boot, or the reason why it is refused. */

@@ -165,35 +165,36 @@ export async function insertRows(engine: Engine, tx: Tx, rows: readonly NewClaim
   await tx.execute(insertMany(claimEvent, events));
   await outbox.append(
     tx,
-    inserted.map((row) => fact(engine, row, "payment.claimed")),
+    inserted.map((row) => fact(engine, row, "settlement.claimed")),
   );
   return new Set(inserted.map(({ claimKey }) => claimKey));
 }
 
-export type PaymentFact =
-  | "payment.claimed"
-  | "payment.credited"
-  | "payment.final"
-  | "payment.reversed"
-  | "payment.failed"
-  | "payment.expired"
-  | "payment.cancelled"
-  | "payment.review";
+export type SettlementFact =
+  | "settlement.claimed"
+  | "settlement.credited"
+  | "settlement.final"
+  | "settlement.reversed"
+  | "settlement.failed"
+  | "settlement.expired"
+  | "settlement.cancelled"
+  | "settlement.review";
 
-/** A fact of a claim. Those of our own payments are told as `outgoing.…`, under the id of what they carry out. */
+/** A fact of a claim, with the payable that it pays. Those of our own payments are told as `outgoing.…`, under the id of
+ *  what they carry out. */
 export function fact(
   engine: Engine,
   row: Pick<Claim, "id" | "kind" | "merchantId" | "payableId">,
-  type: PaymentFact,
+  type: SettlementFact,
   payload: Record<string, unknown> = {},
 ): outbox.Fact {
   const isPayment = row.kind === "x402";
   return {
     id: engine.newId("evt"),
-    type: isPayment ? type : type.replace("payment.", "outgoing."),
+    type: isPayment ? type : type.replace("settlement.", "outgoing."),
     subject: isPayment ? row.id : row.payableId,
     merchantId: row.merchantId,
-    payload: { ...payload, paymentId: row.id },
+    payload: { ...payload, paymentId: row.id, payableId: row.payableId },
   };
 }
 
@@ -235,7 +236,7 @@ export async function moveClaims(
     cause: string;
     set?: Partial<NewClaim> | Record<string, SQL>;
     where?: SQL;
-    fact?: PaymentFact;
+    fact?: SettlementFact;
   },
 ): Promise<readonly MovedClaim[]> {
   if (move.keys.length === 0) return [];

@@ -191,7 +191,9 @@ async function includeGroup(
     cause: "paid on chain",
   }));
   await tx.execute(insertMany(claimEvent, events));
-  const types = isFinal ? (["payment.credited", "payment.final"] as const) : (["payment.credited"] as const);
+  const types = isFinal
+    ? (["settlement.credited", "settlement.final"] as const)
+    : (["settlement.credited"] as const);
   await outbox.append(
     tx,
     types.flatMap((type) =>

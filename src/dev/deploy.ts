@@ -11,8 +11,8 @@ import {
 } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { type Artifacts, loadArtifacts } from "../../contracts/index.ts";
+import { deriveKey } from "../keys.ts";
 import { type DevSymbol, devTokenDecimals, devTokens } from "./dev-tokens.ts";
-import { deriveKey } from "./keys.ts";
 import { rpc } from "./rpc.ts";
 
 export interface DeployOptions {

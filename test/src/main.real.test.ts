@@ -4,9 +4,9 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { createPublicClient, erc20Abi, http, parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { deriveKey } from "../../src/dev/keys.ts";
 import { masterSecret } from "../../src/dev/master-secret.ts";
 import { rpc } from "../../src/dev/rpc.ts";
+import { deriveKey } from "../../src/keys.ts";
 import { until } from "../support/house.ts";
 import {
   allLogs,
