@@ -1,6 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
-import { checksum } from "#kernel/bytes";
+import { type Address, checksum } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
+import { assert } from "#kernel/fault";
 import { type outbox, type Tx, toBytesArray } from "#store";
 import type { Facilitator, Quote, RailFacts, Supported } from "./door.ts";
 import { discoverPayables } from "./payable/discover.ts";
@@ -183,12 +184,21 @@ function doorOf(engine: Engine, settling: Settling, verifying: Verifying): Facil
     project: projectPayable,
     assess,
     tidy: () => forgetOldPayers(engine.loopDb),
+    hasCode: (slug, account) => hasCode(engine, slug, account),
     outgoing: {
       queue: (tx, order) => queueOutgoing(engine, tx, order),
       cancel: (tx, id) => cancelOutgoing(engine, tx, id),
       status: (ids) => outgoingStatus(engine.db.pool, ids),
     },
   };
+}
+
+async function hasCode({ chains }: Engine, slug: string, account: Address): Promise<boolean> {
+  const open = [...chains.values()].find(({ chain }) => chain.row.slug === slug);
+  assert(open, `chain ${slug} is not served`);
+  const [answer] = await open.chain.haveCode([account]);
+  assert(answer !== undefined, "the chain left an account out");
+  return answer;
 }
 
 function offeredRails(engine: Engine): readonly OfferedRail[] {

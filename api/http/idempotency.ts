@@ -19,12 +19,22 @@ export type Answer = {
 type Stored = typeof idempotencyKey.$inferSelect;
 /** Fits wherever a route's declared answers are asked for: a replayed answer is bytes, which no schema types. */
 type Replayable = Response & TypedResponse<never, never, never>;
-type Work<Found> = (ctx: MerchantCtx, found: Found) => Promise<Answer>;
+/** What makes two requests one write. Kept with what must never be made twice, it holds after the record of the key was
+ *  pruned. */
+export interface WriteKey {
+  readonly scope: string;
+  readonly key: string;
+  readonly fingerprint: Hash;
+}
+/** `write` is null where no key came. */
+type Work<Found> = (ctx: MerchantCtx, found: Found, write: WriteKey | null) => Promise<Answer>;
 
 interface Write<Found> {
   /** The validated body. */
   readonly input: unknown;
   readonly isRequired: boolean;
+  /** What the write is about, where several paths name it; the path's parameters when left out. */
+  readonly about?: string;
   /** What the write must learn from outside: done before its transaction, and not at all for a replay. Changes nothing. */
   readonly beforehand: () => Promise<Found>;
 }
@@ -38,27 +48,27 @@ const WAIT_MS = 5_000;
  *  Faults: `idempotency_key_required`, `…_invalid`, `…_reused`, `idempotency_in_progress`. Source: merchant-api.md §4. */
 export function keyed(
   c: Context,
-  { input, isRequired }: Omit<Write<undefined>, "beforehand">,
+  write: Omit<Write<undefined>, "beforehand">,
   work: Work<undefined>,
 ): Promise<Replayable> {
-  return keyedAfter(c, { input, isRequired, beforehand: nothing }, work);
+  return keyedAfter(c, { ...write, beforehand: nothing }, work);
 }
 
 /** `keyed` for a write that asks outside first. */
 export async function keyedAfter<Found>(
   c: Context,
-  { input, isRequired, beforehand }: Write<Found>,
+  { input, isRequired, about, beforehand }: Write<Found>,
   work: Work<Found>,
 ): Promise<Replayable> {
   const ctx = c.var.merchant;
   const key = isRequired ? demandIdempotencyKey(c) : readIdempotencyKey(c);
-  if (key === null) return respond(await work(ctx, await beforehand())) as Replayable;
+  if (key === null) return respond(await work(ctx, await beforehand(), null)) as Replayable;
   const route = routeOf(c);
   const scope = `${ctx.merchantId} ${route}`;
-  const fingerprint = stableHash([route, c.req.param(), input]);
+  const fingerprint = stableHash([route, about ?? c.req.param(), input]);
   const prepared = async () => {
     const found = await beforehand();
-    return (inTx: MerchantCtx) => work(inTx, found);
+    return (inTx: MerchantCtx) => work(inTx, found, { scope, key, fingerprint });
   };
   return (await once(c, { scope, key, fingerprint, route }, prepared)) as Replayable;
 }
@@ -100,10 +110,7 @@ export async function pruneIdempotencyKeys(
   return gone.length;
 }
 
-interface Attempt {
-  readonly scope: string;
-  readonly key: string;
-  readonly fingerprint: Hash;
+interface Attempt extends WriteKey {
   readonly route: string;
 }
 
