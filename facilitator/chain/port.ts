@@ -10,7 +10,8 @@ export interface BlockRef {
   readonly baseFeePerGas: bigint;
 }
 
-interface LogPlace {
+/** Where in the chain a log is. */
+export interface LogPlace {
   /** The token moved; also where another contract tells of it. */
   readonly token: Address;
   readonly blockNumber: number;
@@ -132,8 +133,8 @@ export interface Chain {
   finalized(): Promise<BlockRef>;
   /** Null when the endpoint has no block at that height (yet). */
   blockAt(number: number): Promise<BlockRef | null>;
-  /** Transfers from or to `ours`, and every authorization used or cancelled, of the listed tokens, in that very
-   *  block (asked by its hash). Ordered by log index. Null when the endpoint does not know the block. */
+  /** Transfers from or to `ours`, every authorization used or cancelled, and every order paid through the row's router,
+   *  all of the listed tokens, in that very block (asked by its hash). Ordered by log index. Null when the endpoint does not know the block. */
   moneyLogs(block: BlockRef, ours: readonly Address[]): Promise<readonly MoneyLog[] | null>;
   /** The block of one authorization's use or cancellation, found by its indexed event from `fromBlock` to the head; null if none. */
   findAuthorizationUse(item: {
@@ -164,6 +165,8 @@ export interface Chain {
   send(raw: Hex): Promise<SendResult>;
   receipt(txHash: Hash): Promise<Receipt | null>;
   tokenFacts(token: Address): Promise<TokenFacts>;
+  /** Whose signed orders the contract at `router` takes; null when it does not say. */
+  routerOperator(router: Address): Promise<Address | null>;
 }
 
 /** Signs for one gas key under a closed policy: known chain, listed targets and selectors, no value, capped gas and

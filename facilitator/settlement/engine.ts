@@ -9,6 +9,8 @@ import type { Chain, Custodian, DepositAccount, Operator, Rail, Signer } from ".
 export interface OpenChain {
   readonly chain: Chain;
   readonly rails: readonly Rail[];
+  /** Why the configured router was refused at boot; the row has none then. */
+  readonly routerProblem: string | null;
   /** Gas keys that may become lanes of this process; none in a process that only answers HTTP. */
   readonly signers: readonly Signer[];
   /** Signs what leaves the treasury; null in a process that sends nothing. */

@@ -38,7 +38,16 @@ beforeAll(async () => {
   folder = await dataFolder();
   service = await startDeployment(folder.dataDir);
   const secret = await masterSecret(folder.dataDir);
-  const labels = ["signer:0", "signer:1", "signer:2", "signer:3", "treasury", "deployer", "payer"] as const;
+  const labels = [
+    "signer:0",
+    "signer:1",
+    "signer:2",
+    "signer:3",
+    "treasury",
+    "deployer",
+    "payer",
+    "operator",
+  ] as const;
   secrets.push(secret, ...labels.map((label) => deriveKey(secret, label)));
 });
 afterAll(async () => {
