@@ -26,6 +26,7 @@ import { createAuthenticator } from "./merchant/authenticate.ts";
 import { createOriginBook } from "./merchant/known-origin.ts";
 import { merchantRoutes } from "./merchant/routes.ts";
 import { addDocument } from "./openapi.ts";
+import { paymentIntentRoutes } from "./payment-intent/routes.ts";
 import { payoutRoutes } from "./payout/routes.ts";
 import { quoteRoutes } from "./quote/routes.ts";
 import type { QuoteInput } from "./quote/schema.ts";
@@ -158,6 +159,7 @@ export function createApi({
   app.openapiRoutes(rateRoutes(pricing));
   app.openapiRoutes(quoteRoutes(pricing));
   app.openapiRoutes(resourceRoutes({ facilitator, allowLocalTargets, safeFetch }));
+  app.openapiRoutes(paymentIntentRoutes({ facilitator, rates, baseUrl, isSandbox }));
   app.openapiRoutes(payoutRoutes({ facilitator, coolingMs: edge.isSandbox ? 0 : COOLING_MS }));
   app.openapiRoutes(x402Routes({ facilitator, baseUrl }));
   app.openapiRoutes([payableIndex({ facilitator })] as const);
