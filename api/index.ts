@@ -5,7 +5,7 @@ import type { Clock } from "#kernel/clock";
 import type { NewId } from "#kernel/id";
 import type { Log } from "#kernel/log";
 import { systemRandom } from "#kernel/system";
-import type { Database } from "#store";
+import type { Database, outbox, Tx } from "#store";
 import { mountDocs } from "./docs.ts";
 import { healthRoutes, type Readiness } from "./health.ts";
 import type { Edge } from "./http/context.ts";
@@ -15,6 +15,7 @@ import { openCors, privateAnswers, securityHeaders } from "./http/headers.ts";
 import type { Job } from "./http/job.ts";
 import { requestJobs } from "./http/jobs.ts";
 import { limitsOf, memoryCount, noCount, rateHeaders } from "./http/limit.ts";
+import type { LoopSpec } from "./http/loop.ts";
 import { answerNotFound } from "./http/not-found.ts";
 import { onError } from "./http/problem.ts";
 import { requestContext } from "./http/request-id.ts";
@@ -34,6 +35,8 @@ import { quote } from "./quote/verbs.ts";
 import type { Rates } from "./rate/rates.ts";
 import { rateRoutes } from "./rate/routes.ts";
 import type { Pricing } from "./rate/verbs.ts";
+import { refundHearer, refundLoop } from "./refund/loop.ts";
+import { refundRoutes } from "./refund/routes.ts";
 import { resourceJobs } from "./resource/jobs.ts";
 import { resourceRoutes } from "./resource/routes.ts";
 import { describeAgentUrl, mountAgentUrl } from "./x402/agent-url.ts";
@@ -46,6 +49,7 @@ import { describePayments, x402Routes } from "./x402/routes.ts";
 export type { Readiness } from "./health.ts";
 export { errorReference } from "./http/errors.ts";
 export type { Job } from "./http/job.ts";
+export type { LoopSpec } from "./http/loop.ts";
 export { type Permission, permissions } from "./http/permissions.ts";
 export { createSafeFetch } from "./http/safe-fetch.ts";
 export { deriveKey, type KeyKind, type Secret } from "./merchant/key.ts";
@@ -99,6 +103,8 @@ export interface ApiDeps {
   readonly safeFetch?: SafeFetch;
 }
 
+type Hearer = (tx: Tx, facts: readonly outbox.Fact[]) => Promise<void>;
+
 /** A new payout address must wait a day. */
 const COOLING_MS = 24 * 3_600_000;
 
@@ -118,6 +124,10 @@ export function createApi({
   readonly app: OpenAPIHono;
   /** What has to be done apart from requests. */
   readonly jobs: readonly Job[];
+  /** The same for what moves money; processes that only answer requests leave it to others. */
+  readonly loops: readonly LoopSpec[];
+  /** To be called with every fact, in the transaction that marks it as delivered. */
+  readonly hearers: readonly Hearer[];
 } {
   const { masterSecret, version, allowLocalTargets } = config;
   const baseUrl = config.baseUrl.replace(/\/+$/, "");
@@ -160,6 +170,7 @@ export function createApi({
   app.openapiRoutes(quoteRoutes(pricing));
   app.openapiRoutes(resourceRoutes({ facilitator, allowLocalTargets, safeFetch }));
   app.openapiRoutes(paymentIntentRoutes({ facilitator, rates, baseUrl, isSandbox }));
+  app.openapiRoutes(refundRoutes({ facilitator }));
   app.openapiRoutes(payoutRoutes({ facilitator, coolingMs: edge.isSandbox ? 0 : COOLING_MS }));
   app.openapiRoutes(x402Routes({ facilitator, baseUrl }));
   app.openapiRoutes([payableIndex({ facilitator })] as const);
@@ -170,5 +181,6 @@ export function createApi({
   mountDocs(app);
   addDocument(app, { baseUrl, version });
   const jobs = [...requestJobs({ db, clock }), ...resourceJobs({ db, facilitator, safeFetch, clock, log })];
-  return { app, jobs };
+  const loops = [refundLoop({ db, facilitator, clock, newId, log })];
+  return { app, jobs, loops, hearers: [refundHearer({ clock })] };
 }

@@ -25,6 +25,7 @@ const tags = {
   rates: "Currencies, rails and indicative quotes.",
   "payment intents": "Requests to be paid: made, confirmed, cancelled.",
   "x402 resources": "Endpoints that a merchant sells to agents.",
+  refunds: "Money of a payment that goes back to who paid.",
   "balances and ledger": "What a merchant holds, and how it came about.",
   payouts: "Money to a merchant's own addresses.",
   x402: "Keyless: prices, verification, settlement and discovery for agents and their servers.",

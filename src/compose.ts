@@ -2,6 +2,7 @@ import {
   createApi,
   createSafeFetch,
   fixedRates,
+  type LoopSpec,
   liveRates,
   paymentCodec,
   quoter,
@@ -15,6 +16,8 @@ import {
   defaultSettings,
   type Engine,
   health,
+  type Loop,
+  loop,
   type Meter,
   type Reconciled,
   type Running,
@@ -116,7 +119,7 @@ export async function compose(parts: Parts): Promise<House> {
     clock,
     log,
   });
-  const { app, jobs } = createApi({
+  const { app, jobs, loops, hearers } = createApi({
     db,
     facilitator,
     agents,
@@ -135,7 +138,10 @@ export async function compose(parts: Parts): Promise<House> {
     },
   });
   const background =
-    role === "web" ? noBackground : await openBackground(parts, { hearers: [running.hear], jobs });
+    role === "web"
+      ? noBackground
+      : await openBackground(parts, { hearers: [running.hear, ...hearers], jobs });
+  const merchantLoops = role === "web" ? [] : loops.map((spec) => loopOf(engine, spec));
   return {
     app,
     facilitator,
@@ -150,6 +156,7 @@ export async function compose(parts: Parts): Promise<House> {
     async start() {
       running.start({ moneyLoops: role !== "web" });
       background.start();
+      for (const each of merchantLoops) each.start();
       await untilWorking(engine, facilitator);
       isStarted = true;
     },
@@ -160,9 +167,14 @@ export async function compose(parts: Parts): Promise<House> {
     },
     async close() {
       await Promise.all([running.stop(), background.stop(), agents.close()]);
+      await Promise.all(merchantLoops.map((each) => each.stop()));
       await Promise.all([db.close(), loopDb.close()]);
     },
   };
+}
+
+function loopOf({ clock, log, meter }: Engine, { name, everyMs, turn }: LoopSpec): Loop {
+  return loop({ name, clock, log, meter, everyMs }, async () => void (await turn()));
 }
 
 const BOOKS_EVERY_MS = 60_000;

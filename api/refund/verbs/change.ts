@@ -7,7 +7,7 @@ import { fault } from "../../http/faults.ts";
 import { presentRefund, type RefundRow } from "../present.ts";
 import type { Refund, RefundDestination, RefundPath } from "../schema.ts";
 import { checkDestination } from "./destination.ts";
-import { findRefund, lockRefund, moveRefund } from "./move.ts";
+import { lockRefund, moveRefund } from "./move.ts";
 import { leavePromises } from "./promise.ts";
 import { isPosted, netOf, type RefundDesk, reserve } from "./reserve.ts";
 
@@ -20,8 +20,8 @@ export async function giveDestination(
   ctx.demand("refunds:write");
   return ctx.tx(async (tx) => {
     const row = await lockRefund(tx, nameOf(ctx, input));
-    const where = { text: input.address, pointer: "/address" };
-    const destination = checkDestination(desk.facilitator, row.chain, where);
+    const at = { chain: row.chain, pointer: "/address" };
+    const destination = checkDestination(desk.facilitator, input.address, at);
     if (row.destination === destination) return presentRefund(row);
     if (row.state !== "requires-destination") throw fault("refund_has_destination", { state: row.state });
     const now = ctx.now();

@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import { type Address, address as addressOf, parseAddress } from "#kernel/bytes";
+import type { Address } from "#kernel/bytes";
 import type { Tx } from "#store";
 import type { Call, MerchantCtx } from "../../http/context.ts";
 import { fault } from "../../http/faults.ts";
@@ -37,7 +37,7 @@ export async function createRefund(
     const made = await earlier(tx, ctx.merchantId, input.write);
     if (made) return { refund: presentRefund(made), isRepeated: true };
     const paid = refundable(clearing);
-    const row = await insert(tx, { ctx, input, intent, paid });
+    const row = await insert(tx, { desk, ctx, input, intent, paid });
     await tellOfNew(tx, ctx, row);
     return { refund: presentRefund(await bindMoney(desk, tx, { ctx, row, paid })), isRepeated: false };
   });
@@ -67,16 +67,19 @@ function refundable(clearing: Payment["clearing"]): Paid {
 }
 
 interface Making {
+  readonly desk: RefundDesk;
   readonly ctx: MerchantCtx;
   readonly input: Asked;
   readonly intent: Payment["intent"];
   readonly paid: Paid;
 }
 
-async function insert(tx: Tx, { ctx, input, intent, paid }: Making): Promise<RefundRow> {
+async function insert(tx: Tx, { desk, ctx, input, intent, paid }: Making): Promise<RefundRow> {
   const { amount, fee } = await shareOf(tx, intent, paid, input.amount);
   const { refundFees } = await findMerchant(tx, ctx.merchantId);
-  const destination = parseAddress(input.destination) ?? input.payer;
+  const { destination: named, payer } = input;
+  const at = { chain: paid.chain, pointer: "/destination" };
+  const destination = named === undefined ? payer : checkDestination(desk.facilitator, named, at);
   const now = ctx.now();
   const [row] = await tx
     .insert(refund)

@@ -6,10 +6,10 @@ import { fault } from "../../http/faults.ts";
  *  router is sent never leaves the house. Fault: `validation_failed` at `pointer`. */
 export function checkDestination(
   facilitator: Pick<Facilitator, "rails">,
-  chain: string,
-  { text, pointer }: { readonly text: string; readonly pointer: string },
+  named: string,
+  { chain, pointer }: { readonly chain: string; readonly pointer: string },
 ): Address {
-  const given = parseAddress(text);
+  const given = parseAddress(named);
   const taken = facilitator
     .rails()
     .filter((rail) => rail.chain === chain)

@@ -50,12 +50,12 @@ export async function payerOf(
   db: Executor,
   { intent, clearing: paid }: Payment,
 ): Promise<Address | null> {
-  if (!paid || paid.provider !== "evm" || paid.chain === null) return null;
+  if (paid?.provider !== "evm") return null;
   const found = defaultDestination({
     executionPath: paid.executionPath,
     payer: paid.payer,
     senders: await sendersOf(db, paid),
-    declared: intent.asked.payerAddress ?? null,
+    declared: intent.payerAddress,
   });
   if (!found || "to" in found) return found?.to ?? null;
   return (await facilitator.hasCode(paid.chain, found.ask)) ? null : found.ask;

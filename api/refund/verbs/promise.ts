@@ -42,10 +42,7 @@ async function promisesOf(tx: Tx, { merchantId, chain, asset }: Purse) {
   const rows = await tx
     .select({ id: clearing.id, orderId: clearing.orderId, path: clearing.executionPath, net })
     .from(refund)
-    .innerJoin(
-      clearing,
-      and(eq(clearing.merchantId, refund.merchantId), eq(clearing.id, refund.clearingId)),
-    )
+    .innerJoin(clearing, and(eq(clearing.merchantId, refund.merchantId), eq(clearing.id, refund.clearingId)))
     .where(
       and(
         eq(refund.merchantId, merchantId),

@@ -30,7 +30,11 @@ export async function shareOf(
     if (left.amount === 0n) throw fault("payment_not_refundable", { why: "all of it has been refunded" });
     return left;
   }
-  const amount = await inPaidAsset(db, { intent, paid, asked }, { left: left.amount, earlier: earlier.length });
+  const amount = await inPaidAsset(
+    db,
+    { intent, paid, asked },
+    { left: left.amount, earlier: earlier.length },
+  );
   if (amount > left.amount) {
     const refundable = formatDecimal(left.amount, decimalsOf(paid.asset));
     throw fault("refund_exceeds_refundable", { refundable, asset: paid.asset, pointer: "/amount/amount" });
@@ -43,11 +47,7 @@ function refundsOf(db: Executor, { merchantId, id }: Paid): Promise<Share[]> {
     .select({ amount: refund.amount, fee: refund.fee })
     .from(refund)
     .where(
-      and(
-        eq(refund.merchantId, merchantId),
-        eq(refund.clearingId, id),
-        inArray(refund.state, countedStates),
-      ),
+      and(eq(refund.merchantId, merchantId), eq(refund.clearingId, id), inArray(refund.state, countedStates)),
     );
 }
 
