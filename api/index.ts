@@ -64,6 +64,7 @@ export {
   replaceKey,
   revokeKey,
 } from "./merchant/verbs/operator.ts";
+export { stateReference } from "./payment-states.ts";
 export { fixedRates, liveRates, type Rates } from "./rate/rates.ts";
 export { paymentCodec } from "./x402/codec.ts";
 

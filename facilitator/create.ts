@@ -15,6 +15,8 @@ import { totalsMemory } from "./payable/totals.ts";
 import { assess, nothingKnown, readTrust } from "./payable/trust.ts";
 import { authorizationReader } from "./settlement/chain-read.ts";
 import { claimReader, claimWriter, findClaims } from "./settlement/claim.ts";
+import { readArrivals, takeArrivals } from "./settlement/deposit/arrivals.ts";
+import { openOrder, resignOrder } from "./settlement/deposit/order.ts";
 import type { Engine } from "./settlement/engine.ts";
 import { laneOf } from "./settlement/examine.ts";
 import { granter, releaseGrant } from "./settlement/grant.ts";
@@ -25,6 +27,7 @@ import { type Loop, loop } from "./settlement/loop.ts";
 import { releaseObservers } from "./settlement/observe.ts";
 import { stateOf } from "./settlement/offer.ts";
 import { cancelOutgoing, outgoingStatus, queueOutgoing } from "./settlement/outgoing.ts";
+import { readPayments } from "./settlement/payments.ts";
 import { settle } from "./settlement/settle.ts";
 import type { Settling } from "./settlement/settling.ts";
 import { firstSightMemory, verdictCache } from "./settlement/short-memory.ts";
@@ -185,6 +188,13 @@ function doorOf(engine: Engine, settling: Settling, verifying: Verifying): Facil
     assess,
     tidy: () => forgetOldPayers(engine.loopDb),
     hasCode: (slug, account) => hasCode(engine, slug, account),
+    payments: (by) => readPayments(engine, by),
+    deposits: {
+      open: (tx, order) => openOrder(engine, tx, order),
+      resign: (tx, orderId, expiresAt) => resignOrder(engine, tx, orderId, expiresAt),
+      arrivals: (db, subjects) => readArrivals(engine, db, subjects),
+      take: (tx, logs) => takeArrivals(engine, tx, logs),
+    },
     outgoing: {
       queue: (tx, order) => queueOutgoing(engine, tx, order),
       cancel: (tx, id) => cancelOutgoing(engine, tx, id),
