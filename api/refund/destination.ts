@@ -3,11 +3,9 @@ import type { Address } from "#kernel/bytes";
 /** Whom a payment came from, as far as the chain tells. */
 export interface Origin {
   readonly executionPath: "deposit-match" | "on-chain-contract" | "x402";
-  /** Who authorized an x402 payment or called the router. */
-  readonly payer: Address | null;
-  /** Senders of the deposits that counted. */
+  /** Who signed, or called the router; or who sent the deposits that counted. */
   readonly senders: readonly Address[];
-  /** The payer's address as it was given to us before anything was paid. */
+  /** The payer's address as it was named before anything was paid. */
   readonly declared: Address | null;
 }
 
@@ -15,11 +13,11 @@ export interface Origin {
  *  tell. Whoever signed is the payer. A deposit may come from the pooled wallet of an exchange, and what is sent back
  *  there is lost: it goes back to a sender that was named before, or that is a wallet of its own. Pure.
  *  Source: merchant-api.md §1.5. */
-export function defaultDestination({ executionPath, payer, senders, declared }: Origin): Default {
-  if (executionPath !== "deposit-match") return payer && { to: payer };
+export function defaultDestination({ executionPath, senders, declared }: Origin): Default {
   const [sender, another] = new Set(senders);
   if (!sender || another) return null;
-  return sender === declared ? { to: sender } : { ask: sender };
+  const hasSigned = executionPath !== "deposit-match";
+  return hasSigned || sender === declared ? { to: sender } : { ask: sender };
 }
 
 export type Default = { readonly to: Address } | { readonly ask: Address } | null;

@@ -33,11 +33,11 @@ export async function createRefund(
 ): Promise<{ readonly refund: Refund; readonly isRepeated: boolean }> {
   ctx.demand("refunds:write");
   return ctx.tx(async (tx) => {
-    const { intent, clearing } = await lockPayment(tx, ctx.merchantId, input.intentId);
+    const { clearing } = await lockPayment(tx, ctx.merchantId, input.intentId);
     const made = await earlier(tx, ctx.merchantId, input.write);
     if (made) return { refund: presentRefund(made), isRepeated: true };
     const paid = refundable(clearing);
-    const row = await insert(tx, { desk, ctx, input, intent, paid });
+    const row = await insert(tx, { desk, ctx, input, paid });
     await tellOfNew(tx, ctx, row);
     return { refund: presentRefund(await bindMoney(desk, tx, { ctx, row, paid })), isRepeated: false };
   });
@@ -70,12 +70,11 @@ interface Making {
   readonly desk: RefundDesk;
   readonly ctx: MerchantCtx;
   readonly input: Asked;
-  readonly intent: Payment["intent"];
   readonly paid: Paid;
 }
 
-async function insert(tx: Tx, { desk, ctx, input, intent, paid }: Making): Promise<RefundRow> {
-  const { amount, fee } = await shareOf(tx, intent, paid, input.amount);
+async function insert(tx: Tx, { desk, ctx, input, paid }: Making): Promise<RefundRow> {
+  const { amount, fee } = await shareOf(tx, paid, input.amount);
   const { refundFees } = await findMerchant(tx, ctx.merchantId);
   const { destination: named, payer } = input;
   const at = { chain: paid.chain, pointer: "/destination" };
@@ -87,7 +86,7 @@ async function insert(tx: Tx, { desk, ctx, input, intent, paid }: Making): Promi
       merchantId: ctx.merchantId,
       id: ctx.newId("re"),
       clearingId: paid.id,
-      intentId: intent.id,
+      intentId: paid.intentId,
       state: destination ? "pending" : "requires-destination",
       chain: paid.chain,
       asset: paid.asset,

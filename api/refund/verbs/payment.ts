@@ -1,4 +1,4 @@
-import { and, eq, inArray } from "drizzle-orm";
+import { and, eq, gt } from "drizzle-orm";
 import type { Address } from "#kernel/bytes";
 import { isId } from "#kernel/id";
 import type { Executor, Tx } from "#store";
@@ -51,12 +51,12 @@ export async function payerOf(
   { intent, clearing: paid }: Payment,
 ): Promise<Address | null> {
   if (paid?.provider !== "evm") return null;
-  const found = defaultDestination({
-    executionPath: paid.executionPath,
-    payer: paid.payer,
-    senders: await sendersOf(db, paid),
-    declared: intent.payerAddress,
-  });
+  const { executionPath, providerReference } = paid;
+  const senders =
+    executionPath === "x402"
+      ? (await facilitator.payments({ ids: [providerReference ?? ""] })).map(({ payer }) => payer)
+      : await sendersOf(db, paid);
+  const found = defaultDestination({ executionPath, senders, declared: intent.payerAddress });
   if (!found || "to" in found) return found?.to ?? null;
   return (await facilitator.hasCode(paid.chain, found.ask)) ? null : found.ask;
 }
@@ -70,7 +70,7 @@ async function sendersOf(db: Executor, { merchantId, id }: NonNullable<Payment["
       and(
         eq(clearingDeposit.merchantId, merchantId),
         eq(clearingDeposit.clearingId, id),
-        inArray(clearingDeposit.status, ["confirmed", "credited"]),
+        gt(clearingDeposit.toClearing, 0n),
       ),
     );
   return rows.map(({ sender }) => sender);

@@ -40,7 +40,12 @@ export function shortOf({ chain, asset }: Purse, amount: bigint, cause?: unknown
 async function promisesOf(tx: Tx, { merchantId, chain, asset }: Purse) {
   const net = sql<string>`sum(${refund.amount} - CASE WHEN ${refund.returnsFee} THEN ${refund.fee} ELSE 0 END)`;
   const rows = await tx
-    .select({ id: clearing.id, orderId: clearing.orderId, path: clearing.executionPath, net })
+    .select({
+      id: clearing.id,
+      reference: clearing.providerReference,
+      path: clearing.executionPath,
+      net,
+    })
     .from(refund)
     .innerJoin(clearing, and(eq(clearing.merchantId, refund.merchantId), eq(clearing.id, refund.clearingId)))
     .where(
@@ -52,9 +57,10 @@ async function promisesOf(tx: Tx, { merchantId, chain, asset }: Purse) {
         inArray(refund.state, ["pending", "requires-destination"]),
       ),
     )
-    .groupBy(clearing.id, clearing.orderId, clearing.executionPath);
-  return rows.map(({ id, orderId, path, net }) => ({
-    subject: path === "x402" && orderId ? orderId : id,
-    net: BigInt(net),
+    .groupBy(clearing.id, clearing.providerReference, clearing.executionPath);
+  return rows.map((row) => ({
+    // The facilitator books an agent's payment under its own id.
+    subject: row.path === "x402" && row.reference ? row.reference : row.id,
+    net: BigInt(row.net),
   }));
 }

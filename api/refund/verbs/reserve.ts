@@ -11,7 +11,7 @@ import { shortOf } from "./promise.ts";
 
 /** What refunds need besides the request. */
 export interface RefundDesk {
-  readonly facilitator: Pick<Facilitator, "rails" | "outgoing" | "hasCode">;
+  readonly facilitator: Pick<Facilitator, "rails" | "payments" | "outgoing" | "hasCode">;
 }
 
 /** Hears of what happens to the money are hints; this often it is looked at without any. */
@@ -20,9 +20,9 @@ export const LOOK_EVERY_MS = 30_000;
 /** Whether the merchant may spend what the payment brought: its block is final. */
 export function isPosted({
   state,
-  finalAt,
-}: Pick<typeof clearing.$inferSelect, "state" | "finalAt">): boolean {
-  return state === "settled" && finalAt !== null;
+  isFinal,
+}: Pick<typeof clearing.$inferSelect, "state" | "isFinal">): boolean {
+  return state === "settled" && isFinal;
 }
 
 /** What leaves the merchant's own money; the rest comes from our fees. */

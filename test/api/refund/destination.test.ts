@@ -2,17 +2,13 @@ import { describe, expect, it } from "vitest";
 import { address } from "#kernel/bytes";
 import { defaultDestination, type Origin } from "../../../api/refund/destination.ts";
 
-const [payer, sender, other] = ["aa", "bb", "cc"].map((end) => address(`0x${"00".repeat(19)}${end}`)) as [
-  Origin["senders"][number],
-  Origin["senders"][number],
-  Origin["senders"][number],
-];
-const deposit: Origin = { executionPath: "deposit-match", payer: null, senders: [sender], declared: null };
+const [sender, other] = [address(`0x${"bb".repeat(20)}`), address(`0x${"cc".repeat(20)}`)];
+const deposit: Origin = { executionPath: "deposit-match", senders: [sender], declared: null };
 
 describe("where a refund goes by itself", () => {
   it.each(["x402", "on-chain-contract"] as const)("%s: to who signed", (executionPath) => {
-    expect(defaultDestination({ ...deposit, executionPath, payer, declared: other })).toEqual({ to: payer });
-    expect(defaultDestination({ ...deposit, executionPath, payer: null })).toBeNull();
+    expect(defaultDestination({ ...deposit, executionPath, declared: other })).toEqual({ to: sender });
+    expect(defaultDestination({ ...deposit, executionPath, senders: [] })).toBeNull();
   });
 
   it("deposit-match: to the sender that was named before; another one is asked for its code", () => {

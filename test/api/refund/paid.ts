@@ -36,9 +36,9 @@ export async function pay(world: World, merchant: Merchant, price: string): Prom
     [merchant.id, id, (atomic / 10_000n).toString(), clearingId],
   );
   await world.database.query(
-    `INSERT INTO clearing (merchant_id,id,intent_id,state,provider,execution_path,chain,asset,settlement_amount,fee,net_amount,order_id,payer)
-     VALUES ($1,$2,$3,'settled','evm','x402','local','USDC',$4,$5,$6,$7,decode($8,'hex'))`,
-    [merchant.id, clearingId, id, atomic.toString(), fee.toString(), (atomic - fee).toString(), claim?.id, payer.address.slice(2)],
+    `INSERT INTO clearing (merchant_id,id,intent_id,state,provider,provider_reference,execution_path,chain,asset,source_amount,settlement_amount,fee,fee_bps,tolerance_bps,rate_from,rate_to,scaled_rate,rate_source,rate_locked_at,expires_at,sequence,created_at,updated_at)
+     VALUES ($1,$2,$3,'settled','evm',$6,'x402','local','USDC',$4,$4,$5,50,0,'USD','USDC',1000000000000000000,'parity',now(),now(),6,now(),now())`,
+    [merchant.id, clearingId, id, atomic.toString(), fee.toString(), claim?.id],
   );
   return { id, clearingId, payer: payer.address };
 }
@@ -48,10 +48,10 @@ export async function untilFinal(world: World, { clearingId }: Paid): Promise<vo
   await world.dev.anvil.mine(3);
   await until(async () => {
     const [row] = await world.database.query<{ state: string }>(
-      "SELECT claim.state FROM claim JOIN clearing ON clearing.order_id = claim.id WHERE clearing.id = $1",
+      "SELECT claim.state FROM claim JOIN clearing ON clearing.provider_reference = claim.id WHERE clearing.id = $1",
       [clearingId],
     );
     return row?.state === "final";
   }, "the payment is final");
-  await world.database.query("UPDATE clearing SET final_at = now() WHERE id = $1", [clearingId]);
+  await world.database.query("UPDATE clearing SET is_final = true WHERE id = $1", [clearingId]);
 }

@@ -42,7 +42,11 @@ describe("POST /v1/payments/{id}/refunds", () => {
     await expectAtRest(world);
     const read = () => call(merchant, made.headers.get("Location") ?? "", { method: "GET" });
     await until(async () => (await read()).body.state === "succeeded", "it succeeds");
-    console.log((await read()).body, await ledgerOf(world.database, made.body.id), await factsOf(world.database, made.body.id));
+    console.log(
+      (await read()).body,
+      await ledgerOf(world.database, made.body.id),
+      await factsOf(world.database, made.body.id),
+    );
     const after = await books(world.dev, world.database);
     console.log(before, after);
   });
