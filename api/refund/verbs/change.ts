@@ -2,7 +2,7 @@ import { and, eq } from "drizzle-orm";
 import { assert } from "#kernel/fault";
 import type { Tx } from "#store";
 import { clearing } from "../../clearing/tables.ts";
-import type { Call, MerchantCtx } from "../../http/context.ts";
+import type { Call } from "../../http/context.ts";
 import { fault } from "../../http/faults.ts";
 import { presentRefund, type RefundRow } from "../present.ts";
 import type { Refund, RefundDestination, RefundPath } from "../schema.ts";
@@ -19,7 +19,7 @@ export async function giveDestination(
 ): Promise<Refund> {
   ctx.demand("refunds:write");
   return ctx.tx(async (tx) => {
-    const row = await lockRefund(tx, nameOf(ctx, input));
+    const row = await lockRefund(tx, { merchantId: ctx.merchantId, id: input.id });
     const at = { chain: row.chain, pointer: "/address" };
     const destination = checkDestination(desk.facilitator, input.address, at);
     if (row.destination === destination) return presentRefund(row);
@@ -42,17 +42,13 @@ export async function cancelRefund(
 ): Promise<Refund> {
   ctx.demand("refunds:write");
   return ctx.tx(async (tx) => {
-    const row = await lockRefund(tx, nameOf(ctx, input));
+    const row = await lockRefund(tx, { merchantId: ctx.merchantId, id: input.id });
     if (row.state === "cancelled") return presentRefund(row);
     const isOpen = row.state === "pending" || row.state === "requires-destination";
     const isFree = isOpen && (row.reservedAt === null || (await facilitator.outgoing.cancel(tx, row.id)));
     if (!isFree) throw fault("refund_not_cancellable", { state: row.state });
     return presentRefund(await moveRefund(tx, ctx, { row, trigger: "cancel" }));
   });
-}
-
-function nameOf({ merchantId }: MerchantCtx, { id }: RefundPath) {
-  return { merchantId, id: id as `re_${string}` };
 }
 
 /** Whether what a refund's payment brought can be spent. What is final stays so: the clearing need not be held. */

@@ -1,6 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import { assert } from "#kernel/fault";
-import type { NewId } from "#kernel/id";
+import { isId, type NewId } from "#kernel/id";
 import { type Executor, outbox, type Tx } from "#store";
 import { fault } from "../../http/faults.ts";
 import type { RefundRow } from "../present.ts";
@@ -64,22 +64,28 @@ function factOf(
   return { id: newId("evt"), type, subject: id, merchantId, payload };
 }
 
-type Name = Pick<RefundRow, "merchantId" | "id">;
-
-export function isIt({ merchantId, id }: Name) {
+export function isIt({ merchantId, id }: Pick<RefundRow, "merchantId" | "id">) {
   return and(eq(refund.merchantId, merchantId), eq(refund.id, id));
 }
 
-/** A refund, held until the transaction ends. Fault: `not_found`. */
-export async function lockRefund(tx: Tx, name: Name): Promise<RefundRow> {
-  const [row] = await tx.select().from(refund).where(isIt(name)).for("update");
+/** A refund by its id as somebody sent it. */
+interface Named {
+  readonly merchantId: string;
+  readonly id: string;
+}
+
+/** A refund, held until the transaction ends. Fault: `not_found`, also for another merchant's. */
+export async function lockRefund(tx: Tx, { merchantId, id }: Named): Promise<RefundRow> {
+  const [row] = isId("re", id)
+    ? await tx.select().from(refund).where(isIt({ merchantId, id })).for("update")
+    : [];
   if (!row) throw fault("not_found");
   return row;
 }
 
 /** Fault: `not_found`, also for another merchant's. */
-export async function findRefund(db: Executor, name: Name): Promise<RefundRow> {
-  const [row] = await db.select().from(refund).where(isIt(name));
+export async function findRefund(db: Executor, { merchantId, id }: Named): Promise<RefundRow> {
+  const [row] = isId("re", id) ? await db.select().from(refund).where(isIt({ merchantId, id })) : [];
   if (!row) throw fault("not_found");
   return row;
 }

@@ -16,6 +16,8 @@ export interface Payment {
 
 /** A merchant's payment, by the id of its intent or of its clearing. Fault: `not_found`. */
 export async function findPayment(db: Executor, merchantId: string, id: string): Promise<Payment> {
+  const isIt = isId("pi", id) ? eq(paymentIntent.id, id) : isId("clr", id) ? eq(clearing.id, id) : null;
+  if (!isIt) throw fault("not_found");
   const [row] = await db
     .select({ intent: paymentIntent, clearing })
     .from(paymentIntent)
@@ -23,12 +25,7 @@ export async function findPayment(db: Executor, merchantId: string, id: string):
       clearing,
       and(eq(clearing.merchantId, paymentIntent.merchantId), eq(clearing.intentId, paymentIntent.id)),
     )
-    .where(
-      and(
-        eq(paymentIntent.merchantId, merchantId),
-        isId("clr", id) ? eq(clearing.id, id) : eq(paymentIntent.id, id as `pi_${string}`),
-      ),
-    );
+    .where(and(eq(paymentIntent.merchantId, merchantId), isIt));
   if (!row) throw fault("not_found");
   return row;
 }

@@ -10,8 +10,7 @@ import { findPayment } from "./payment.ts";
 /** Fault: `not_found`. */
 export async function readRefund({ ctx, input }: Call<RefundPath>): Promise<Refund> {
   ctx.demand("payments:read");
-  const { merchantId } = ctx;
-  return presentRefund(await findRefund(ctx.db.pool, { merchantId, id: input.id as `re_${string}` }));
+  return presentRefund(await findRefund(ctx.db.pool, { merchantId: ctx.merchantId, id: input.id }));
 }
 
 /** The refunds of a payment, newest first; one more than the page holds when there are more. Fault: `not_found`. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { books, startWorld } from "../../support/house.ts";
 import { factsOf, ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
-import { held, paidMerchant, read, refund, untilState, type World } from "./paid.ts";
+import { held, paidMerchant, read, refund, untilState, untilSucceeded, type World } from "./paid.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -41,8 +41,7 @@ describe("a refund that fails for good", () => {
     await world.dev.administer("unblock", [paid.payer]);
     const again = await refund(merchant, paid.id);
     expect(again).toMatchObject({ status: 201, body: { amount: { amount: "0.040000" } } });
-    await expectAtRest(world);
-    await untilState(merchant, again.body.id, "succeeded");
+    await untilSucceeded(world, merchant, again.body.id);
     expect(await held(world, paid.payer)).toBe(40_000n);
   });
 });

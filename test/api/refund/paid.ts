@@ -49,6 +49,16 @@ export async function untilState(merchant: Merchant, id: string, state: string):
   await until(async () => (await read(merchant, id)).state === state, `the refund is ${state}`);
 }
 
+/** Mines until the refund has arrived for good, and nothing else moves. */
+export async function untilSucceeded(world: World, merchant: Merchant, id: string): Promise<void> {
+  await until(async () => {
+    if ((await read(merchant, id)).state === "succeeded") return true;
+    await world.dev.anvil.mine();
+    return false;
+  }, "the refund succeeds");
+  await expectAtRest(world);
+}
+
 /** Available, pending and reserved dev USDC of a merchant, as the API shows them. */
 export async function purse(merchant: Merchant): Promise<readonly [string, string, string]> {
   const { body } = await call(merchant, "/v1/balances", { method: "GET" });
@@ -101,9 +111,9 @@ export async function untilFinal(world: World, { clearingId }: Paid): Promise<vo
   await world.database.query("UPDATE clearing SET is_final = true WHERE id = $1", [clearingId]);
 }
 
-/** A merchant (50 bps) with one payment that is final. */
-export async function paidMerchant(world: World, price: string) {
-  const merchant = await newMerchant(world);
+/** A merchant (50 bps), a new one unless it is given, with a payment that is final. */
+export async function paidMerchant(world: World, price: string, given?: Merchant) {
+  const merchant = given ?? (await newMerchant(world));
   const paid = await pay(world, merchant, price);
   await untilFinal(world, paid);
   return { merchant, paid };

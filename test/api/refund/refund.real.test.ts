@@ -13,6 +13,7 @@ import {
   read,
   refund,
   untilState,
+  untilSucceeded,
   usdc,
   type World,
 } from "./paid.ts";
@@ -54,8 +55,7 @@ describe("POST /v1/payments/{id}/refunds", () => {
     // and it arrives, and succeeds once its block is final
     await until(async () => (await held(world, paid.payer)) === 20_000_000n, "the money arrives");
     await untilState(merchant, made.body.id, "processing");
-    await expectAtRest(world);
-    await untilState(merchant, made.body.id, "succeeded");
+    await untilSucceeded(world, merchant, made.body.id);
     expect(await read(merchant, made.body.id)).toMatchObject({
       providerReference: expect.stringMatching(/^0x[0-9a-f]{64}$/),
       failureReason: null,
@@ -87,8 +87,7 @@ describe("POST /v1/payments/{id}/refunds", () => {
     expect(made).toMatchObject({ status: 201, body: { amount: { amount: "0.070000" } } });
     expect(made.body.reason).toBe("requested-by-customer");
     expect(await purse(merchant)).toEqual(["0.000000", "0.000000", "0.070000"]);
-    await expectAtRest(world);
-    await untilState(merchant, made.body.id, "succeeded");
+    await untilSucceeded(world, merchant, made.body.id);
     expect((await books(world.dev, world.database)).fees.posted).toBe(fees - 350n);
     // then nothing is left of it
     expect(await refund(merchant, paid.id)).toMatchObject({
@@ -120,8 +119,7 @@ describe("POST /v1/payments/{id}/refunds", () => {
     const second = await refund(merchant, paid.clearingId, { amount: usdc("0.013333") });
     const rest = await refund(merchant, paid.id);
     expect(rest.body).toMatchObject({ paymentIntentId: paid.id, amount: { amount: "0.006667" } });
-    await expectAtRest(world);
-    for (const { body } of [first, second, rest]) await untilState(merchant, body.id, "succeeded");
+    for (const { body } of [first, second, rest]) await untilSucceeded(world, merchant, body.id);
     expect(await held(world, paid.payer)).toBe(50_000n);
     expect(await purse(merchant)).toEqual(["0.000000", "0.000000", "0.000000"]);
     const after = await books(world.dev, world.database);
@@ -203,8 +201,7 @@ describe("POST /v1/refunds/{id}/cancel", () => {
     await untilState(merchant, body.id, "processing");
     const refused = { status: 409, body: { code: "refund_not_cancellable" } };
     expect(await call(merchant, `/v1/refunds/${body.id}/cancel`)).toMatchObject(refused);
-    await expectAtRest(world);
-    await untilState(merchant, body.id, "succeeded");
+    await untilSucceeded(world, merchant, body.id);
     expect(await call(merchant, `/v1/refunds/${body.id}/cancel`)).toMatchObject(refused);
     expect(await held(world, paid.payer)).toBe(20_000n);
   });
