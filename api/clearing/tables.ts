@@ -233,7 +233,10 @@ export const clearingReturn = pgTable(
       foreignColumns: [clearing.merchantId, clearing.id],
     }),
     check("clearing_return_amount", sql`${table.amount} > 0`),
-    check("clearing_return_state_known", oneOf(sql`${table.state}`, ["decided", "sending", "sent", "failed"])),
+    check(
+      "clearing_return_state_known",
+      oneOf(sql`${table.state}`, ["decided", "sending", "sent", "failed"]),
+    ),
   ],
 );
 export type ReturnState = "decided" | "sending" | "sent" | "failed";

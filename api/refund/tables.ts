@@ -12,6 +12,7 @@ import {
 } from "drizzle-orm/pg-core";
 import { addressBytes, atomic, hashBytes, instant } from "#store";
 import { clearing } from "../clearing/tables.ts";
+import type { Provider } from "../payment-intent/state.ts";
 import { RefundReason } from "./schema.ts";
 import { type RefundState, refundStates } from "./state.ts";
 
@@ -27,7 +28,9 @@ export const refund = pgTable(
     clearingId: text("clearing_id").$type<`clr_${string}`>().notNull(),
     intentId: text("intent_id").$type<`pi_${string}`>().notNull(),
     state: text("state").$type<RefundState>().notNull(),
-    /** Slug of the payment's chain. */
+    /** Who moved the payment, and moves this. */
+    provider: text("provider").$type<Provider>().notNull(),
+    /** Slug of the payment's chain, or its provider's name. */
     chain: text("chain").notNull(),
     /** Symbol; amounts are atomic units of it. */
     asset: text("asset").notNull(),
@@ -44,7 +47,7 @@ export const refund = pgTable(
     failureReason: text("failure_reason"),
     /** When its money was locked and queued; until then it is a promise that payouts leave alone. */
     reservedAt: instant("reserved_at"),
-    /** When to look at it next; null when it is over, or waits for an address. */
+    /** When to look at it next; null when it is over, waits for an address, or is a provider's. */
     dueAt: instant("due_at"),
     /** The request that made it: what stays when the record of its key is pruned. */
     idempotencyScope: text("idempotency_scope").notNull(),
@@ -73,7 +76,7 @@ export const refund = pgTable(
     check("refund_reason", oneOf(sql`${table.reason}`, RefundReason.options)),
     check(
       "refund_destination",
-      sql`${table.destination} IS NOT NULL OR ${table.state} IN ('requires-destination','cancelled')`,
+      sql`${table.destination} IS NOT NULL OR ${table.provider} <> 'evm' OR ${table.state} IN ('requires-destination','cancelled')`,
     ),
     check(
       "refund_reserved",

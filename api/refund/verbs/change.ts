@@ -9,7 +9,7 @@ import type { Refund, RefundDestination, RefundPath } from "../schema.ts";
 import { checkDestination } from "./destination.ts";
 import { lockRefund, moveRefund } from "./move.ts";
 import { leavePromises } from "./promise.ts";
-import { isPosted, netOf, type RefundDesk, reserve } from "./reserve.ts";
+import { isPosted, netOf, type RefundDesk, release, reserve } from "./reserve.ts";
 
 /** Says whom to pay, where that could not be told. Said again it changes nothing. Faults: `not_found`,
  *  `refund_has_destination`, `validation_failed`, `insufficient_balance`, `rail_unsupported`. */
@@ -36,17 +36,14 @@ export async function giveDestination(
 
 /** Takes a refund back that has not been signed; a cancelled one comes back as it is. Faults: `not_found`,
  *  `refund_not_cancellable`. */
-export async function cancelRefund(
-  { facilitator }: RefundDesk,
-  { ctx, input }: Call<RefundPath>,
-): Promise<Refund> {
+export async function cancelRefund(desk: RefundDesk, { ctx, input }: Call<RefundPath>): Promise<Refund> {
   ctx.demand("refunds:write");
   return ctx.tx(async (tx) => {
     const row = await lockRefund(tx, { merchantId: ctx.merchantId, id: input.id });
     if (row.state === "cancelled") return presentRefund(row);
     const isOpen = row.state === "pending" || row.state === "requires-destination";
-    const isFree = isOpen && (row.reservedAt === null || (await facilitator.outgoing.cancel(tx, row.id)));
-    if (!isFree) throw fault("refund_not_cancellable", { state: row.state });
+    if (!isOpen || !(await release(desk, tx, row)))
+      throw fault("refund_not_cancellable", { state: row.state });
     return presentRefund(await moveRefund(tx, ctx, { row, trigger: "cancel" }));
   });
 }

@@ -12,7 +12,7 @@ import { checkDestination } from "./destination.ts";
 import { tellOfNew } from "./move.ts";
 import { lockPayment, type Payment } from "./payment.ts";
 import { leavePromises } from "./promise.ts";
-import { isPosted, netOf, type RefundDesk, reserve } from "./reserve.ts";
+import { isOurs, isPosted, netOf, type RefundDesk, reserve } from "./reserve.ts";
 import { type Paid, shareOf } from "./share.ts";
 
 interface Asked extends RefundInput {
@@ -78,7 +78,10 @@ async function insert(tx: Tx, { desk, ctx, input, paid }: Making): Promise<Refun
   const { refundFees } = await findMerchant(tx, ctx.merchantId);
   const { destination: named, payer } = input;
   const at = { chain: paid.chain, pointer: "/destination" };
+  // A provider knows whom it was paid by, and pays nobody else.
+  if (named !== undefined && !isOurs(paid)) throw fault("validation_failed", { pointer: at.pointer });
   const destination = named === undefined ? payer : checkDestination(desk.facilitator, named, at);
+  const canGo = destination !== null || !isOurs(paid);
   const now = ctx.now();
   const [row] = await tx
     .insert(refund)
@@ -87,7 +90,8 @@ async function insert(tx: Tx, { desk, ctx, input, paid }: Making): Promise<Refun
       id: ctx.newId("re"),
       clearingId: paid.id,
       intentId: paid.intentId,
-      state: destination ? "pending" : "requires-destination",
+      state: canGo ? "pending" : "requires-destination",
+      provider: paid.provider,
       chain: paid.chain,
       asset: paid.asset,
       amount,
@@ -96,7 +100,7 @@ async function insert(tx: Tx, { desk, ctx, input, paid }: Making): Promise<Refun
       reason: input.reason ?? "requested-by-customer",
       destination,
       metadata: input.metadata ?? {},
-      dueAt: destination ? now : null,
+      dueAt: canGo ? now : null,
       idempotencyScope: input.write.scope,
       idempotencyKey: input.write.key,
       fingerprint: input.write.fingerprint,
@@ -114,7 +118,7 @@ async function bindMoney(
   tx: Tx,
   { ctx, row, paid }: { readonly ctx: MerchantCtx; readonly row: RefundRow; readonly paid: Paid },
 ): Promise<RefundRow> {
-  const bound = row.destination && isPosted(paid) ? await reserve(desk, tx, row, ctx.now()) : row;
+  const bound = row.state === "pending" && isPosted(paid) ? await reserve(desk, tx, row, ctx.now()) : row;
   await leavePromises(tx, row, netOf(row));
   return bound;
 }

@@ -73,7 +73,7 @@ function asSeen(seen: Seen) {
 
 async function reserveIfPosted(follower: Follower, tx: Tx, row: RefundRow): Promise<void> {
   const { clock, facilitator } = follower;
-  if (row.destination && (await isItsPaymentPosted(tx, row))) {
+  if (row.state === "pending" && (await isItsPaymentPosted(tx, row))) {
     await reserve(follower, tx, row, clock.now());
     return;
   }
@@ -81,7 +81,7 @@ async function reserveIfPosted(follower: Follower, tx: Tx, row: RefundRow): Prom
   const patience = rail ? Math.min(LOOK_EVERY_MS, rail.blockTimeSeconds * 500) : LOOK_EVERY_MS;
   await tx
     .update(refund)
-    .set({ dueAt: row.destination ? later(clock, patience) : null })
+    .set({ dueAt: row.state === "pending" ? later(clock, patience) : null })
     .where(isIt(row));
 }
 
