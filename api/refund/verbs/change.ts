@@ -1,4 +1,5 @@
 import { and, eq } from "drizzle-orm";
+import type { Address } from "#kernel/bytes";
 import { assert } from "#kernel/fault";
 import type { Tx } from "#store";
 import { clearing } from "../../clearing/tables.ts";
@@ -7,7 +8,7 @@ import { fault } from "../../http/faults.ts";
 import { presentRefund, type RefundRow } from "../present.ts";
 import type { Refund, RefundDestination, RefundPath } from "../schema.ts";
 import { checkDestination } from "./destination.ts";
-import { lockRefund, moveRefund } from "./move.ts";
+import { lockRefund, type Mover, moveRefund } from "./move.ts";
 import { leavePromises } from "./promise.ts";
 import { isPosted, netOf, type RefundDesk, release, reserve } from "./reserve.ts";
 
@@ -24,14 +25,24 @@ export async function giveDestination(
     const destination = checkDestination(desk.facilitator, input.address, at);
     if (row.destination === destination) return presentRefund(row);
     if (row.state !== "requires-destination") throw fault("refund_has_destination", { state: row.state });
-    const now = ctx.now();
-    const changes = { destination, dueAt: now };
-    const moved = await moveRefund(tx, ctx, { row, trigger: "address", changes });
-    if (!(await isItsPaymentPosted(tx, moved))) return presentRefund(moved);
-    const reserved = await reserve(desk, tx, moved, now);
-    await leavePromises(tx, row, netOf(row));
-    return presentRefund(reserved);
+    return presentRefund(await sendTo(desk, tx, ctx, { row, destination }));
   });
+}
+
+/** The same for whoever else may say whom to pay, in the transaction that holds the refund; it waits for an address. */
+export async function sendTo(
+  desk: RefundDesk,
+  tx: Tx,
+  mover: Mover,
+  { row, destination }: { readonly row: RefundRow; readonly destination: Address },
+): Promise<RefundRow> {
+  const now = mover.now();
+  const changes = { destination, dueAt: now };
+  const moved = await moveRefund(tx, mover, { row, trigger: "address", changes });
+  if (!(await isItsPaymentPosted(tx, moved))) return moved;
+  const reserved = await reserve(desk, tx, moved, now);
+  await leavePromises(tx, row, netOf(row));
+  return reserved;
 }
 
 /** Takes a refund back that has not been signed; a cancelled one comes back as it is. Faults: `not_found`,
