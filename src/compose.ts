@@ -2,8 +2,8 @@ import {
   createApi,
   createSafeFetch,
   fixedRates,
-  type LoopSpec,
   liveRates,
+  type MoneyLoop,
   paymentCodec,
   quoter,
   type Rates,
@@ -121,6 +121,7 @@ export async function compose(parts: Parts): Promise<House> {
   });
   const { app, jobs, loops, hearers } = createApi({
     db,
+    loopDb,
     facilitator,
     agents,
     rates,
@@ -137,11 +138,11 @@ export async function compose(parts: Parts): Promise<House> {
       version,
     },
   });
-  const background =
-    role === "web"
-      ? noBackground
-      : await openBackground(parts, { hearers: [running.hear, ...hearers], jobs });
-  const merchantLoops = role === "web" ? [] : loops.map((spec) => loopOf(engine, spec));
+  const isWorking = role !== "web";
+  const background = isWorking
+    ? await openBackground(parts, { hearers: [running.hear, ...hearers], jobs })
+    : noBackground;
+  const moneyLoops = isWorking ? loops.map((each) => looped(engine, each)) : [];
   return {
     app,
     facilitator,
@@ -154,9 +155,9 @@ export async function compose(parts: Parts): Promise<House> {
     },
     reconcile: () => reconcileAll(engine),
     async start() {
-      running.start({ moneyLoops: role !== "web" });
+      running.start({ moneyLoops: isWorking });
+      for (const each of moneyLoops) each.start();
       background.start();
-      for (const each of merchantLoops) each.start();
       await untilWorking(engine, facilitator);
       isStarted = true;
     },
@@ -166,15 +167,18 @@ export async function compose(parts: Parts): Promise<House> {
       running.drain();
     },
     async close() {
-      await Promise.all([running.stop(), background.stop(), agents.close()]);
-      await Promise.all(merchantLoops.map((each) => each.stop()));
+      await Promise.all([...moneyLoops.map((each) => each.stop()), background.stop(), agents.close()]);
+      await running.stop();
       await Promise.all([db.close(), loopDb.close()]);
     },
   };
 }
 
-function loopOf({ clock, log, meter }: Engine, { name, everyMs, turn }: LoopSpec): Loop {
-  return loop({ name, clock, log, meter, everyMs }, async () => void (await turn()));
+/** Turn after turn while there is something to do, then a pause. */
+function looped({ clock, log, meter }: Engine, { name, everyMs, turn }: MoneyLoop): Loop {
+  return loop({ name, clock, log, meter, everyMs }, async (stopping) => {
+    while (!stopping.aborted && (await turn()) > 0);
+  });
 }
 
 const BOOKS_EVERY_MS = 60_000;

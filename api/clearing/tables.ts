@@ -134,7 +134,7 @@ export const clearingOrder = pgTable(
     payTo: addressBytes("pay_to").notNull(),
     token: addressBytes("token").notNull(),
     amount: atomic("amount").notNull(),
-    rateId: text("rate_id").notNull(),
+    rateId: text("rate_id").$type<`rate_${string}`>().notNull(),
     validFrom: instant("valid_from").notNull(),
     expiresAt: instant("expires_at").notNull(),
     /** The operator's, over the order's terms and deadline. */
@@ -162,7 +162,7 @@ export const clearingDeposit = pgTable(
     merchantId: text("merchant_id").notNull(),
     clearingId: text("clearing_id").notNull(),
     id: text("id").$type<`dep_${string}`>().notNull(),
-    orderId: text("order_id").$type<`ord_${string}`>().notNull(),
+    orderId: text("order_id").notNull(),
     chain: text("chain").notNull(),
     asset: text("asset").notNull(),
     txHash: hashBytes("tx_hash").notNull(),
@@ -232,6 +232,7 @@ export const clearingReturn = pgTable(
       columns: [table.merchantId, table.clearingId],
       foreignColumns: [clearing.merchantId, clearing.id],
     }),
+    index("clearing_return_id").on(table.merchantId, table.id),
     check("clearing_return_amount", sql`${table.amount} > 0`),
     check(
       "clearing_return_state_known",

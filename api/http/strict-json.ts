@@ -130,7 +130,7 @@ async function readBounded(request: Request, limit: number): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** Reads and checks a JSON body before any schema sees it; none at all is an empty object, routes decide about that. */
+/** Reads and checks a JSON body before any schema sees it; a body is optional here, routes decide. */
 export function strictJson(limit = BODY_LIMIT): MiddlewareHandler {
   return async (c, next) => {
     if (c.req.method !== "GET" && c.req.method !== "HEAD") await checkBody(c, limit);
@@ -140,10 +140,10 @@ export function strictJson(limit = BODY_LIMIT): MiddlewareHandler {
 
 async function checkBody(c: Context, limit: number): Promise<void> {
   const text = await readText(c.req.raw, limit);
-  const isEmpty = text === "";
-  if (!isEmpty && isJson(c.req.header("content-type"))) parseStrict(text);
-  // Many clients name JSON in every request, also where they send nothing.
-  keepBody(c, isEmpty ? "{}" : text);
+  const isCalledJson = isJson(c.req.header("content-type"));
+  if (text !== "" && isCalledJson) parseStrict(text);
+  // Many clients call nothing at all JSON: where a body may be left out that is none, elsewhere its fields are missing.
+  keepBody(c, text === "" && isCalledJson ? "{}" : text);
 }
 
 /** Validators read the body from hono's cache, since the stream is spent. Its type says text, it holds promises. */

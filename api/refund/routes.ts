@@ -1,5 +1,6 @@
 import { createRoute, defineOpenAPIRoute, z } from "@hono/zod-openapi";
 import { assert } from "#kernel/fault";
+import { findPayment } from "../clearing/verbs/payment.ts";
 import { keyed, keyedAfter } from "../http/idempotency.ts";
 import { PageQuery, pageOf, readPage } from "../http/page.ts";
 import {
@@ -17,7 +18,7 @@ import {
 import { Refund, RefundDestination, RefundedPath, RefundInput, RefundPath } from "./schema.ts";
 import { cancelRefund, giveDestination } from "./verbs/change.ts";
 import { createRefund } from "./verbs/create.ts";
-import { findPayment, payerOf } from "./verbs/payment.ts";
+import { payerOf } from "./verbs/payer.ts";
 import { listRefunds, readRefund } from "./verbs/read.ts";
 import type { RefundDesk } from "./verbs/reserve.ts";
 

@@ -1,6 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { Address } from "#kernel/bytes";
 import type { Tx } from "#store";
+import { type ClearingRow, lockPayment } from "../../clearing/verbs/payment.ts";
 import type { Call, MerchantCtx } from "../../http/context.ts";
 import { fault } from "../../http/faults.ts";
 import type { WriteKey } from "../../http/idempotency.ts";
@@ -10,10 +11,9 @@ import type { Refund, RefundInput } from "../schema.ts";
 import { refund } from "../tables.ts";
 import { checkDestination } from "./destination.ts";
 import { tellOfNew } from "./move.ts";
-import { lockPayment, type Payment } from "./payment.ts";
 import { leavePromises } from "./promise.ts";
 import { isOurs, isPosted, netOf, type RefundDesk, reserve } from "./reserve.ts";
-import { type Paid, shareOf } from "./share.ts";
+import { shareOf } from "./share.ts";
 
 interface Asked extends RefundInput {
   readonly intentId: string;
@@ -60,7 +60,7 @@ async function earlier(tx: Tx, merchantId: string, write: WriteKey): Promise<Ref
 }
 
 /** Only what the merchant was credited with can be given back. */
-function refundable(clearing: Payment["clearing"]): Paid {
+function refundable(clearing: ClearingRow | null): ClearingRow {
   if (clearing?.state === "settled") return clearing;
   const why = clearing ? `its clearing is ${clearing.state}` : "nobody has paid it";
   throw fault("payment_not_refundable", { why });
@@ -70,7 +70,7 @@ interface Making {
   readonly desk: RefundDesk;
   readonly ctx: MerchantCtx;
   readonly input: Asked;
-  readonly paid: Paid;
+  readonly paid: ClearingRow;
 }
 
 async function insert(tx: Tx, { desk, ctx, input, paid }: Making): Promise<RefundRow> {
@@ -116,7 +116,7 @@ async function insert(tx: Tx, { desk, ctx, input, paid }: Making): Promise<Refun
 async function bindMoney(
   desk: RefundDesk,
   tx: Tx,
-  { ctx, row, paid }: { readonly ctx: MerchantCtx; readonly row: RefundRow; readonly paid: Paid },
+  { ctx, row, paid }: { readonly ctx: MerchantCtx; readonly row: RefundRow; readonly paid: ClearingRow },
 ): Promise<RefundRow> {
   const bound = row.state === "pending" && isPosted(paid) ? await reserve(desk, tx, row, ctx.now()) : row;
   await leavePromises(tx, row, netOf(row));

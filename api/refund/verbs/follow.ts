@@ -25,7 +25,7 @@ const GROUP = 50;
 
 /** Looks at the refunds that are due: reserves those whose payment has become final, and brings the others to where the
  *  lanes are with their money. Reads what is so now, whatever it was told; a refund that cannot go on is looked at again
- *  later. Returns how many it looked at. */
+ *  later. Returns how many it had in hand. */
 export async function followRefunds(follower: Follower): Promise<number> {
   const { db, clock, facilitator } = follower;
   const { merchantId, id, chain, reservedAt, dueAt } = refund;
@@ -37,17 +37,19 @@ export async function followRefunds(follower: Follower): Promise<number> {
     .limit(GROUP);
   const sent = due.filter((each) => each.reservedAt !== null).map((each) => each.id);
   const orders = new Map((await facilitator.outgoing.status(sent)).map((order) => [order.id, order]));
-  for (const seen of due) await lookAt(follower, seen, orders.get(seen.id));
-  return due.length;
+  let done = 0;
+  for (const seen of due) if (await lookAt(follower, seen, orders.get(seen.id))) done += 1;
+  return done;
 }
 
-async function lookAt(follower: Follower, seen: Seen, order: OutgoingStatus | undefined): Promise<void> {
+async function lookAt(follower: Follower, seen: Seen, order: OutgoingStatus | undefined): Promise<boolean> {
   const { db, clock, log } = follower;
   try {
-    await db.tx(async (tx) => {
+    return await db.tx(async (tx) => {
       const row = await take(tx, seen);
-      if (!row) return;
+      if (!row) return false;
       await (row.reservedAt === null ? reserveIfPosted(follower, tx, row) : follow(follower, tx, row, order));
+      return true;
     });
   } catch (error) {
     log.warn(
@@ -58,6 +60,7 @@ async function lookAt(follower: Follower, seen: Seen, order: OutgoingStatus | un
       .update(refund)
       .set({ dueAt: later(clock, LOOK_EVERY_MS) })
       .where(asSeen(seen));
+    return false;
   }
 }
 

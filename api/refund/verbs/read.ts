@@ -1,11 +1,11 @@
 import { and, desc, eq, lt } from "drizzle-orm";
+import { findPayment } from "../../clearing/verbs/payment.ts";
 import type { Call } from "../../http/context.ts";
 import type { Page } from "../../http/page.ts";
 import { presentRefund } from "../present.ts";
 import type { Refund, RefundedPath, RefundPath } from "../schema.ts";
 import { refund } from "../tables.ts";
 import { findRefund } from "./move.ts";
-import { findPayment } from "./payment.ts";
 
 /** Fault: `not_found`. */
 export async function readRefund({ ctx, input }: Call<RefundPath>): Promise<Refund> {

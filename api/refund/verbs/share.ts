@@ -2,20 +2,22 @@ import { and, eq, inArray } from "drizzle-orm";
 import { assert } from "#kernel/fault";
 import { formatDecimal } from "#kernel/money";
 import type { Executor } from "#store";
+import type { ClearingRow } from "../../clearing/verbs/payment.ts";
 import { findCurrency } from "../../http/currency.ts";
 import { fault } from "../../http/faults.ts";
 import { type MoneyInput, parseAmount } from "../../http/money.ts";
 import { atLockedRate, feeOn, type LockedRate, remaining, type Share } from "../amount.ts";
 import { countedStates } from "../state.ts";
 import { refund } from "../tables.ts";
-import type { Payment } from "./payment.ts";
-
-export type Paid = NonNullable<Payment["clearing"]>;
 
 /** What a refund takes of its payment; everything that is left unless an amount is asked for. The payment's clearing is
  *  held. Faults: `payment_not_refundable` when nothing is left, `refund_exceeds_refundable`, `asset_mismatch`,
  *  `amount_too_small`, `too_many_decimals`. */
-export async function shareOf(db: Executor, paid: Paid, asked: MoneyInput | undefined): Promise<Share> {
+export async function shareOf(
+  db: Executor,
+  paid: ClearingRow,
+  asked: MoneyInput | undefined,
+): Promise<Share> {
   const earlier = await refundsOf(db, paid);
   const left = remaining({ amount: paid.settlementAmount, fee: paid.fee }, earlier);
   if (!asked) {
@@ -30,7 +32,7 @@ export async function shareOf(db: Executor, paid: Paid, asked: MoneyInput | unde
   return { amount, fee: feeOn(amount, left) };
 }
 
-function refundsOf(db: Executor, { merchantId, id }: Paid): Promise<Share[]> {
+function refundsOf(db: Executor, { merchantId, id }: ClearingRow): Promise<Share[]> {
   return db
     .select({ amount: refund.amount, fee: refund.fee })
     .from(refund)
@@ -42,7 +44,7 @@ function refundsOf(db: Executor, { merchantId, id }: Paid): Promise<Share[]> {
 /** What was asked for, in atomic units of the asset that was paid. */
 function inPaidAsset(
   asked: MoneyInput,
-  paid: Paid,
+  paid: ClearingRow,
   of: { readonly left: bigint; readonly earlier: number },
 ): bigint {
   const { asset, rateFrom: currency } = paid;
@@ -58,7 +60,7 @@ function inPaidAsset(
 }
 
 /** The rate that the payment was priced at, kept for the order's life and after. */
-function lockedRate({ rateFrom, rateTo, scaledRate }: Paid): LockedRate {
+function lockedRate({ rateFrom, rateTo, scaledRate }: ClearingRow): LockedRate {
   return { scaledRate, fromDecimals: decimalsOf(rateFrom), toDecimals: decimalsOf(rateTo) };
 }
 
