@@ -39,6 +39,8 @@ import type { Rates } from "./rate/rates.ts";
 import { rateRoutes } from "./rate/routes.ts";
 import { ExecutionPath } from "./rate/schema.ts";
 import type { Pricing } from "./rate/verbs.ts";
+import { refundHearer, refundLoop } from "./refund/loop.ts";
+import { refundRoutes } from "./refund/routes.ts";
 import { resourceJobs } from "./resource/jobs.ts";
 import { resourceRoutes } from "./resource/routes.ts";
 import { describeAgentUrl, mountAgentUrl } from "./x402/agent-url.ts";
@@ -180,6 +182,7 @@ export function createApi({
   app.openapiRoutes(paymentIntentRoutes({ facilitator, rates, baseUrl, isSandbox }));
   app.openapiRoutes(clearingRoutes(clearing));
   app.openapiRoutes(paymentRoutes(clearing));
+  app.openapiRoutes(refundRoutes({ facilitator }));
   app.openapiRoutes(payoutRoutes({ facilitator, coolingMs: edge.isSandbox ? 0 : COOLING_MS }));
   app.openapiRoutes(x402Routes({ facilitator, baseUrl }));
   app.openapiRoutes([payableIndex({ facilitator })] as const);
@@ -193,7 +196,10 @@ export function createApi({
   return {
     app,
     jobs,
-    loops: clearingLoops({ ...clearing, db: loopDb }),
-    hearers: [clearingHearer(clearing)],
+    loops: [
+      ...clearingLoops({ ...clearing, db: loopDb }),
+      refundLoop({ db: loopDb, facilitator, clock, newId, log }),
+    ],
+    hearers: [clearingHearer(clearing), refundHearer({ clock })],
   };
 }

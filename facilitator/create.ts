@@ -1,6 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
-import { checksum } from "#kernel/bytes";
+import { type Address, checksum } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
+import { assert } from "#kernel/fault";
 import { type outbox, type Tx, toBytesArray } from "#store";
 import type { Facilitator, Quote, RailFacts, Supported } from "./door.ts";
 import { discoverPayables } from "./payable/discover.ts";
@@ -195,6 +196,7 @@ function doorOf(
     project: projectPayable,
     assess,
     tidy: () => forgetOldPayers(engine.loopDb),
+    hasCode: (slug, account) => hasCode(engine, slug, account),
     payments: (by) => readPayments(engine, by),
     deposits: {
       open: (tx, order) => openOrder(engine, tx, order),
@@ -208,6 +210,14 @@ function doorOf(
       status: (ids) => outgoingStatus(engine.db.pool, ids),
     },
   };
+}
+
+async function hasCode({ chains }: Engine, slug: string, account: Address): Promise<boolean> {
+  const open = [...chains.values()].find(({ chain }) => chain.row.slug === slug);
+  assert(open, `chain ${slug} is not served`);
+  const [answer] = await open.chain.haveCode([account]);
+  assert(answer !== undefined, "the chain left an account out");
+  return answer;
 }
 
 function offeredRails(engine: Engine): readonly OfferedRail[] {

@@ -163,6 +163,7 @@ export function fakeFacilitator(changes: Partial<Facilitator> = {}): FakeFacilit
     project: async () => {},
     assess: async () => {},
     tidy: async () => {},
+    hasCode: async () => false,
     ...changes,
   };
   return fake;
