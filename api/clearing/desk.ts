@@ -7,7 +7,10 @@ import type { Rates } from "../rate/verbs.ts";
 /** What clearing needs besides a request. */
 export interface ClearingDesk {
   readonly db: Database;
-  readonly facilitator: Pick<Facilitator, "rails" | "project" | "payments" | "deposits" | "outgoing">;
+  readonly facilitator: Pick<
+    Facilitator,
+    "rails" | "offer" | "project" | "payments" | "deposits" | "outgoing"
+  >;
   readonly rates: Rates;
   readonly baseUrl: string;
   /** Time can be moved here, so it is our clock that says what is late, not the chain's. */

@@ -1,5 +1,6 @@
 import { createRoute, defineOpenAPIRoute } from "@hono/zod-openapi";
 import { keyedAfter } from "../http/idempotency.ts";
+import { limitByAddress } from "../http/limit.ts";
 import {
   body,
   bodyFaults,
@@ -14,9 +15,10 @@ import {
 } from "../http/route.ts";
 import { PaymentIntent, PaymentIntentPath } from "../payment-intent/schema.ts";
 import type { ClearingDesk } from "./desk.ts";
-import { ConfirmInput, PaymentPath, PaymentPosition, ReviewInput } from "./schema.ts";
+import { ConfirmInput, PaymentPath, PaymentPosition, ReviewInput, SignedOrder } from "./schema.ts";
 import { agentsOf, cancel } from "./verbs/cancel.ts";
 import { confirm, foresee } from "./verbs/confirm.ts";
+import { readOrder } from "./verbs/order.ts";
 import { outsideOf, retry } from "./verbs/retry.ts";
 import { review } from "./verbs/review.ts";
 
@@ -161,5 +163,26 @@ export function clearingRoutes(desk: ClearingDesk) {
     },
   });
 
-  return [confirming, cancelling, retrying, reviewing] as const;
+  const ordering = defineOpenAPIRoute({
+    addRoute: true,
+    route: createRoute({
+      method: "get",
+      path: "/checkout/{id}/order",
+      tags: payments,
+      summary: "The signed order that the payment router takes for an intent",
+      description:
+        "Keyless: whoever holds the id is the payer. There is one while an intent that is to be paid on-chain-contract " +
+        "waits for its funds.",
+      security: [],
+      middleware: [limitByAddress("checkout")],
+      request: { params: PaymentIntentPath },
+      responses: { 200: json(SignedOrder, "Order and signature"), ...problems("not_found", "rate_limited") },
+    }),
+    handler: async (c) => {
+      c.header("Cache-Control", "no-store");
+      return c.json(await readOrder(desk, c.var.edge.db.pool, c.req.valid("param").id), 200);
+    },
+  });
+
+  return [confirming, cancelling, retrying, reviewing, ordering] as const;
 }

@@ -102,6 +102,25 @@ export const ReviewInput = z
   .openapi("ReviewInput");
 export type ReviewInput = z.infer<typeof ReviewInput>;
 
+/** What the router takes, with the operator's signature over it: `pay(order, signature)`. Amounts in atomic units. */
+export const SignedOrder = z
+  .object({
+    chain: z.string(),
+    router: z.string(),
+    order: z.object({
+      paymentRef: z.string().openapi({ description: "keccak256 of the intent's id" }),
+      token: z.string(),
+      payTo: z.string(),
+      amount: z.string(),
+      deadline: z
+        .string()
+        .openapi({ description: "Unix seconds; the router takes it up to and including this one" }),
+    }),
+    signature: z.string(),
+  })
+  .openapi("SignedOrder");
+export type SignedOrder = z.infer<typeof SignedOrder>;
+
 export const PaymentPath = z.object({
   id: z.string().max(40).openapi({
     description: "A payment intent (pi_…) or a clearing (clr_…)",

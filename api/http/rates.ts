@@ -7,6 +7,8 @@ export const rates = {
   "failed-authentication": { perSecond: 1, burst: 20 },
   /** Requests that a browser sends for a page; each may cost a look at who allows its origin. */
   origin: { perSecond: 20, burst: 60 },
+  /** Payers' pages and what they load. */
+  checkout: { perSecond: 5, burst: 20 },
   discovery: { perSecond: 10, burst: 20 },
   /** Look-ups of MCP tools: one indexed read each. */
   lookup: { perSecond: 50, burst: 200 },

@@ -76,7 +76,7 @@ export function payOverMcp(deployment: Deployment, payableId: string): Promise<P
 }
 
 /** The stock wallet, its spending limits opened for this deployment's USDC, up to five dollars at once. */
-function walletOf({ chain, payer }: Deployment) {
+export function walletOf({ chain, payer }: Deployment) {
   return {
     schemes: [{ network: chain.network, client: new ExactEvmScheme(privateKeyToAccount(payer.privateKey)) }],
     spendControls: {
