@@ -47,3 +47,13 @@ export async function pendingCredits(
     rows.flatMap(({ subject, amount }) => (subject ? [[subject, BigInt(amount)] as const] : [])),
   );
 }
+
+/** Whether something about a subject is posted: booked at once, or pending once and final now. */
+export async function hasPosted(db: Executor, subject: string): Promise<boolean> {
+  const rows = await db
+    .select({ id: ledgerTransfer.id })
+    .from(ledgerTransfer)
+    .where(and(eq(ledgerTransfer.subject, subject), inArray(ledgerTransfer.phase, ["post", "single"])))
+    .limit(1);
+  return rows.length > 0;
+}

@@ -66,5 +66,5 @@ export async function isItsPaymentPosted(tx: Tx, { merchantId, clearingId }: Ref
     .from(clearing)
     .where(and(eq(clearing.merchantId, merchantId), eq(clearing.id, clearingId)));
   assert(paid, `clearing ${clearingId} is gone`);
-  return isPosted(paid);
+  return isPosted(tx, paid);
 }

@@ -118,7 +118,8 @@ async function bindMoney(
   tx: Tx,
   { ctx, row, paid }: { readonly ctx: MerchantCtx; readonly row: RefundRow; readonly paid: ClearingRow },
 ): Promise<RefundRow> {
-  const bound = row.state === "pending" && isPosted(paid) ? await reserve(desk, tx, row, ctx.now()) : row;
+  const bound =
+    row.state === "pending" && (await isPosted(tx, paid)) ? await reserve(desk, tx, row, ctx.now()) : row;
   await leavePromises(tx, row, netOf(row));
   return bound;
 }

@@ -2,9 +2,9 @@ import type { Facilitator } from "#facilitator";
 import { ledgerAsset } from "#kernel/asset";
 import { address } from "#kernel/bytes";
 import { assert } from "#kernel/fault";
-import { post, templates } from "#ledger";
-import { isCheckViolation, type Tx } from "#store";
-import type { clearing } from "../../clearing/tables.ts";
+import { hasPosted, post, templates } from "#ledger";
+import { type Executor, isCheckViolation, type Tx } from "#store";
+import type { ClearingRow } from "../../clearing/verbs/payment.ts";
 import { fault } from "../../http/faults.ts";
 import type { RefundRow } from "../present.ts";
 import { refund } from "../tables.ts";
@@ -19,12 +19,12 @@ export interface RefundDesk {
 /** Hears of what happens to the money are hints; this often it is looked at without any. */
 export const LOOK_EVERY_MS = 30_000;
 
-/** Whether the merchant may spend what the payment brought: its block is final. */
-export function isPosted({
-  state,
-  isFinal,
-}: Pick<typeof clearing.$inferSelect, "state" | "isFinal">): boolean {
-  return state === "settled" && isFinal;
+/** Whether the merchant may spend what the payment brought: its block is final. Of an agent's payment the books say it
+ *  first. */
+export async function isPosted(db: Executor, paid: ClearingRow): Promise<boolean> {
+  if (paid.state !== "settled") return false;
+  if (paid.executionPath !== "x402") return paid.isFinal;
+  return paid.providerReference !== null && hasPosted(db, paid.providerReference);
 }
 
 /** What leaves the merchant's own money; the rest comes from our fees. */

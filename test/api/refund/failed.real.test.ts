@@ -2,8 +2,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { books, startWorld } from "../../support/house.ts";
 import { factsOf, ledgerOf } from "../../support/records.ts";
-import { expectAtRest } from "../../support/scene.ts";
-import { held, paidMerchant, read, refund, untilState, untilSucceeded, type World } from "./paid.ts";
+import {
+  held,
+  paidMerchant,
+  read,
+  refund,
+  untilEnded,
+  untilState,
+  untilSucceeded,
+  type World,
+} from "./paid.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -21,8 +29,7 @@ describe("a refund that fails for good", () => {
     await untilState(merchant, made.body.id, "processing");
     // when the treasury's authorization runs out
     await world.dev.anvil.rpc("evm_increaseTime", [3_700]);
-    await expectAtRest(world);
-    await untilState(merchant, made.body.id, "failed");
+    await untilEnded(world, merchant, made.body.id, "failed");
     // then all is as before, and the refund counts no more
     expect(await read(merchant, made.body.id)).toMatchObject({
       providerReference: null,

@@ -2,7 +2,6 @@
 import { expect } from "vitest";
 import { type Address, address } from "#kernel/bytes";
 import { newMerchant, newPayer, type startWorld, until } from "../../support/house.ts";
-import { claimOf } from "../../support/records.ts";
 import { expectAtRest, newPayment } from "../../support/scene.ts";
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
@@ -49,15 +48,17 @@ export async function untilState(merchant: Merchant, id: string, state: string):
   await until(async () => (await read(merchant, id)).state === state, `the refund is ${state}`);
 }
 
-/** Mines until the refund has arrived for good, and nothing else moves. */
-export async function untilSucceeded(world: World, merchant: Merchant, id: string): Promise<void> {
+/** Mines until the refund has ended, and nothing else moves. */
+export async function untilEnded(world: World, merchant: Merchant, id: string, as: string): Promise<void> {
   await until(async () => {
-    if ((await read(merchant, id)).state === "succeeded") return true;
+    if ((await read(merchant, id)).state === as) return true;
     await world.dev.anvil.mine();
     return false;
-  }, "the refund succeeds");
+  }, `the refund has ${as}`);
   await expectAtRest(world);
 }
+export const untilSucceeded = (world: World, merchant: Merchant, id: string) =>
+  untilEnded(world, merchant, id, "succeeded");
 
 /** Available, pending and reserved dev USDC of a merchant, as the API shows them. */
 export async function purse(merchant: Merchant): Promise<readonly [string, string, string]> {
@@ -76,45 +77,30 @@ export interface Paid {
   readonly payer: Address;
 }
 
-let count = 0;
-const idOf = (prefix: string) => `${prefix}_01K2C0Z0000000000000${String(count).padStart(6, "0")}`;
-
 /** A payment of so many dollars by an agent, credited and not final yet. */
 export async function pay(world: World, merchant: Merchant, price: string): Promise<Paid> {
-  count += 1;
   const [whole = "", cents = ""] = price.split(".");
   const amount = BigInt(whole + cents.padEnd(6, "0"));
   const resource = await merchant.register({ price: { amount: price, asset: "USD" } });
   const payer = await newPayer(world.dev, amount);
   const payment = await newPayment(world, merchant, { resource, payer, terms: { amount } });
-  payment.body.paymentRequirements.amount = `${amount}`;
-  expect((await payment.settle()).body).toMatchObject({ success: true });
-  const claim = await claimOf(world.database, payment.nonce);
-  const fee = (amount * 50n) / 10_000n;
-  const [id, clearingId] = [idOf("pi"), idOf("clr")];
-  await world.database.query(
-    `INSERT INTO payment_intent (merchant_id,id,status,amount,currency,provider,source,asked,merchant_name,merchant_city,merchant_country_code,metadata,fee_bps,clearing_id,clearing_state,execution_path,created_at,updated_at,expires_at)
-     VALUES ($1,$2,'completed',$3,'USD','evm','x402','{}','m','c','PT','{}',50,$4,'settled','x402',now(),now(),now())`,
-    [merchant.id, id, (amount / 10_000n).toString(), clearingId],
-  );
-  await world.database.query(
-    `INSERT INTO clearing (merchant_id,id,intent_id,state,provider,provider_reference,execution_path,chain,asset,source_amount,settlement_amount,fee,fee_bps,tolerance_bps,rate_from,rate_to,scaled_rate,rate_source,rate_locked_at,expires_at,sequence,created_at,updated_at)
-     VALUES ($1,$2,$3,'settled','evm',$6,'x402','local','USDC',$4,$4,$5,50,0,'USD','USDC',1000000000000000000,'parity',now(),now(),6,now(),now())`,
-    [merchant.id, clearingId, id, amount.toString(), fee.toString(), claim?.id],
-  );
-  return { id, clearingId, payer: payer.address };
-}
-
-/** Mines until the payment's credit is posted and its clearing knows. */
-export async function untilFinal(world: World, { clearingId }: Paid): Promise<void> {
-  await expectAtRest(world);
-  await world.database.query("UPDATE clearing SET is_final = true WHERE id = $1", [clearingId]);
+  payment.body.paymentRequirements.amount = `${amount}`; // the accepted option is the same object
+  const { body } = await payment.settle();
+  expect(body).toMatchObject({ success: true });
+  const named = () =>
+    world.database.query<{ id: string; intent: string }>(
+      "SELECT id, intent_id AS intent FROM clearing WHERE provider_reference = $1 AND state = 'settled'",
+      [body.extra.paymentId],
+    );
+  await until(async () => (await named()).length > 0, "the merchant has the payment");
+  const [row] = await named();
+  return { id: row?.intent ?? "", clearingId: row?.id ?? "", payer: payer.address };
 }
 
 /** A merchant (50 bps), a new one unless it is given, with a payment that is final. */
 export async function paidMerchant(world: World, price: string, given?: Merchant) {
   const merchant = given ?? (await newMerchant(world));
   const paid = await pay(world, merchant, price);
-  await untilFinal(world, paid);
+  await expectAtRest(world);
   return { merchant, paid };
 }

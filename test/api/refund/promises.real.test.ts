@@ -1,9 +1,11 @@
 /** Refunds of payments that are not final yet: accepted, counted, and left alone by payouts until they can be reserved. */
+import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checksum } from "#kernel/bytes";
 import { newKey } from "../../support/authorization.ts";
 import { books, newMerchant, startWorld, until } from "../../support/house.ts";
 import { factsOf, ledgerOf } from "../../support/records.ts";
+import { expectAtRest } from "../../support/scene.ts";
 import {
   call,
   held,
@@ -14,7 +16,6 @@ import {
   purse,
   read,
   refund,
-  untilFinal,
   untilSucceeded,
   usdc,
   type World,
@@ -39,7 +40,7 @@ async function payout(merchant: Merchant, amount: string) {
 /** While `work` runs nobody else gets at the refund's row: its money stays promised, and is not reserved. */
 async function withHeld<T>(id: string, work: () => Promise<T>): Promise<T> {
   return world.database.db.tx(async (tx) => {
-    await tx.execute(`SELECT 1 FROM refund WHERE id = '${id}' FOR UPDATE`);
+    await tx.execute(sql`SELECT 1 FROM refund WHERE id = ${id} FOR UPDATE`);
     return work();
   });
 }
@@ -62,7 +63,7 @@ describe("a refund before its payment is final", () => {
     const tooMuch = await refund(merchant, paid.id, { amount: usdc("0.03") });
     expect(tooMuch.body).toMatchObject({ code: "refund_exceeds_refundable" });
     // and it goes on by itself once the payment is final
-    await untilFinal(world, paid);
+    await expectAtRest(world);
     await until(async () => (await held(world, paid.payer)) === 80_000n, "the money arrives");
     await untilSucceeded(world, merchant, made.body.id);
     expect(await ledgerOf(world.database, made.body.id)).toEqual([
@@ -85,7 +86,7 @@ describe("a refund before its payment is final", () => {
       status: 200,
       body: { state: "cancelled" },
     });
-    await untilFinal(world, paid);
+    await expectAtRest(world);
     expect(await purse(merchant)).toEqual(["0.099500", "0.000000", "0.000000"]);
     expect(await ledgerOf(world.database, body.id)).toEqual([]);
     expect(await read(merchant, body.id)).toMatchObject({ state: "cancelled", providerReference: null });
@@ -96,7 +97,7 @@ describe("a refund before its payment is final", () => {
     const paid = await pay(world, merchant, "0.10");
     const made = await refund(merchant, paid.id);
     expect(await payout(merchant, "0.0995")).toBe(201);
-    await untilFinal(world, paid);
+    await expectAtRest(world);
     await untilSucceeded(world, merchant, made.body.id);
     expect(await held(world, paid.payer)).toBe(100_000n);
     expect(await purse(merchant)).toEqual(["0.000000", "0.000000", "0.000000"]);
@@ -111,7 +112,7 @@ describe("a refund before its payment is final", () => {
     expect(await payout(merchant, "0.099001")).toBe("insufficient_balance");
     expect(await purse(merchant)).toEqual(["0.099500", "0.099500", "0.000000"]);
     expect(await payout(merchant, "0.099")).toBe(201);
-    await untilFinal(world, paid);
+    await expectAtRest(world);
     await untilSucceeded(world, merchant, made.body.id);
     expect(await purse(merchant)).toEqual(["0.000000", "0.000000", "0.000000"]);
   });
@@ -120,11 +121,11 @@ describe("a refund before its payment is final", () => {
 describe("money that was promised and is posted, but not reserved yet", () => {
   it("is left alone by payouts and by other refunds", async () => {
     const merchant = await newMerchant(world);
-    const [promised, other] = [await pay(world, merchant, "0.10"), await pay(world, merchant, "0.10")];
+    const other = await pay(world, merchant, "0.10");
+    const promised = await pay(world, merchant, "0.10");
     const made = await refund(merchant, promised.id);
     await withHeld(made.body.id, async () => {
-      await untilFinal(world, promised);
-      await untilFinal(world, other);
+      await expectAtRest(world);
       expect(await purse(merchant)).toEqual(["0.199000", "0.000000", "0.000000"]);
       // when the merchant would take all of it out, or so much that the rest is too little
       expect(await payout(merchant, "0.199")).toBe("insufficient_balance");
@@ -149,14 +150,14 @@ describe("money that was promised and is posted, but not reserved yet", () => {
     // the refund needs 0.0005 beside what its payment will bring, the payout all that there is
     const [back, out] = await Promise.all([refund(merchant, paid.id), payout(merchant, "0.0995")]);
     expect([back.body.code ?? back.status, out].map(String).sort()).toEqual(["201", "insufficient_balance"]);
-    await untilFinal(world, paid);
+    await expectAtRest(world);
     if (back.status === 201) await untilSucceeded(world, merchant, back.body.id);
   });
 
   it("of many refunds and payouts at once, before and after finality, every one that was accepted is carried out", async () => {
     const merchant = await newMerchant(world);
     const final = [await pay(world, merchant, "0.10"), await pay(world, merchant, "0.10")];
-    for (const paid of final) await untilFinal(world, paid);
+    await expectAtRest(world);
     const coming = [await pay(world, merchant, "0.10"), await pay(world, merchant, "0.10")];
     const asked = await Promise.all([
       ...[...final, ...coming].flatMap(({ id }) => [
@@ -166,7 +167,7 @@ describe("money that was promised and is posted, but not reserved yet", () => {
       ]),
       ...["0.05", "0.1", "0.15"].map((amount) => payout(merchant, amount)),
     ]);
-    for (const paid of coming) await untilFinal(world, paid);
+    await expectAtRest(world);
     const made = asked.flatMap((each) =>
       typeof each === "object" && each.status === 201 ? [each.body] : [],
     );

@@ -68,31 +68,28 @@ describe("POST /v1/payments/{id}/refunds", () => {
     await untouched();
   });
 
-  it.each([
-    ["of the asset", usdc("0.0000001"), "USDC"],
-    ["of the currency", { amount: "0.001", asset: "USD" }, "USD"],
-  ])("400 too_many_decimals for a fraction finer than that %s", async (_, amount, asset) => {
-    const refused = await refund(merchant, paid.id, { amount });
+  it("400 too_many_decimals for a fraction finer than the asset", async () => {
+    const refused = await refund(merchant, paid.id, { amount: usdc("0.0000001") });
     expect(refused).toMatchObject({
       status: 400,
-      body: { code: "too_many_decimals", detail: expect.stringContaining(asset) },
+      body: { code: "too_many_decimals", detail: expect.stringContaining("USDC") },
     });
     expect(pointers(refused)).toEqual(["/amount/amount"]);
     await untouched();
   });
 
-  it.each(["EUR", "EURC", "XYZ"])("422 asset_mismatch for an amount in %s", async (asset) => {
+  it.each(["USD", "EURC", "XYZ"])("422 asset_mismatch for an amount in %s", async (asset) => {
     const refused = await refund(merchant, paid.id, { amount: { amount: "0.01", asset } });
     expect(refused).toMatchObject({
       status: 422,
-      body: { code: "asset_mismatch", detail: expect.stringMatching(/USD,.*USDC,/) },
+      body: { code: "asset_mismatch", detail: expect.stringContaining("USDC") },
     });
     expect(pointers(refused)).toEqual(["/amount/asset"]);
     await untouched();
   });
 
   it("422 refund_exceeds_refundable, with what can be asked for", async () => {
-    const refused = await refund(merchant, paid.id, { amount: { amount: "0.11", asset: "USD" } });
+    const refused = await refund(merchant, paid.id, { amount: usdc("0.100001") });
     expect(refused).toMatchObject({
       status: 422,
       body: { code: "refund_exceeds_refundable", detail: expect.stringContaining("0.100000 USDC") },

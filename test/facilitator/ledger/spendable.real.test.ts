@@ -1,6 +1,6 @@
 /** What a merchant may spend, and what is still to come. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { holdAvailable, pendingCredits, post, resolvePending, templates } from "#ledger";
+import { hasPosted, holdAvailable, pendingCredits, post, resolvePending, templates } from "#ledger";
 import type { Tx } from "#store";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 import { payment, usdc } from "./rows.ts";
@@ -87,5 +87,20 @@ describe("what is still to come", () => {
   it("is not another merchant's", async () => {
     await credit("mer_e", "e");
     expect(await coming("mer_f", "stl_e")).toEqual(new Map());
+  });
+});
+
+describe("what is posted about a subject", () => {
+  it("is nothing while it is pending, and after it was void; then something", async () => {
+    const posted = () => hasPosted(books.db.pool, "stl_g");
+    expect(await posted()).toBe(false);
+    const first = await credit("mer_g", "g");
+    expect(await posted()).toBe(false);
+    await first("void");
+    expect(await posted()).toBe(false);
+    const second = await credit("mer_g", "g", { epoch: 1 });
+    expect(await posted()).toBe(false);
+    await second("post");
+    expect(await posted()).toBe(true);
   });
 });
