@@ -230,7 +230,8 @@ async function endExpired(
 const ORPHAN_SECONDS = 30;
 
 /** Claims that wait for a stranger's transaction which has left the chain, or was never seen again: nothing of ours may
- *  still land for them, so they are queued like any other and looked at anew. */
+ *  still land for them, so they are queued like any other and looked at anew. So are our own payments that could not be
+ *  sent: what kept them, such as money that was still on its way to the treasury, may be over. */
 async function requeueOrphans(engine: Engine, chain: Chain): Promise<void> {
   const orphans = await engine.loopDb.pool
     .select({ claimKey: claim.claimKey })
@@ -238,7 +239,7 @@ async function requeueOrphans(engine: Engine, chain: Chain): Promise<void> {
     .where(
       and(
         eq(claim.chainId, chain.row.chainId),
-        eq(claim.state, "submitting"),
+        sql`(${claim.state} = 'submitting' OR ${claim.state} = 'failed-watch' AND ${claim.kind} <> 'x402' AND ${claim.spentBlock} IS NULL)`,
         sql`${claim.updatedAt} < now() - make_interval(secs => ${ORPHAN_SECONDS})`,
         sql`NOT EXISTS (SELECT 1 FROM slot_item WHERE slot_item.claim_key = ${claim.claimKey} AND slot_item.open)`,
         sql`NOT EXISTS (SELECT 1 FROM ${chainTransfer} WHERE ${chainTransfer.authorizationKey} = ${claim.claimKey} AND ${chainTransfer.canonical})`,
@@ -251,7 +252,7 @@ async function requeueOrphans(engine: Engine, chain: Chain): Promise<void> {
       keys: orphans.map(({ claimKey }) => claimKey),
       to: "claimed",
       cause: "no transaction of it is left",
-      where: sql`state = 'submitting'`,
+      where: sql`state IN ('submitting','failed-watch')`,
     }),
   );
 }

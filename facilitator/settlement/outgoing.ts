@@ -13,7 +13,7 @@ import { chainTime, liveRail, signClaim } from "./own-claim.ts";
 import { brokenAssets } from "./reconcile.ts";
 import { type ReservedMoney, released, reserved } from "./reservation.ts";
 import type { ClaimState, OutgoingKind } from "./state.ts";
-import { claim, outgoing } from "./tables.ts";
+import { chainTransfer, claim, outgoing } from "./tables.ts";
 
 /** Money that a merchant feature wants sent. Amounts in atomic units of `token`. */
 export interface OutgoingOrder {
@@ -132,21 +132,24 @@ const GROUP = 50;
 const LIFE_SECONDS = 3_600n;
 
 /** Signs what waits, as the treasury, and commits each authorization as a claim; the lanes send it like any payment. What
- *  is owed in an asset whose books differ from the chain waits, and holds nobody else up. Returns how many. */
+ *  the treasury cannot pay yet waits: a payment's money may still lie on its deposit address. What is owed in an asset
+ *  whose books differ from the chain waits too; neither holds anybody else up. Returns how many. */
 export async function signOutgoing(engine: Engine, open: OpenChain): Promise<number> {
   const { custodian, chain } = open;
   if (!custodian) return 0;
   const { chainId, treasury } = chain.row;
-  const live = open.rails.flatMap((rail) => (rail.ok ? [rail.token.contract] : []));
+  const purse = await purseOf(engine, open);
+  if (purse.size === 0) return 0;
   return engine.loopDb.tx(async (tx) => {
-    if ((await waiting(tx, chainId, live)).length === 0) return 0;
     const broken = await brokenAssets(tx, chainId);
-    const sound = live.filter((token) => !broken.has(assetOf(chain.row, token)));
-    const rows = await waiting(tx, chainId, sound);
+    const sound = [...purse.keys()].filter((token) => !broken.has(assetOf(chain.row, token)));
     const validBefore = (await chainTime(tx, chainId)) + LIFE_SECONDS;
-    for (const { id, kind, merchantId, token, recipient, amount } of rows) {
+    let signed = 0;
+    for (const { id, kind, merchantId, token, recipient, amount } of await waiting(tx, chainId, sound)) {
       const rail = liveRail(open, token);
-      assert(rail, "what waits in a live token has a rail");
+      const left = (purse.get(token) ?? 0n) - amount;
+      if (!rail || left < 0n) continue;
+      purse.set(token, left);
       const made = await signClaim(engine, open, rail, {
         ...{ kind, merchantId, payableId: id, payer: treasury, payTo: recipient, amount, validBefore },
         nonce: sha256("farebox/outgoing/v1", id),
@@ -154,9 +157,37 @@ export async function signOutgoing(engine: Engine, open: OpenChain): Promise<num
       });
       await insertRows(engine, tx, [made]);
       await tx.update(outgoing).set({ claimKey: made.claimKey }).where(eq(outgoing.id, id));
+      signed += 1;
     }
-    return rows.length;
+    return signed;
   });
+}
+
+/** What the treasury can still pay of each live token that something waits in: what the chain says it has, less what is
+ *  on its way out already. */
+async function purseOf({ loopDb }: Engine, { chain, rails }: OpenChain): Promise<Map<Address, bigint>> {
+  const { chainId, treasury } = chain.row;
+  const wanted = await loopDb.pool
+    .selectDistinct({ token: outgoing.token })
+    .from(outgoing)
+    .where(and(eq(outgoing.chainId, chainId), isNull(outgoing.claimKey), isNull(outgoing.cancelledAt)));
+  const live = wanted.filter(({ token }) => liveRail({ rails }, token));
+  if (live.length === 0) return new Map();
+  const held = await Promise.all(live.map(({ token }) => chain.tokenBalance(token, treasury, "latest")));
+  const leaving = await loopDb.pool
+    .select({ token: claim.token, amount: sql<string>`sum(${claim.amount})` })
+    .from(claim)
+    .where(
+      and(
+        eq(claim.chainId, chainId),
+        sql`${claim.payer} = ${sql.param(treasury, claim.payer)}`,
+        sql`${claim.state} IN ('claimed','submitting')`,
+        sql`NOT EXISTS (SELECT 1 FROM ${chainTransfer} WHERE ${chainTransfer.authorizationKey} = ${claim.claimKey} AND ${chainTransfer.canonical})`,
+      ),
+    )
+    .groupBy(claim.token);
+  const out = new Map(leaving.map(({ token, amount }) => [token, BigInt(amount)]));
+  return new Map(live.map(({ token }, i) => [token, (held[i] ?? 0n) - (out.get(token) ?? 0n)]));
 }
 
 function waiting(

@@ -43,6 +43,8 @@ export function chainLoops(engine: Engine, open: OpenChain, waiters: Waiters): r
 
 const RECONCILE_MS = 600_000;
 /** Sweeps are in no hurry: they are looked for this often. */
+/** Orders that could not be signed are looked at again so often. */
+const SIGN_MS = 500;
 const SWEEP_MS = 1_000;
 
 /** How far the chain has been followed, by this process or another. */
@@ -132,6 +134,7 @@ function sender(engine: Engine, open: OpenChain, shared: Shared): () => Promise<
   const held = new Map<string, HeldLane>();
   let renewAt = 0;
   let sweepAt = 0;
+  let signAt = 0;
   return async () => {
     if (engine.clock.monotonicMs() >= renewAt) {
       await renew(engine, open, held);
@@ -147,7 +150,10 @@ function sender(engine: Engine, open: OpenChain, shared: Shared): () => Promise<
     for (const lane of held.values()) if (lane.tendedAt !== at.cursorHash) await lookAfter(engine, lane, at);
     const { chainId } = open.chain.row;
     let queue: Queue | null = await queueOf(engine, chainId);
-    if (queue.hasOrders && (await signOutgoing(engine, open)) > 0) queue = await queueOf(engine, chainId);
+    if (queue.hasOrders && engine.clock.monotonicMs() >= signAt) {
+      if ((await signOutgoing(engine, open)) > 0) queue = await queueOf(engine, chainId);
+      else signAt = engine.clock.monotonicMs() + SIGN_MS;
+    }
     for (const lane of [...held.values()].filter(({ lane: { maySign }, isLow }) => maySign && !isLow)) {
       // What another lane has just taken is not there any more.
       queue ??= await queueOf(engine, chainId);
