@@ -6,7 +6,7 @@ import type { BlockRef, Chain, MoneyLog } from "../chain/port.ts";
 import { moveClaims } from "./claim.ts";
 import { assetOf } from "./coin.ts";
 import type { Engine } from "./engine.ts";
-import { pairTransfers, spentKeys } from "./pairing.ts";
+import { type PairedTransfer, pairTransfers, spentKeys } from "./pairing.ts";
 import { reverseAbove } from "./reorg.ts";
 import { chainBlock, chainTransfer, claim, observer } from "./tables.ts";
 
@@ -122,6 +122,7 @@ async function record(
   logs: readonly MoneyLog[],
 ): Promise<ObserverRow | null> {
   const { chainId } = chain.row;
+  const paired = pairTransfers(chainId, logs);
   const next = await engine.loopDb.tx(async (tx) => {
     const [moved] = await tx
       .update(observer)
@@ -139,8 +140,9 @@ async function record(
       .insert(chainBlock)
       .values(blockRow(chainId, block))
       .onConflictDoUpdate({ target: [chainBlock.chainId, chainBlock.hash], set: { canonical: true } });
-    await recordTransfers(tx, chain, block, logs);
-    await noteSpent(engine, tx, chain, block, logs);
+    await recordTransfers(tx, chain, block, paired);
+    const spent = spentKeys(chainId, logs, paired);
+    await markSpent(engine, tx, [...spent, ...(await paidOtherwise(tx, chain, block))], block);
     return moved;
   });
   await engine.checkpoint("observed");
@@ -151,10 +153,10 @@ async function recordTransfers(
   tx: Tx,
   chain: Chain,
   block: BlockRef,
-  logs: readonly MoneyLog[],
+  paired: readonly PairedTransfer[],
 ): Promise<void> {
   const { chainId } = chain.row;
-  const rows = pairTransfers(chainId, logs).map((log) => ({
+  const rows = paired.map((log) => ({
     chainId,
     blockNumber: block.number,
     blockHash: block.hash,
@@ -177,19 +179,6 @@ async function recordTransfers(
   }
 }
 
-/** Nonces cancelled, or used without paying what was claimed: their claims cannot settle. Terminal only once the block
- *  is final. */
-async function noteSpent(
-  engine: Engine,
-  tx: Tx,
-  chain: Chain,
-  block: BlockRef,
-  logs: readonly MoneyLog[],
-): Promise<void> {
-  const keys = spentKeys(chain.row.chainId, logs, pairTransfers(chain.row.chainId, logs));
-  await markSpent(engine, tx, [...keys, ...(await paidOtherwise(tx, chain, block))], block);
-}
-
 /** Claims whose nonce moved another amount to us, or moved it elsewhere: a payer may sign one nonce twice. */
 async function paidOtherwise(tx: Tx, chain: Chain, block: BlockRef): Promise<readonly Hash[]> {
   const rows = await tx
@@ -208,6 +197,8 @@ async function paidOtherwise(tx: Tx, chain: Chain, block: BlockRef): Promise<rea
 
 const SPENT_MESSAGE = "The authorization was cancelled, or used without paying here. Sign a fresh one.";
 
+/** Nonces cancelled, or used without paying what was claimed: their claims cannot settle. Terminal only once the block
+ *  is final. */
 export async function markSpent(
   engine: Engine,
   tx: Tx,

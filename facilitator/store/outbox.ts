@@ -19,6 +19,8 @@ export async function append(tx: Tx, facts: readonly Fact[]): Promise<void> {
   if (facts.length > 0) await tx.execute(insertMany(outbox, facts));
 }
 
+type FactRow = Omit<Fact, "merchantId"> & { merchant_id: string } & Record<string, unknown>;
+
 /** Hands up to `limit` undelivered facts to `hear`, oldest first, and marks them in the same transaction: delivered
  *  at least once, so hearers are idempotent by fact id. What another deliverer has in hand is left to it, so two of them
  *  may tell facts of one subject out of order. Returns how many. */
@@ -34,25 +36,15 @@ export async function deliver(
     .limit(1);
   if (!next) return 0;
   return db.tx(async (tx) => {
-    const rows = await tx
-      .select({
-        id: outbox.id,
-        type: outbox.type,
-        subject: outbox.subject,
-        merchantId: outbox.merchantId,
-        payload: outbox.payload,
-      })
-      .from(outbox)
-      .where(sql`${outbox.deliveredAt} IS NULL`)
-      .orderBy(outbox.id)
-      .limit(limit)
-      .for("update", { skipLocked: true });
+    const { rows } = await tx.execute<FactRow>(sql`
+      WITH next AS MATERIALIZED (
+        SELECT id FROM outbox WHERE delivered_at IS NULL ORDER BY id LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+      UPDATE outbox SET delivered_at = now() FROM next WHERE outbox.id = next.id
+      RETURNING outbox.id, type, subject, merchant_id, payload`);
     if (rows.length === 0) return 0;
-    await hear(tx, rows);
-    await tx
-      .update(outbox)
-      .set({ deliveredAt: sql`now()` })
-      .where(sql`${outbox.id} = ANY(${sql.param(rows.map(({ id }) => id))})`);
+    await hear(tx, rows.map(({ merchant_id: merchantId, ...fact }) => ({ ...fact, merchantId })).sort(byId));
     return rows.length;
   });
 }
+
+const byId = (a: Fact, b: Fact) => (a.id < b.id ? -1 : 1);
