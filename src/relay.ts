@@ -5,7 +5,7 @@ import { type Database, outbox, type Tx } from "#store";
 /** Somebody inside the house who wants to know; called in the transaction that marks the fact as delivered. */
 export type Hearer = (tx: Tx, facts: readonly outbox.Fact[]) => Promise<void>;
 
-const GROUP = 200;
+const GROUP = 500;
 const PAUSE_MS = 250;
 
 /** Carries facts from the outbox to the house's hearers, in the order in which they were written, at least once. */

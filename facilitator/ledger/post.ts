@@ -3,7 +3,7 @@ import { fromBytes, type Hex } from "#kernel/bytes";
 import { fault } from "#kernel/fault";
 import { insertMany, type Tx, toBytesArray, toNumericArray } from "#store";
 import type { Account } from "./account.ts";
-import { ledgerAccount, ledgerBalance, ledgerTransfer } from "./tables.ts";
+import { ledgerAccount, ledgerTransfer } from "./tables.ts";
 import type { Entry, Transfer } from "./transfer.ts";
 
 export type Posted = "created" | "exists";
@@ -22,10 +22,6 @@ interface Delta {
 export async function post(tx: Tx, entries: readonly Entry[]): Promise<readonly Posted[]> {
   const rows = distinctRows(entries);
   if (rows.length === 0) return entries.map(() => "exists");
-  await openAccounts(
-    tx,
-    rows.map(({ transfer }) => transfer),
-  );
   const created = await insert(tx, rows);
   await refuseConflicts(
     tx,
@@ -57,22 +53,15 @@ function distinctRows(entries: readonly Entry[]): readonly Row[] {
   return [...byId.values()].sort((a, b) => (a.transfer.id < b.transfer.id ? -1 : 1));
 }
 
-async function openAccounts(tx: Tx, transfers: readonly Transfer[]): Promise<void> {
+/** In id order, for the same reason. */
+function accountsOf(rows: readonly Row[]): readonly Account[] {
   const accounts = new Map<Hex, Account>();
-  for (const { debit, credit } of transfers) accounts.set(debit.id, debit).set(credit.id, credit);
-  const sorted = [...accounts.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-  const opened = await tx
-    .insert(ledgerAccount)
-    .values(sorted)
-    .onConflictDoNothing()
-    .returning({ id: ledgerAccount.id });
-  const isNew = new Set(opened.map(({ id }) => id));
-  const balances = sorted
-    .filter(({ id }) => isNew.has(id))
-    .map(({ id, bounded }) => ({ accountId: id, bounded }));
-  if (balances.length > 0) await tx.insert(ledgerBalance).values(balances).onConflictDoNothing();
+  for (const { transfer } of rows)
+    accounts.set(transfer.debit.id, transfer.debit).set(transfer.credit.id, transfer.credit);
+  return [...accounts.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
+/** Opens the accounts that are new, and adds the transfers: one statement, since an account is known by its id alone. */
 async function insert(tx: Tx, rows: readonly Row[]): Promise<ReadonlySet<Hex>> {
   const values = rows.map(({ entry, transfer, sequence }) => ({
     id: transfer.id,
@@ -90,9 +79,10 @@ async function insert(tx: Tx, rows: readonly Row[]): Promise<ReadonlySet<Hex>> {
     blockNumber: entry.blockNumber,
     sequence,
   }));
-  const inserted = await tx.execute<{ id: Buffer }>(
-    sql`${insertMany(ledgerTransfer, values)} ON CONFLICT (id) DO NOTHING RETURNING id`,
-  );
+  const inserted = await tx.execute<{ id: Buffer }>(sql`
+    WITH opened AS (${insertMany(ledgerAccount, accountsOf(rows))} ON CONFLICT DO NOTHING RETURNING id, bounded),
+      balances AS (INSERT INTO ledger_balance (account_id, bounded) SELECT id, bounded FROM opened ON CONFLICT DO NOTHING)
+    ${insertMany(ledgerTransfer, values)} ON CONFLICT (id) DO NOTHING RETURNING id`);
   return new Set(inserted.rows.map(({ id }) => fromBytes(id)));
 }
 
@@ -163,25 +153,21 @@ async function moveBalances(tx: Tx, transfers: readonly Transfer[]): Promise<voi
   const ids = [...deltas.keys()].sort();
   const values = ids.map((id) => of({ id } as Account));
   // Locked in id order first: an UPDATE … FROM locks in whatever order its plan visits.
-  await tx
-    .select({ id: ledgerBalance.accountId })
-    .from(ledgerBalance)
-    .where(inArray(ledgerBalance.accountId, ids))
-    .orderBy(ledgerBalance.accountId)
-    .for("update");
   await tx.execute(sql`
+    WITH locked AS MATERIALIZED (
+      SELECT account_id FROM ledger_balance WHERE account_id = ANY(${toBytesArray(ids)}) ORDER BY account_id FOR UPDATE)
     UPDATE ledger_balance AS balance SET
       debits_posted = balance.debits_posted + delta.debits_posted,
       credits_posted = balance.credits_posted + delta.credits_posted,
       debits_pending = balance.debits_pending + delta.debits_pending,
       credits_pending = balance.credits_pending + delta.credits_pending,
       version = balance.version + 1
-    FROM unnest(
+    FROM locked, unnest(
       ${toBytesArray(ids)},
       ${toNumericArray(values.map((v) => v.debitsPosted))},
       ${toNumericArray(values.map((v) => v.creditsPosted))},
       ${toNumericArray(values.map((v) => v.debitsPending))},
       ${toNumericArray(values.map((v) => v.creditsPending))}
     ) AS delta(id, debits_posted, credits_posted, debits_pending, credits_pending)
-    WHERE balance.account_id = delta.id`);
+    WHERE balance.account_id = locked.account_id AND delta.id = locked.account_id`);
 }

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Address } from "#kernel/bytes";
-import { type Database, type Tx, toBytesArray } from "#store";
+import { type Database, type Tx, toArray, toBytesArray } from "#store";
 import { restand } from "./standing.ts";
 import { countedFact, payablePayer, payableTrust } from "./tables.ts";
 
@@ -32,8 +32,11 @@ export async function countPayments(tx: Tx, payments: readonly CountedPayment[])
   );
   await tx.execute(sql`
     INSERT INTO ${payableTrust} AS t (payable_id, settled_count, distinct_payers)
-    SELECT * FROM unnest(${sql.param(ids)}::text[], ${sql.param(settled)}::int[],
-      ${sql.param(ids.map((id) => payers.get(id) ?? 0))}::int[])
+    SELECT * FROM unnest(${toArray(ids, "text")}, ${toArray(settled, "int")},
+      ${toArray(
+        ids.map((id) => payers.get(id) ?? 0),
+        "int",
+      )})
     ON CONFLICT (payable_id) DO UPDATE SET settled_count = t.settled_count + excluded.settled_count,
       distinct_payers = t.distinct_payers + excluded.distinct_payers`);
   await restand(tx, ids);
@@ -41,11 +44,13 @@ export async function countPayments(tx: Tx, payments: readonly CountedPayment[])
 
 async function toldFirst(tx: Tx, payments: readonly CountedPayment[]): Promise<readonly CountedPayment[]> {
   if (payments.length === 0) return [];
-  const rows = await tx
-    .insert(countedFact)
-    .values(payments.map(({ factId }) => ({ id: factId, countedAt: sql`now()` })))
-    .onConflictDoNothing()
-    .returning({ id: countedFact.id });
+  const ids = toArray(
+    payments.map(({ factId }) => factId),
+    "text",
+  );
+  const { rows } = await tx.execute<{ id: string }>(sql`
+    INSERT INTO ${countedFact} (id, counted_at) SELECT id, now() FROM unnest(${ids}) AS told(id)
+    ON CONFLICT DO NOTHING RETURNING id`);
   const first = new Set(rows.map(({ id }) => id));
   return payments.filter(({ factId }) => first.has(factId));
 }
@@ -55,7 +60,10 @@ async function notePayers(tx: Tx, paid: readonly CountedPayment[]): Promise<Read
   if (paid.length === 0) return new Map();
   const { rows } = await tx.execute<{ payable_id: string; is_new: boolean }>(sql`
     INSERT INTO ${payablePayer} AS p (payable_id, payer, last_paid_at)
-    SELECT DISTINCT id, payer, now() FROM unnest(${sql.param(paid.map(({ payableId }) => payableId))}::text[],
+    SELECT DISTINCT id, payer, now() FROM unnest(${toArray(
+      paid.map(({ payableId }) => payableId),
+      "text",
+    )},
       ${toBytesArray(paid.map(({ payer }) => payer))}) AS paid(id, payer) ORDER BY id, payer
     ON CONFLICT (payable_id, payer) DO UPDATE SET last_paid_at = excluded.last_paid_at
       WHERE p.last_paid_at < excluded.last_paid_at - interval '1 day'

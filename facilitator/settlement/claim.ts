@@ -2,13 +2,13 @@ import { and, eq, inArray, type SQL, sql } from "drizzle-orm";
 import { type Address, fromBytes, type Hash } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
 import { templates } from "#ledger";
-import { type Executor, insertMany, outbox, type Tx, toBytesArray } from "#store";
+import { decodeRows, type Executor, insertMany, outbox, type Tx, toBytesArray } from "#store";
 import { payable } from "../payable/tables.ts";
 import { type MovedClaim, movedColumns, type ToldClaim, toldColumns } from "./claim-parts.ts";
 import type { Engine } from "./engine.ts";
 import { type AnswerId, leavePlaces, takePlaces } from "./places.ts";
 import { type ClaimState, leadingTo } from "./state.ts";
-import { chainTransfer, claim, claimEvent } from "./tables.ts";
+import { chainTransfer, claim } from "./tables.ts";
 
 export type Claim = typeof claim.$inferSelect;
 export type NewClaim = typeof claim.$inferInsert;
@@ -156,14 +156,12 @@ async function hold(tx: Tx, row: NewClaim): Promise<boolean> {
 /** Commits new claims with their timeline and facts. Returns the keys that were not there before. */
 export async function insertRows(engine: Engine, tx: Tx, rows: readonly NewClaim[]): Promise<Set<Hash>> {
   if (rows.length === 0) return new Set();
-  const { rows: keys } = await tx.execute<{ claim_key: Buffer }>(
-    sql`${insertMany(claim, rows)} ON CONFLICT DO NOTHING RETURNING claim_key`,
-  );
+  const { rows: keys } = await tx.execute<{ claim_key: Buffer }>(sql`
+    WITH made AS (${insertMany(claim, rows)} ON CONFLICT DO NOTHING RETURNING claim_key, state),
+      told AS (INSERT INTO claim_event (claim_key, version, state, cause) SELECT claim_key, 1, state, 'claimed' FROM made)
+    SELECT claim_key FROM made`);
   const isNew = new Set(keys.map(({ claim_key }) => fromBytes(claim_key)));
   const inserted = rows.filter(({ claimKey }) => isNew.has(claimKey));
-  if (inserted.length === 0) return new Set();
-  const events = inserted.map(({ claimKey, state }) => ({ claimKey, version: 1, state, cause: "claimed" }));
-  await tx.execute(insertMany(claimEvent, events));
   await tellFacts(engine, tx, "settlement.claimed", inserted);
   return new Set(inserted.map(({ claimKey }) => claimKey));
 }
@@ -228,7 +226,7 @@ export async function moveClaims(
   },
 ): Promise<readonly MovedClaim[]> {
   if (move.keys.length === 0) return [];
-  const before = await tx
+  const before = tx
     .select({ claimKey: claim.claimKey, state: claim.state })
     .from(claim)
     .where(
@@ -240,21 +238,19 @@ export async function moveClaims(
     )
     .orderBy(claim.claimKey)
     .for("update");
-  if (before.length === 0) return [];
-  const from = new Map(before.map((row) => [row.claimKey, row.state]));
-  const moved = await tx
+  const update = tx
     .update(claim)
     .set({ ...move.set, state: move.to, version: sql`${claim.version} + 1`, updatedAt: sql`now()` })
-    .where(sql`${claim.claimKey} = ANY(${toBytesArray([...from.keys()])})`)
-    .returning(movedColumns);
-  const events = moved.map(({ claimKey, version }) => ({
-    claimKey,
-    version,
-    state: move.to,
-    from: from.get(claimKey) ?? null,
-    cause: move.cause,
-  }));
-  await tx.execute(insertMany(claimEvent, events));
+    .from(sql`before`)
+    .where(sql`${claim.claimKey} = before.claim_key`)
+    .returning({ ...movedColumns, from: sql`before.state`.as("was") });
+  // One statement, which locks in the order of the keys: what is not locked yet is not updated either.
+  const { rows } = await tx.execute(sql`
+    WITH before AS ${before}, moved AS ${update},
+      told AS (INSERT INTO claim_event (claim_key, version, state, "from", cause)
+        SELECT claim_key, version, ${move.to}, was, ${move.cause} FROM moved)
+    SELECT * FROM moved`);
+  const moved = decodeRows(movedColumns, rows);
   const { fact: type } = move;
   const payloadOf = ({ reason, includedTx: transaction }: MovedClaim) => ({ reason, transaction });
   if (type) await tellFacts(engine, tx, type, moved, payloadOf);

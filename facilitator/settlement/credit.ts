@@ -1,8 +1,7 @@
 import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
-import type { Hash } from "#kernel/bytes";
 import { assert, unreachable } from "#kernel/fault";
 import { type Entry, post, resolvePending, templates } from "#ledger";
-import { insertMany, type Tx, toBytesArray } from "#store";
+import { decodeRows, type Tx, toArray, toBytesArray } from "#store";
 import type { Chain } from "../chain/port.ts";
 import type { ChainRow } from "../chain/registry.ts";
 import { eventKeyOf, tellFacts } from "./claim.ts";
@@ -15,7 +14,7 @@ import { holdView, type ObserverRow } from "./observe.ts";
 import { reservedMoney } from "./outgoing.ts";
 import { type ReservedMoney, sent } from "./reservation.ts";
 import { claimKinds, isOutgoing } from "./state.ts";
-import { attempt, chainTransfer, claim, claimEvent } from "./tables.ts";
+import { attempt, chainTransfer, claim } from "./tables.ts";
 
 const CLAIMS_PER_TRANSACTION = 250;
 
@@ -29,9 +28,12 @@ const logColumns = {
   bookedFinal: chainTransfer.bookedFinal,
   bookings: chainTransfer.bookings,
 };
+const isOurs = sql<boolean>`EXISTS (SELECT 1 FROM ${attempt} WHERE ${attempt.txHash} = ${chainTransfer.txHash})`;
+/** `isOurs`: a transaction that we signed carried it. */
+type Log = Pick<typeof chainTransfer.$inferSelect, keyof typeof logColumns> & { readonly isOurs: boolean };
 interface Match {
   readonly claim: MatchedClaim;
-  readonly log: Pick<typeof chainTransfer.$inferSelect, keyof typeof logColumns>;
+  readonly log: Log;
 }
 
 /** Credits what the chain has paid: every claim whose authorization moved its amount to us in a canonical block deep
@@ -104,7 +106,7 @@ function isPayment({ row }: Chain, at: ObserverRow): SQL | undefined {
 
 async function findMatches(tx: Tx, chain: Chain, at: ObserverRow): Promise<readonly Match[]> {
   return tx
-    .select({ claim: matchedColumns, log: logColumns })
+    .select({ claim: matchedColumns, log: { ...logColumns, isOurs } })
     .from(chainTransfer)
     .innerJoin(claim, eq(claim.claimKey, chainTransfer.authorizationKey))
     .where(isPayment(chain, at))
@@ -193,37 +195,22 @@ async function markIncluded(
   tx: Tx,
   matches: readonly Match[],
 ): Promise<readonly ToldClaim[]> {
-  const ours = await ourTransactions(tx, matches);
   const credited: ToldClaim[] = [];
   for (const group of [
     matches.filter(({ log }) => !log.bookedFinal),
     matches.filter(({ log }) => log.bookedFinal),
   ]) {
-    if (group.length > 0) credited.push(...(await includeGroup(engine, tx, group, ours)));
+    if (group.length > 0) credited.push(...(await includeGroup(engine, tx, group)));
   }
   return credited;
 }
 
-async function ourTransactions(tx: Tx, matches: readonly Match[]): Promise<ReadonlySet<Hash>> {
-  const hashes = [...new Set(matches.map(({ log }) => log.txHash))];
-  const rows = await tx
-    .select({ txHash: attempt.txHash })
-    .from(attempt)
-    .where(sql`${attempt.txHash} = ANY(${toBytesArray(hashes)})`);
-  return new Set(rows.map(({ txHash }) => txHash));
-}
-
 /** Money that was booked as unmatched for good changes owner for good: its claim is final at once. */
-async function includeGroup(
-  engine: Engine,
-  tx: Tx,
-  group: readonly Match[],
-  ours: ReadonlySet<Hash>,
-): Promise<readonly ToldClaim[]> {
+async function includeGroup(engine: Engine, tx: Tx, group: readonly Match[]): Promise<readonly ToldClaim[]> {
   const isFinal = group[0]?.log.bookedFinal === true;
   const state = isFinal ? ("final" as const) : ("included" as const);
   const keys = toBytesArray(group.map(({ claim: { claimKey } }) => claimKey));
-  const credited = await tx
+  const update = tx
     .update(claim)
     .set({
       state,
@@ -239,43 +226,59 @@ async function includeGroup(
       version: sql`${claim.version} + 1`,
       updatedAt: sql`now()`,
     })
-    .from(placesOf(group, ours))
+    .from(placesOf(group))
     // The rows are locked since they were matched. By key twice, and by nothing that seems to leave few of them: the
     // planner then neither scans the table nor compares every claim with every place.
     .where(
       sql`${claim.claimKey} = ANY(${keys}) AND ${claim.claimKey} = place.key AND ${claim.version} = place.version`,
     )
-    .returning(toldColumns);
-  if (credited.length !== group.length) throw new Error("a credit did not hit exactly its claims");
-  const events = group.map(({ claim: { claimKey, version, state: from } }) => ({
-    claimKey,
-    version: version + 1,
-    state,
-    from,
-    cause: "paid on chain",
-  }));
-  await tx.execute(insertMany(claimEvent, events));
+    .returning({ ...toldColumns, version: claim.version, was: sql`place.was`.as("was") });
+  const { rows } = await tx.execute(sql`
+    WITH marked AS ${update},
+      told AS (INSERT INTO claim_event (claim_key, version, state, "from", cause)
+        SELECT claim_key, version, state, was, 'paid on chain' FROM marked)
+    SELECT * FROM marked`);
+  if (rows.length !== group.length) throw new Error("a credit did not hit exactly its claims");
   const types = isFinal
     ? (["settlement.credited", "settlement.final"] as const)
     : (["settlement.credited"] as const);
   const paid = group.map(({ claim: row, log }) => ({ ...row, paidIn: log.txHash }));
   for (const type of types)
     await tellFacts(engine, tx, type, paid, ({ paidIn }) => ({ transaction: paidIn }));
-  return credited;
+  return decodeRows(toldColumns, rows);
 }
 
-/** Where each claim of a group was paid. */
-function placesOf(group: readonly Match[], ours: ReadonlySet<Hash>): SQL {
+/** Where each claim of a group was paid, and from what it comes there. */
+function placesOf(group: readonly Match[]): SQL {
   return sql`unnest(
     ${toBytesArray(group.map(({ claim: { claimKey } }) => claimKey))},
-    ${sql.param(group.map(({ claim: { version } }) => version))}::int[],
-    ${sql.param(group.map(({ log }) => log.blockNumber))}::bigint[],
+    ${toArray(
+      group.map(({ claim: { version } }) => version),
+      "int",
+    )},
+    ${toArray(
+      group.map(({ claim: { state } }) => state),
+      "text",
+    )},
+    ${toArray(
+      group.map(({ log }) => log.blockNumber),
+      "bigint",
+    )},
     ${toBytesArray(group.map(({ log }) => log.blockHash))},
     ${toBytesArray(group.map(({ log }) => log.txHash))},
-    ${sql.param(group.map(({ log }) => log.logIndex))}::int[],
-    ${sql.param(group.map(({ log }) => log.blockTime.toISOString()))}::timestamptz[],
-    ${sql.param(group.map(({ log }) => (ours.has(log.txHash) ? "farebox" : "third-party")))}::text[]
-  ) AS place(key, version, block, block_hash, tx, log, at, settled_by)`;
+    ${toArray(
+      group.map(({ log }) => log.logIndex),
+      "int",
+    )},
+    ${toArray(
+      group.map(({ log }) => log.blockTime.toISOString()),
+      "timestamptz",
+    )},
+    ${toArray(
+      group.map(({ log }) => (log.isOurs ? "farebox" : "third-party")),
+      "text",
+    )}
+  ) AS place(key, version, was, block, block_hash, tx, log, at, settled_by)`;
 }
 
 /** Money that came to us and that no claim accounts for: booked as unmatched, so that the books equal the chain, until

@@ -7,7 +7,7 @@ import type { SentClaim } from "./claim-parts.ts";
 import { sweepPatience } from "./deposit/sweep.ts";
 import type { Engine } from "./engine.ts";
 import { findUse, freshnessFloor, revertMessage, revertReason } from "./examine.ts";
-import { feesWithinCap, gasLimitOf } from "./gas.ts";
+import { type Fees, feesWithinCap, gasLimitOf } from "./gas.ts";
 import { type Lane, nextNonce } from "./lane.ts";
 import { markSpent, type ObserverRow } from "./observe.ts";
 import { giveBack, type Queue, reserve } from "./queue.ts";
@@ -49,7 +49,11 @@ export async function dispatch(
   const isDue =
     unmined === 0 || oldSweeps || queue.length >= chain.row.batchLimit || queue.oldestMs >= patience;
   if (free <= 0 || !isDue) return 0;
-  return sendGroups(engine, view.lane, nonce, await nextBatch(engine, view.lane, queue), at);
+  // Asked for beside the reservation; a failure is each group's, which gives its claims back.
+  const fees = feesWithinCap(chain);
+  fees.catch(() => undefined);
+  const claims = await nextBatch(engine, view.lane, queue);
+  return sendGroups(engine, view.lane, { nonce, claims, fees }, at);
 }
 
 /** Payments first; sweeps in the room that they leave. */
@@ -60,20 +64,22 @@ async function nextBatch(engine: Engine, { chain }: Lane, queue: Queue): Promise
   return [...payments, ...(await reserve(engine, chainId, Math.min(queue.sweeps, room), "sweeps"))];
 }
 
+interface Turn {
+  /** The first that is free. */
+  readonly nonce: number;
+  readonly claims: readonly SentClaim[];
+  readonly fees: Promise<Fees | null>;
+}
+
 /** Contract wallets go alone: one of them could burn the gas of a whole batch. */
-async function sendGroups(
-  engine: Engine,
-  lane: Lane,
-  firstNonce: number,
-  claims: readonly SentClaim[],
-  at: ObserverRow,
-): Promise<number> {
+async function sendGroups(engine: Engine, lane: Lane, turn: Turn, at: ObserverRow): Promise<number> {
+  const { claims } = turn;
   const plain = claims.filter(({ payerHasCode }) => !payerHasCode);
   const groups = [plain, ...claims.filter(({ payerHasCode }) => payerHasCode).map((claim) => [claim])];
-  let nonce = firstNonce;
+  let { nonce } = turn;
   let left = 0;
   for (const group of groups.filter(({ length }) => length > 0)) {
-    const sent = await sendGroup(engine, lane, nonce, group, at);
+    const sent = await sendGroup(engine, lane, { ...turn, nonce, claims: group }, at);
     nonce += sent > 0 ? 1 : 0;
     left += sent;
   }
@@ -83,13 +89,12 @@ async function sendGroups(
 async function sendGroup(
   engine: Engine,
   lane: Lane,
-  nonce: number,
-  claims: readonly SentClaim[],
+  { nonce, claims, fees: asked }: Turn,
   at: ObserverRow,
 ): Promise<number> {
   const keys = claims.map(({ claimKey }) => claimKey);
   try {
-    const fees = await feesWithinCap(lane.chain);
+    const fees = await asked;
     if (!fees) {
       engine.log.warn(
         { chain: lane.chain.row.slug, waiting: keys.length },
@@ -100,11 +105,11 @@ async function sendGroup(
     }
     const ready = await stillGood(engine, lane, await withoutBarred(engine, lane, claims), at);
     if (ready.length === 0) return 0;
-    const gasLimit = gasLimitOf(ready.map(({ payerHasCode }) => payerHasCode));
+    const gasLimit = gasLimitOf(ready.map(({ claim: { payerHasCode } }) => payerHasCode));
     const sent = await submit(engine, lane, {
       nonce,
-      claims: ready,
-      calls: ready.map((claim) => callOf(claim)),
+      claims: ready.map(({ claim }) => claim),
+      calls: ready.map(({ call }) => call),
       gasLimit,
       fees,
       atBlock: at.cursorNumber,
@@ -112,7 +117,7 @@ async function sendGroup(
     if (!sent)
       await giveBack(
         engine,
-        ready.map(({ claimKey }) => claimKey),
+        ready.map(({ claim: { claimKey } }) => claimKey),
       );
     return sent ? ready.length : 0;
   } catch (error) {
@@ -162,27 +167,34 @@ export function readOf(claim: SentClaim): AuthorizationRead {
   return { token: claim.token, payer: claim.payer, nonce: claim.nonce, transfer: callOf(claim) };
 }
 
+interface Ready {
+  readonly claim: SentClaim;
+  /** As it was checked, so it is sent. */
+  readonly call: Call;
+}
+
 /** The check right before signing: the chain as it is now, with the very calls that will be sent, in their order. */
 async function stillGood(
   engine: Engine,
   { chain, signer }: Lane,
   claims: readonly SentClaim[],
   at: ObserverRow,
-): Promise<readonly SentClaim[]> {
+): Promise<readonly Ready[]> {
   if (claims.length === 0) return [];
+  const reads = claims.map(readOf);
   const [states, withCode] = await Promise.all([
-    chain.readAuthorizations(signer.address, claims.map(readOf)),
+    chain.readAuthorizations(signer.address, reads),
     chain.haveCode(claims.map(({ payer }) => payer)),
   ]);
-  const good: SentClaim[] = [];
+  const good: Ready[] = [];
   const seen = new Set<string>();
   for (const [i, claim] of claims.entries()) {
-    const state = states[i];
-    if (!state) throw new Error("the chain answered fewer authorizations than it was asked");
+    const [state, call] = [states[i], reads[i]?.transfer];
+    if (!state || !call) throw new Error("the chain answered fewer authorizations than it was asked");
     const behind = seen.has(`${claim.token}${claim.payer}`);
     seen.add(`${claim.token}${claim.payer}`);
     if (withCode[i] && !claim.payerHasCode) await markHasCode(engine, claim);
-    else if (isTimely(chain, claim, state) && !state.used && state.transfer.ok) good.push(claim);
+    else if (isTimely(chain, claim, state) && !state.used && state.transfer.ok) good.push({ claim, call });
     else if (behind && !state.used) await giveBack(engine, [claim.claimKey]);
     else await refuse(engine, chain, claim, state, at);
   }

@@ -59,8 +59,13 @@ async function postAllFinal(engine: Engine, chain: Chain, at: ObserverRow): Prom
 async function postFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise<number> {
   return engine.loopDb.tx(async (tx) => {
     if (!(await holdView(tx, chain, at))) return 0;
-    const rows = await tx
-      .select({ claim })
+    const claims = await tx
+      .select({
+        claimKey: claim.claimKey,
+        kind: claim.kind,
+        creditEpoch: claim.creditEpoch,
+        includedAt: claim.includedAt,
+      })
       .from(claim)
       .innerJoin(
         chainBlock,
@@ -80,7 +85,6 @@ async function postFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise
       .orderBy(claim.claimKey)
       .limit(GROUP)
       .for("update", { of: claim, skipLocked: true });
-    const claims = rows.map((row) => row.claim);
     if (claims.length === 0) return 0;
     await resolvePending(tx, "post", claims.map(eventKeyOf));
     for (const { includedAt } of claims) {

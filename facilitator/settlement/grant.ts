@@ -1,7 +1,7 @@
-import { and, eq, sql } from "drizzle-orm";
-import type { Hash } from "#kernel/bytes";
+import { and, eq, type SQL, sql } from "drizzle-orm";
+import { fromBytes, type Hash } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
-import { type Tx, toBytesArray } from "#store";
+import { type Tx, toArray, toBytesArray } from "#store";
 import type { Engine } from "./engine.ts";
 import type { AnswerId } from "./places.ts";
 import type { SettleAnswer } from "./request.ts";
@@ -15,7 +15,7 @@ export interface GrantRequest {
   readonly answerIds: readonly AnswerId[];
 }
 
-/** The single success grant: of all callers of a claim, on all processes, at most one gets true, decided under the row's lock.
+/** The single success grant: of all callers of a claim, on all processes, at most one gets true, by compare-and-set.
  *  The answer is stored under the caller's ids in the same transaction (settlement.md S9). */
 export function granter(engine: Engine): (request: GrantRequest) => Promise<boolean> {
   return coalesce({ maxInFlight: 2, maxItems: 250 }, async (requests: readonly GrantRequest[]) => {
@@ -31,19 +31,9 @@ export function granter(engine: Engine): (request: GrantRequest) => Promise<bool
 
 async function grantAll(tx: Tx, requests: readonly GrantRequest[]): Promise<ReadonlySet<GrantRequest>> {
   const first = [...new Map([...requests].reverse().map((request) => [request.claimKey, request])).values()];
-  const keys = first.map(({ claimKey }) => claimKey).sort();
-  // Locked in key order: two groups with the same claims must not wait for each other. What is read under the lock
-  // holds until the commit.
-  const locked = await tx
-    .select({ claimKey: claim.claimKey, creditState: claim.creditState, grantedAt: claim.grantedAt })
-    .from(claim)
-    .where(sql`${claim.claimKey} = ANY(${toBytesArray(keys)})`)
-    .orderBy(claim.claimKey)
-    .for("update");
-  const free = locked.filter(({ creditState, grantedAt }) => creditState !== "none" && grantedAt === null);
-  const won = new Set(free.map(({ claimKey }) => claimKey));
+  const { rows } = await tx.execute<{ claim_key: Buffer }>(grantTo(first));
+  const won = new Set(rows.map(({ claim_key }) => fromBytes(claim_key)));
   const winners = first.filter(({ claimKey }) => won.has(claimKey));
-  if (winners.length > 0) await tx.execute(grantTo(winners));
   const answers = winners.flatMap(({ claimKey, answer, answerIds }) =>
     answerIds.map((id) => ({ ...id, claimKey, body: answer })),
   );
@@ -60,13 +50,22 @@ async function grantAll(tx: Tx, requests: readonly GrantRequest[]): Promise<Read
   return new Set(winners);
 }
 
-/** One statement for many claims: each row takes the request that stands beside its key. */
-function grantTo(requests: readonly GrantRequest[]) {
+/** One statement for many claims: each row takes the request that stands beside its key, if it is credited and no other
+ *  has it. Locked in key order first: two groups with the same claims must not wait for each other. */
+function grantTo(requests: readonly GrantRequest[]): SQL {
   const keys = toBytesArray(requests.map(({ claimKey }) => claimKey));
-  const ids = sql`${sql.param(requests.map(({ requestId }) => requestId))}::text[]`;
+  const ids = toArray(
+    requests.map(({ requestId }) => requestId),
+    "text",
+  );
   return sql`
-    UPDATE claim SET success_granted_to = pair.id, success_granted_at = now() FROM unnest(${keys}, ${ids}) AS pair(key, id)
-    WHERE claim.claim_key = ANY(${keys}) AND claim.claim_key = pair.key`;
+    WITH asked AS MATERIALIZED (
+      SELECT claim.claim_key, pair.id, claim.credit_state <> 'none' AND claim.success_granted_at IS NULL AS is_free
+      FROM unnest(${keys}, ${ids}) AS pair(key, id) JOIN claim ON claim.claim_key = pair.key
+      ORDER BY claim.claim_key FOR UPDATE OF claim)
+    UPDATE claim SET success_granted_to = asked.id, success_granted_at = now()
+    FROM asked WHERE claim.claim_key = asked.claim_key AND asked.is_free
+    RETURNING claim.claim_key`;
 }
 
 /** Takes a grant back whose answer never left: only by the request that holds it. */

@@ -1,5 +1,5 @@
-import { and, eq, inArray } from "drizzle-orm";
-import type { outbox, Tx } from "#store";
+import { and, eq, sql } from "drizzle-orm";
+import { type outbox, type Tx, toArray } from "#store";
 import { countPayments } from "../payable/popularity.ts";
 import { payable } from "../payable/tables.ts";
 import type { SettlementFact } from "./claim.ts";
@@ -15,12 +15,14 @@ const counts: Readonly<Record<string, 1 | -1>> = {
 export async function hearPayments(tx: Tx, facts: readonly outbox.Fact[]): Promise<void> {
   const told = facts.filter(({ type }) => counts[type] !== undefined);
   if (told.length === 0) return;
-  const ids = [...new Set(told.map(({ subject }) => subject as `stl_${string}`))];
+  const ids = [...new Set(told.map(({ subject }) => subject))];
   const paid = await tx
     .select({ id: claim.id, payableId: claim.payableId, payer: claim.payer })
     .from(claim)
     .innerJoin(payable, eq(payable.id, claim.payableId))
-    .where(and(inArray(claim.id, ids), eq(claim.kind, "x402"), eq(payable.once, false)));
+    .where(
+      and(sql`${claim.id} = ANY(${toArray(ids, "text")})`, eq(claim.kind, "x402"), eq(payable.once, false)),
+    );
   const byId = new Map<string, (typeof paid)[number]>(paid.map((row) => [row.id, row]));
   await countPayments(
     tx,

@@ -2,7 +2,10 @@ import type { Clock } from "#kernel/clock";
 import { errorFields, type Log } from "#kernel/log";
 import type { Meter } from "./engine.ts";
 
-/** Work that repeats: a step, then a pause or a wake-up. Nothing is carried from step to step that a row does not hold,
+/** Given to abort, which makes an exception with a stack for each call that has none. */
+const WOKEN = "woken";
+
+/** Work that repeats: a step, then a pause or a wake-up. A step may ask for another pause than the usual one (ms). Nothing is carried from step to step that a row does not hold,
  *  so stopping at any point loses nothing. */
 export interface Loop {
   readonly name: string;
@@ -23,7 +26,7 @@ export function loop(
     meter,
     everyMs,
   }: { name: string; clock: Clock; log: Log; meter: Meter; everyMs: number },
-  step: (stopping: AbortSignal) => Promise<void>,
+  step: (stopping: AbortSignal) => Promise<unknown>,
 ): Loop {
   const stopping = new AbortController();
   let awake = new AbortController();
@@ -33,8 +36,10 @@ export function loop(
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       awake = new AbortController();
+      let wanted = everyMs;
       try {
-        await step(stopping.signal);
+        const asked = await step(stopping.signal);
+        wanted = typeof asked === "number" ? asked : everyMs;
         failures = 0;
       } catch (error) {
         failures += 1;
@@ -44,7 +49,7 @@ export function loop(
           "a loop's step failed; the next one starts from the rows",
         );
       }
-      const pause = failures === 0 ? everyMs : Math.min(everyMs * 2 ** failures, MAX_BACKOFF_MS);
+      const pause = failures === 0 ? wanted : Math.min(everyMs * 2 ** failures, MAX_BACKOFF_MS);
       await clock.sleep(pause, failures === 0 ? awake.signal : stopping.signal);
     }
   }
@@ -54,10 +59,10 @@ export function loop(
     start() {
       running = run();
     },
-    wake: () => awake.abort(),
+    wake: () => awake.abort(WOKEN),
     stop() {
-      stopping.abort();
-      awake.abort();
+      stopping.abort(WOKEN);
+      awake.abort(WOKEN);
       return running;
     },
   };

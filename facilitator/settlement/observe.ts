@@ -191,6 +191,8 @@ async function paidOtherwise(tx: Tx, chain: Chain, block: BlockRef): Promise<rea
 
 const SPENT_MESSAGE = "The authorization was cancelled, or used without paying here. Sign a fresh one.";
 
+/** Nonces cancelled, or used without paying what was claimed: their claims cannot settle. Terminal only once the block
+ *  is final. */
 export async function markSpent(
   engine: Engine,
   tx: Tx,

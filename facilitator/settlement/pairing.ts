@@ -58,8 +58,13 @@ export function spentKeys(
   paired: readonly PairedTransfer[],
 ): readonly Hash[] {
   const paid = new Set(paired.map(({ authorizationKey }) => authorizationKey));
+  // A key costs a hash: none is made for the uses that stand before their transfers, which are nearly all.
+  const proofs = new Set(
+    paired.flatMap(({ authorizationKey, logIndex }) => (authorizationKey ? [logIndex - 1] : [])),
+  );
   return logs
     .filter((log) => log.event === "authorization-used" || log.event === "authorization-canceled")
+    .filter(({ logIndex }) => !proofs.has(logIndex))
     .map(({ token, payer, nonce }) => claimKey({ chainId, nonceDomain: token, payer, nonce }))
     .filter((key) => !paid.has(key));
 }

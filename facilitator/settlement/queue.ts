@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
-import { toBytesArray } from "#store";
+import { decodeRows, toBytesArray } from "#store";
 import { type SentClaim, sentColumns } from "./claim-parts.ts";
 import type { Engine } from "./engine.ts";
 import { claim } from "./tables.ts";
@@ -69,14 +69,18 @@ export async function reserve(
     ORDER BY row_number() OVER (PARTITION BY merchant_id ORDER BY created_at, claim_key), created_at LIMIT ${limit}`);
   if (rows.length === 0) return [];
   const keys = toBytesArray(rows.map(({ claim_key }) => claim_key));
-  const claims = await db
+  const update = db
     .update(claim)
     .set({ takenUntil: sql`now() + make_interval(secs => ${RESERVED_SECONDS})` })
-    .where(
-      sql`${claim.claimKey} IN (SELECT claim_key FROM claim WHERE claim_key = ANY(${keys}) AND ${isFree} FOR UPDATE SKIP LOCKED)`,
-    )
+    .from(sql`free`)
+    .where(sql`${claim.claimKey} = free.claim_key`)
     .returning(sentColumns);
-  return claims.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+  const taken = await db.execute(sql`
+    WITH free AS MATERIALIZED (
+        SELECT claim_key FROM claim WHERE claim_key = ANY(${keys}) AND ${isFree} FOR UPDATE SKIP LOCKED),
+      taken AS ${update}
+    SELECT * FROM taken ORDER BY created_at`);
+  return decodeRows(sentColumns, taken.rows);
 }
 
 /** Gives reserved claims back at once: nothing was signed for them. */

@@ -82,16 +82,17 @@ async function store(
   });
   if (moved.length !== claims.length) throw new Lost();
   const id = slotId(lane, nonce);
-  await tx.insert(slot).values({
+  const made = {
     id,
     chainId: lane.chain.row.chainId,
     signer: lane.signer.address,
     nonce,
     sentAtBlock: atBlock,
-  });
+  };
   const items = claims.map(({ claimKey }, idx) => ({ slotId: id, claimKey, idx }));
-  await tx.execute(insertMany(slotItem, items));
-  await tx.insert(attempt).values(attemptRow(id, 1, signed, gasLimit, fees));
+  const first = tx.insert(attempt).values(attemptRow(id, 1, signed, gasLimit, fees));
+  await tx.execute(sql`
+    WITH made AS (${insertMany(slot, [made])}), items AS (${insertMany(slotItem, items)}) ${first.getSQL()}`);
 }
 
 export function attemptRow(

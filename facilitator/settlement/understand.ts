@@ -84,6 +84,7 @@ export async function understand(reading: Reading, request: PaymentRequest): Pro
   if ("reason" in authentic) return refuse(authentic.reason, authentic.message, payer);
 
   const signed: Authorization = { ...authorization, signature: authentic.signature };
+  let print: Hash | null = null;
   return {
     kind: "understood",
     it: {
@@ -98,7 +99,8 @@ export async function understand(reading: Reading, request: PaymentRequest): Pro
       // Only asked for where a claim exists or is made: a fresh verify has no use for it.
       get fingerprint() {
         const { chainId } = open.chain.row;
-        return fingerprint({ authorization: signed, payableId: payable.id, token, chainId });
+        print ??= fingerprint({ authorization: signed, payableId: payable.id, token, chainId });
+        return print;
       },
       known,
     },

@@ -19,37 +19,40 @@ import { observer } from "./tables.ts";
 import { tend } from "./tend.ts";
 import type { Waiters } from "./waiters.ts";
 
-/** The loops that move money on one chain: one watches and credits, one sends, one finishes. Any number of processes run them; leases
+/** The loops that move money on one chain: one watches and credits, one sends, one tends what was sent, one finishes. Any number of processes run them; leases
  *  decide who acts, and rows decide what is done. */
 export function chainLoops(engine: Engine, open: OpenChain, waiters: Waiters): readonly Loop[] {
   const { clock, log, meter, settings } = engine;
   const { slug } = open.chain.row;
-  const shared: Shared = { at: null };
+  const shared: Shared = { at: null, held: new Map() };
   const pace = Math.min(settings.pollMs, (open.chain.row.blockTimeSeconds * 1000) / 4);
   const sending = loop(
     { name: `send:${slug}`, clock, log, meter, everyMs: Math.min(50, pace) },
     sender(engine, open, shared),
   );
+  const tending = loop({ name: `tend:${slug}`, clock, log, meter, everyMs: pace }, tender(engine, shared));
   const watching = loop(
     { name: `watch:${slug}`, clock, log, meter, everyMs: pace },
-    watcher(engine, open, waiters, shared, sending.wake),
+    watcher(engine, open, waiters, shared, tending.wake),
   );
   const finishing = loop(
     { name: `final:${slug}`, clock, log, meter, everyMs: pace },
     finisher(engine, open, waiters, shared),
   );
-  return [watching, sending, finishing];
+  return [watching, sending, tending, finishing];
 }
 
 const RECONCILE_MS = 600_000;
-/** Sweeps are in no hurry: they are looked for this often. */
 /** Orders that could not be signed are looked at again so often. */
 const SIGN_MS = 500;
+/** Sweeps are in no hurry: they are looked for this often. */
 const SWEEP_MS = 1_000;
 
-/** How far the chain has been followed, by this process or another. */
 interface Shared {
+  /** How far the chain has been followed, by this process or another. */
   at: ObserverRow | null;
+  /** Lanes of this process. */
+  readonly held: Map<string, HeldLane>;
 }
 
 /** One turn: follow the chain, credit what it paid, book the rest. The lease is renewed at a third of
@@ -59,7 +62,7 @@ function watcher(
   open: OpenChain,
   waiters: Waiters,
   shared: Shared,
-  wakeSender: () => void,
+  wakeTender: () => void,
 ): () => Promise<void> {
   const { chain } = open;
   const watched = watchList(engine, chain.row.chainId);
@@ -92,7 +95,7 @@ function watcher(
     await creditAll(engine, chain, mine, isNewBlock, waiters.hand);
     if (!isNewBlock) return;
     shared.at = mine;
-    wakeSender();
+    wakeTender();
     await bookUnmatched(engine, chain, mine);
     // Last: a turn that failed half-way is done again, also where no further block comes.
     bookedAt = mine.cursorHash;
@@ -123,15 +126,16 @@ async function readObserver(engine: Engine, chainId: number): Promise<ObserverRo
 interface HeldLane {
   lane: Lane;
   minedNonce: number;
-  /** Cursor at which its transactions were last looked after. */
+  /** Cursor at which its transactions were last looked after; null until they were for the first time. */
   tendedAt: string | null;
   /** Its gas runs out: it takes nothing new. */
   isLow: boolean;
 }
 
-/** One turn: keep the leases, look after what is under way when a block has come, send what waits. */
-function sender(engine: Engine, open: OpenChain, shared: Shared): () => Promise<void> {
-  const held = new Map<string, HeldLane>();
+/** One turn: keep the leases, send what waits. */
+function sender(engine: Engine, open: OpenChain, shared: Shared): () => Promise<number | undefined> {
+  const { chainId } = open.chain.row;
+  const { held } = shared;
   let renewAt = 0;
   let sweepAt = 0;
   let signAt = 0;
@@ -141,24 +145,39 @@ function sender(engine: Engine, open: OpenChain, shared: Shared): () => Promise<
       renewAt = engine.clock.monotonicMs() + (engine.settings.leaseSeconds * 1000) / 3;
     }
     const { at } = shared;
-    if (!at || at.haltedReason) return;
-    if (held.size === 0) return;
+    if (!at || at.haltedReason || held.size === 0) return undefined;
     if (engine.clock.monotonicMs() >= sweepAt) {
       await signSweeps(engine, open);
       sweepAt = engine.clock.monotonicMs() + SWEEP_MS;
     }
-    for (const lane of held.values()) if (lane.tendedAt !== at.cursorHash) await lookAfter(engine, lane, at);
-    const { chainId } = open.chain.row;
     let queue: Queue | null = await queueOf(engine, chainId);
     if (queue.hasOrders && engine.clock.monotonicMs() >= signAt) {
       if ((await signOutgoing(engine, open)) > 0) queue = await queueOf(engine, chainId);
       else signAt = engine.clock.monotonicMs() + SIGN_MS;
     }
-    for (const lane of [...held.values()].filter(({ lane: { maySign }, isLow }) => maySign && !isLow)) {
+    let sent = 0;
+    // What was under way when a lane was taken comes first.
+    const ready = [...held.values()].filter(
+      ({ lane, tendedAt, isLow }) => lane.maySign && tendedAt !== null && !isLow,
+    );
+    for (const lane of ready) {
       // What another lane has just taken is not there any more.
       queue ??= await queueOf(engine, chainId);
-      if ((await dispatch(engine, lane, queue, at)) > 0) queue = null;
+      const left = await dispatch(engine, lane, queue, at);
+      if (left > 0) queue = null;
+      sent += left;
     }
+    return sent > 0 ? 0 : undefined;
+  };
+}
+
+/** One turn: look after what is under way when a block has come. Apart from the sender, so that the next batch does not
+ *  wait for the receipts of the last. */
+function tender(engine: Engine, shared: Shared): () => Promise<void> {
+  return async () => {
+    const { at, held } = shared;
+    if (!at || at.haltedReason) return;
+    for (const lane of held.values()) if (lane.tendedAt !== at.cursorHash) await lookAfter(engine, lane, at);
   };
 }
 
@@ -197,7 +216,8 @@ async function lookAfter(engine: Engine, held: HeldLane, at: ObserverRow): Promi
   const justTaken = held.tendedAt === null;
   held.minedNonce = mined;
   if (mined > (await nextNonce(engine, lane))) held.lane = await quarantine(engine, lane);
-  held.lane = await tidyMined(engine, held.lane, mined, at);
+  const tidied = await tidyMined(engine, held.lane, mined, at);
+  if (!tidied.maySign) held.lane = tidied;
   await tend(engine, held.lane, mined, at, justTaken);
   held.tendedAt = at.cursorHash;
 }

@@ -1,6 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { customType, numeric, timestamp } from "drizzle-orm/pg-core";
 import { type Address, fromBytes, type Hash, type Hex, toBytes } from "#kernel/bytes";
+import { arrayOf, bytesArrayOf } from "./arrays.ts";
 
 function hexColumn<T extends Hex>() {
   return customType<{ data: T; driverData: Buffer }>({
@@ -22,10 +23,18 @@ export const instant = (name: string) => timestamp(name, { withTimezone: true, p
 
 /** Amounts as one array parameter, for statements over many rows at once. */
 export function toNumericArray(amounts: readonly bigint[]): SQL {
-  return sql`${sql.param(amounts.map(String))}::numeric[]`;
+  return sql`${arrayOf(amounts)}::numeric[]`;
 }
 
 /** Byte strings as one array parameter. */
 export function toBytesArray(values: readonly Hex[]): SQL {
-  return sql`${sql.param(values.map(toBytes))}::bytea[]`;
+  return sql`${bytesArrayOf(values)}::bytea[]`;
+}
+
+/** Values as one array parameter of a built-in type. Instants as ISO text. */
+export function toArray(
+  values: readonly (string | number | null)[],
+  type: "text" | "int" | "bigint" | "timestamptz",
+): SQL {
+  return sql`${arrayOf(values)}::${sql.raw(type)}[]`;
 }

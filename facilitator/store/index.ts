@@ -5,6 +5,7 @@ export {
   hashBytes,
   hexBytes,
   instant,
+  toArray,
   toBytesArray,
   toNumericArray,
 } from "./columns.ts";
@@ -17,6 +18,7 @@ export {
   type Tx,
   withTx,
 } from "./db.ts";
+export { decodeRows } from "./decode.ts";
 export { migrate } from "./migrate.ts";
 export * as outbox from "./outbox.ts";
 export { isCheckViolation, isUniqueViolation, sqlState } from "./sql-error.ts";

@@ -110,8 +110,8 @@ export async function simulateWorld() {
   };
 }
 
-/** Of one chain: watch, send, final; and the one that answers waits. */
-const LOOPS = 4;
+/** Of one chain: watch, tend, send, final; and the one that answers waits. */
+const LOOPS = 5;
 
 async function untilAsleep(sleepers: () => number): Promise<void> {
   while (sleepers() < LOOPS) await new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,76 @@
+import { type SQL, sql } from "drizzle-orm";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fromBytes } from "#kernel/bytes";
+import { toArray, toBytesArray, toNumericArray } from "#store";
+import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await freshDatabase();
+});
+afterAll(() => database.drop());
+
+/** What the database makes of an array, element by element. */
+async function readBack(array: SQL): Promise<readonly unknown[]> {
+  const { rows } = await database.db.pool.execute<{ value: unknown }>(
+    sql`SELECT value FROM unnest(${array}) WITH ORDINALITY AS each(value, place) ORDER BY place`,
+  );
+  return rows.map(({ value }) => value);
+}
+
+const nasty = fc.constantFrom(
+  '"',
+  "\\",
+  "{",
+  "}",
+  ",",
+  " ",
+  "NULL",
+  "null",
+  "'",
+  "\n",
+  "\u{1f4b8}",
+  "é",
+  "$1",
+  "x",
+);
+const text = fc.array(nasty, { maxLength: 12 }).map((parts) => parts.join(""));
+const runs = { numRuns: 40 };
+
+describe("an array parameter", () => {
+  it("brings every text as it is, and null as null", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.option(text), { minLength: 1, maxLength: 8 }), async (values) => {
+        expect(await readBack(toArray(values, "text"))).toEqual(values);
+      }),
+      runs,
+    );
+  });
+
+  it("brings every byte", async () => {
+    const bytes = fc.uint8Array({ maxLength: 40 }).map(fromBytes);
+    await fc.assert(
+      fc.asyncProperty(fc.array(bytes, { minLength: 1, maxLength: 8 }), async (values) => {
+        const seen = await readBack(toBytesArray(values));
+        expect(seen.map((value) => fromBytes(value as Buffer))).toEqual(values);
+      }),
+      runs,
+    );
+  });
+
+  it("brings amounts beyond what a double can hold, and instants to the millisecond", async () => {
+    const amounts = [0n, 2n ** 128n - 1n, 10n ** 20n];
+    expect(await readBack(toNumericArray(amounts))).toEqual(amounts.map(String));
+    const at = "2026-02-03T04:05:06.789Z";
+    const { rows } = await database.db.pool.execute<{ same: boolean }>(
+      sql`SELECT (${toArray([at], "timestamptz")})[1] = ${at}::timestamptz AS same`,
+    );
+    expect(rows).toEqual([{ same: true }]);
+  });
+
+  it("may be empty", async () => {
+    expect(await readBack(toArray([], "int"))).toEqual([]);
+    expect(await readBack(toBytesArray([]))).toEqual([]);
+  });
+});
