@@ -75,12 +75,12 @@ export function payOverMcp(deployment: Deployment, payableId: string): Promise<P
   });
 }
 
-/** The stock wallet, its spending limits opened for this deployment's USDC, up to five dollars at once. */
+/** The stock wallet, its spending limits opened for this deployment's USDC, up to a hundred dollars at once. */
 export function walletOf({ chain, payer }: Deployment) {
   return {
     schemes: [{ network: chain.network, client: new ExactEvmScheme(privateKeyToAccount(payer.privateKey)) }],
     spendControls: {
-      allowedAssets: [{ network: chain.network, asset: chain.assets.USDC, maxAmountPerPayment: "5000000" }],
+      allowedAssets: [{ network: chain.network, asset: chain.assets.USDC, maxAmountPerPayment: "100000000" }],
     },
   };
 }
