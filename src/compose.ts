@@ -236,7 +236,7 @@ async function readiness(
     ),
   };
   try {
-    const { chains: followed, openClaims, undeliveredFacts } = await health(engine);
+    const { chains: followed, openClaims, openSweeps, undeliveredFacts } = await health(engine);
     return {
       isReady: isStarted && !draining,
       checks: {
@@ -245,6 +245,7 @@ async function readiness(
         chains: followed,
         ...refused,
         openClaims,
+        openSweeps,
         undeliveredFacts,
       },
     };
