@@ -35,11 +35,8 @@ CREATE TABLE "refund" (
 	CONSTRAINT "refund_failed" CHECK (("refund"."state" = 'failed') = ("refund"."failure_reason" IS NOT NULL))
 );
 --> statement-breakpoint
-DROP INDEX "deposit_order_address";--> statement-breakpoint
 ALTER TABLE "refund" ADD CONSTRAINT "refund_merchant_id_clearing_id_clearing_merchant_id_id_fk" FOREIGN KEY ("merchant_id","clearing_id") REFERENCES "public"."clearing"("merchant_id","id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "refund_write" ON "refund" USING btree ("merchant_id","idempotency_scope","idempotency_key");--> statement-breakpoint
 CREATE INDEX "refund_clearing" ON "refund" USING btree ("merchant_id","clearing_id","id");--> statement-breakpoint
 CREATE INDEX "refund_promised" ON "refund" USING btree ("merchant_id","chain","asset") WHERE "refund"."reserved_at" IS NULL AND "refund"."state" IN ('pending','requires-destination');--> statement-breakpoint
-CREATE INDEX "refund_due" ON "refund" USING btree ("due_at") WHERE "refund"."due_at" IS NOT NULL;--> statement-breakpoint
-CREATE UNIQUE INDEX "deposit_order_index" ON "deposit_order" USING btree ("address_index");--> statement-breakpoint
-CREATE INDEX "deposit_order_address" ON "deposit_order" USING btree ("address");
+CREATE INDEX "refund_due" ON "refund" USING btree ("due_at") WHERE "refund"."due_at" IS NOT NULL;
