@@ -26,7 +26,7 @@ import { lookupPayment } from "./settlement/lookup.ts";
 import { type Loop, loop } from "./settlement/loop.ts";
 import { releaseObservers } from "./settlement/observe.ts";
 import { stateOf } from "./settlement/offer.ts";
-import { cancelOutgoing, outgoingStatus, queueOutgoing } from "./settlement/outgoing.ts";
+import { cancelOutgoing, isOurAddress, outgoingStatus, queueOutgoing } from "./settlement/outgoing.ts";
 import { readPayments } from "./settlement/payments.ts";
 import { settle } from "./settlement/settle.ts";
 import type { Settling } from "./settlement/settling.ts";
@@ -206,6 +206,7 @@ function doorOf(
     },
     outgoing: {
       queue: (tx, order) => queueOutgoing(engine, tx, order),
+      isOurs: (db, order) => isOurAddress(engine, db, order),
       cancel: (tx, id) => cancelOutgoing(engine, tx, id),
       status: (ids) => outgoingStatus(engine.db.pool, ids),
     },

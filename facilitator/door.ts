@@ -137,6 +137,8 @@ export interface Facilitator {
     /** Reserves it in the books and queues it, in the feature's transaction. Overdrawing fails that transaction with
      *  SQLSTATE 23514 on `ledger_balance_bounded`. Fault: `recipient_is_ours`. */
     queue(tx: Tx, order: OutgoingOrder): Promise<void>;
+    /** Whether `queue` would refuse this recipient: for what is decided now and queued later. */
+    isOurs(db: Tx | Executor, order: Pick<OutgoingOrder, "chainId" | "recipient">): Promise<boolean>;
     /** False once the treasury has signed it. */
     cancel(tx: Tx, id: string): Promise<boolean>;
     status(ids: readonly string[]): Promise<readonly OutgoingStatus[]>;

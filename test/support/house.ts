@@ -14,7 +14,9 @@ import { type DevChain, masterSecret, silentLog, startDevChain } from "./dev-cha
 export { masterSecret };
 
 export interface HouseOptions
-  extends Partial<Pick<Parts, "wrapChain" | "checkpoint" | "role" | "rateLimits" | "log" | "meter">> {
+  extends Partial<
+    Pick<Parts, "wrapChain" | "checkpoint" | "role" | "rateLimits" | "log" | "meter" | "clock" | "rates">
+  > {
   readonly settings?: Partial<Settings>;
   /** Gas keys; one unless told otherwise. */
   readonly lanes?: number;
