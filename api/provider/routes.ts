@@ -1,0 +1,50 @@
+import { createRoute, defineOpenAPIRoute, z } from "@hono/zod-openapi";
+import type { Clock } from "#kernel/clock";
+import { fault } from "../http/faults.ts";
+import { limitByAddress } from "../http/limit.ts";
+import { json, problems } from "../http/route.ts";
+import { readBytes } from "../http/strict-json.ts";
+import type { Providers } from "./port.ts";
+import { ProviderPath, Received } from "./schema.ts";
+import { receive } from "./verbs/receive.ts";
+
+/** Source: merchant-api.md §3.3. */
+const CALLBACK_LIMIT = 1_024 * 1_024;
+
+/** Where providers call back. No key: who calls is told by the signature over the exact bytes. The time that a
+ *  signature is judged by is the machine's, which a sandbox does not move. Source: interface §4, merchant-api.md §6.5. */
+export function callbackRoutes({ providers, clock }: { readonly providers: Providers; readonly clock: Clock }) {
+  const callback = defineOpenAPIRoute({
+    addRoute: true,
+    route: createRoute({
+      method: "post",
+      path: "/v1/provider-webhooks/{provider}",
+      tags: ["provider callbacks"],
+      security: [],
+      middleware: [limitByAddress("provider-webhook")],
+      summary: "A provider tells that something changed",
+      description:
+        "The body is taken as the bytes that were signed, at most 1 MiB. Answers 200 once the event is kept, and for " +
+        "one that came before. An event is a hint: the provider is read before anything moves.",
+      request: {
+        params: ProviderPath,
+        body: { required: true, content: { "*/*": { schema: z.string().openapi({ format: "binary" }) } } },
+      },
+      responses: {
+        200: json(Received, "Kept"),
+        ...problems("not_found", "signature_invalid", "body_too_large", "invalid_json", "invalid_service_version"),
+      },
+    }),
+    handler: async (c) => {
+      const { provider } = c.req.valid("param");
+      const adapter = providers.get(provider);
+      if (!adapter) throw fault("not_found");
+      const raw = await readBytes(c.req.raw, CALLBACK_LIMIT);
+      const events = await adapter.verifyWebhook(raw, c.req.raw.headers, clock.now());
+      const { db, newId } = c.var.edge;
+      await receive({ db, newId, now: () => clock.now() }, { provider, raw, events });
+      return c.json({ received: true } as const, 200);
+    },
+  });
+  return [callback] as const;
+}
