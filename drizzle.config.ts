@@ -2,6 +2,6 @@ import { defineConfig } from "drizzle-kit";
 
 export default defineConfig({
   dialect: "postgresql",
-  schema: ["./facilitator/*/tables.ts", "./api/*/tables.ts"],
+  schema: ["./facilitator/**/tables.ts", "./api/*/tables.ts"],
   out: "./migrations",
 });

@@ -16,7 +16,9 @@ export interface Artifact {
 export const wanted = {
   DevToken: "contracts/DevToken.sol",
   Aggregate3: "contracts/Aggregate3.sol",
+  PaymentRouter: "contracts/PaymentRouter.sol",
   Wallet1271: "contracts/Wallet1271.sol",
+  OddToken: "contracts/OddToken.sol",
   ERC1967Proxy: "@openzeppelin/contracts/proxy/ERC1967/ERC1967Proxy.sol",
 } as const;
 export type ContractName = keyof typeof wanted;

@@ -10,19 +10,23 @@ export interface Artifacts {
   readonly devToken: Artifact;
   readonly erc1967Proxy: Artifact;
   readonly aggregate3: Artifact;
+  readonly paymentRouter: Artifact;
   readonly wallet1271: Artifact;
+  readonly oddToken: Artifact;
 }
 
 /** ABI and bytecode of each contract; compiles first (about three seconds) when `contracts/out` is stale. */
 export async function loadArtifacts(): Promise<Artifacts> {
   if (!(await isFresh(await currentStamp()))) await buildInOwnProcess();
-  const [devToken, erc1967Proxy, aggregate3, wallet1271] = await Promise.all([
+  const [devToken, erc1967Proxy, aggregate3, paymentRouter, wallet1271, oddToken] = await Promise.all([
     readArtifact("DevToken"),
     readArtifact("ERC1967Proxy"),
     readArtifact("Aggregate3"),
+    readArtifact("PaymentRouter"),
     readArtifact("Wallet1271"),
+    readArtifact("OddToken"),
   ]);
-  return { devToken, erc1967Proxy, aggregate3, wallet1271 };
+  return { devToken, erc1967Proxy, aggregate3, paymentRouter, wallet1271, oddToken };
 }
 
 /** The compiler blocks for seconds, keeps its memory, and hooks uncaught exceptions: not in the service's process. */

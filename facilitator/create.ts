@@ -209,6 +209,7 @@ function railFacts({ chain, rail }: OfferedRail): RailFacts {
     depth: chain.depth,
     blockTimeSeconds: chain.blockTimeSeconds,
     payTo: checksum(chain.treasury),
+    router: chain.router && checksum(chain.router),
     transferMethod: "eip3009",
     domain: { ...rail.domain, verifyingContract: checksum(rail.domain.verifyingContract) },
   };

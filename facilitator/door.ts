@@ -36,6 +36,8 @@ export interface RailFacts {
   readonly depth: { readonly x402: number; readonly standard: number; readonly high: number };
   readonly blockTimeSeconds: number;
   readonly payTo: string;
+  /** The contract that takes payments of signed orders, checksummed; null where there is none. */
+  readonly router: string | null;
   readonly transferMethod: "eip3009";
   readonly domain: {
     readonly name: string;

@@ -1,7 +1,15 @@
 /** The door of the centre. */
-export { addressOf, localCustodian, localSigner, type OnRpc, openEvmChain } from "./chain/evm/index.ts";
-export type { Chain, Custodian, Rail, Signer } from "./chain/port.ts";
-export { checkRails } from "./chain/rails.ts";
+export {
+  addressOf,
+  depositAccountOf,
+  localCustodian,
+  localOperator,
+  localSigner,
+  type OnRpc,
+  openEvmChain,
+} from "./chain/evm/index.ts";
+export type { Chain, Custodian, DepositAccount, Operator, Rail, Signer } from "./chain/port.ts";
+export { checkRails, checkRouter } from "./chain/rails.ts";
 export { type ChainConfig, type ChainRow, chainRow, chainRows } from "./chain/registry.ts";
 export { createFacilitator, type Running } from "./create.ts";
 export type {

@@ -9,61 +9,41 @@ import {
   type Readiness,
 } from "#api";
 import {
-  addressOf,
-  type Chain,
   type ChainRow,
   type Checkpoint,
-  type Custodian,
-  checkRails,
   createFacilitator,
   defaultSettings,
   type Engine,
   health,
-  localCustodian,
-  localSigner,
   type Meter,
-  type OpenChain,
-  openEvmChain,
   type Reconciled,
   type Running,
   reconcileAll,
   type Settings,
 } from "#facilitator";
-import type { Hex } from "#kernel/bytes";
-import type { Clock, Random } from "#kernel/clock";
+import type { Random } from "#kernel/clock";
 import { idMaker, type NewId } from "#kernel/id";
-import type { Log } from "#kernel/log";
 import { imbalance } from "#ledger";
 import { createMcp } from "#mcp";
 import { type Database, openDatabase } from "#store";
 import { noBackground, openBackground } from "./background.ts";
-import { ConfigProblem, type Role } from "./config.ts";
 import type { Sources } from "./metrics.ts";
+import { accountsOf, type ChainParts, openChain } from "./open-chain.ts";
 
 /** What the house is built from; the shell picks them, tests pick others. */
-export interface Parts {
+export interface Parts extends ChainParts {
   readonly databaseUrl: string;
   readonly chains: readonly ChainRow[];
-  readonly signerKeys: readonly Hex[];
-  /** Null where nothing is sent: refunds and payouts wait. */
-  readonly treasuryKey: Hex | null;
-  readonly masterSecret: string;
-  readonly role: Role;
   readonly baseUrl: string;
   readonly rateLimits: "on" | "off";
   /** Host names by which agents may call the MCP endpoint, and pages from which, beside our own. */
   readonly mcpHosts?: readonly string[] | undefined;
   readonly mcpOrigins?: readonly string[] | undefined;
   readonly version: string;
-  readonly clock: Clock;
   readonly random: Random;
-  readonly log: Log;
   readonly meter: Meter;
-  readonly onRpc?: (chain: string) => (method: string, ok: boolean, ms: number) => void;
   readonly settings?: Partial<Settings>;
   readonly checkpoint?: (step: Checkpoint) => Promise<void>;
-  /** Stands between the engine and a chain: faults in tests. */
-  readonly wrapChain?: (chain: Chain) => Chain;
   /** Other prices than those of the deployment's kind: made-up ones on a sandbox, those of the market elsewhere. */
   readonly rates?: Rates;
 }
@@ -107,7 +87,8 @@ export async function compose(parts: Parts): Promise<House> {
     maxConnections: CONNECTIONS.loops,
     role: "farebox_app",
   });
-  const chains = await Promise.all(parts.chains.map((row) => openChain(parts, row)));
+  const accounts = accountsOf(parts);
+  const chains = await Promise.all(parts.chains.map((row) => openChain(parts, row, accounts)));
   const engine: Engine = {
     db,
     loopDb,
@@ -223,46 +204,30 @@ function ratesOf({ clock, log, version }: Parts, { isSandbox }: { readonly isSan
   return liveRates({ fetch, clock, log });
 }
 
-async function openChain(parts: Parts, row: ChainRow): Promise<OpenChain> {
-  const { log } = parts;
-  const onRpc = parts.onRpc?.(row.slug);
-  const opened = await openEvmChain({ row, log, clock: parts.clock, onRpc });
-  const chain = parts.wrapChain?.(opened) ?? opened;
-  const rails = await checkRails(chain);
-  for (const rail of rails)
-    if (!rail.ok) log.error({ chain: row.slug, asset: rail.token.symbol }, `rail refused: ${rail.problem}`);
-  const signers = parts.role === "web" ? [] : parts.signerKeys.map((key) => localSigner(key, [chain.row]));
-  const custodian = parts.role === "web" || !parts.treasuryKey ? null : custodianOf(row, parts.treasuryKey);
-  return { chain, rails, signers, custodian, laneAddresses: parts.signerKeys.map(addressOf) };
-}
-
-/** Rejects a key that is not the treasury's: what it signed would move nothing, and every payout would fail. */
-function custodianOf({ slug, treasury }: ChainRow, key: Hex): Custodian {
-  const custodian = localCustodian(key);
-  if (custodian.address === treasury) return custodian;
-  throw new ConfigProblem(
-    `FAREBOX_TREASURY_KEY is not the key of ${slug}'s treasury ${treasury}. Set the right key, or the right treasury in FAREBOX_CHAINS.`,
-  );
-}
-
 async function readiness(
   engine: Engine,
   { isStarted, draining }: { readonly isStarted: boolean; readonly draining: boolean },
 ): Promise<Readiness> {
-  const refused = [...engine.chains.values()].flatMap(({ chain, rails }) =>
-    rails.flatMap((rail) =>
-      rail.ok ? [] : [{ chain: chain.row.slug, asset: rail.token.symbol, problem: rail.problem }],
+  const chains = [...engine.chains.values()];
+  const refused = {
+    refusedRails: chains.flatMap(({ chain, rails }) =>
+      rails.flatMap((rail) =>
+        rail.ok ? [] : [{ chain: chain.row.slug, asset: rail.token.symbol, problem: rail.problem }],
+      ),
     ),
-  );
+    refusedRouters: chains.flatMap(({ chain, routerProblem }) =>
+      routerProblem === null ? [] : [{ chain: chain.row.slug, problem: routerProblem }],
+    ),
+  };
   try {
-    const { chains, openClaims, undeliveredFacts } = await health(engine);
+    const { chains: followed, openClaims, undeliveredFacts } = await health(engine);
     return {
       isReady: isStarted && !draining,
       checks: {
         draining,
         database: "ok",
-        chains,
-        refusedRails: refused,
+        chains: followed,
+        ...refused,
         openClaims,
         undeliveredFacts,
       },
@@ -270,7 +235,7 @@ async function readiness(
   } catch {
     return {
       isReady: false,
-      checks: { draining, database: "unreachable", refusedRails: refused },
+      checks: { draining, database: "unreachable", ...refused },
     };
   }
 }

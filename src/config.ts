@@ -185,6 +185,7 @@ const Chains = z
       blockTimeSeconds: z.number().positive().optional(),
       confirmations: z.int().positive().optional(),
       treasury: z.string(),
+      router: z.string().optional(),
       assets: z.array(z.strictObject({ symbol: z.string(), contract: z.string() })).optional(),
     }),
   )

@@ -10,7 +10,9 @@ export interface BlockRef {
   readonly baseFeePerGas: bigint;
 }
 
-interface LogPlace {
+/** Where in the chain a log is. */
+export interface LogPlace {
+  /** The token moved; also where another contract tells of it. */
   readonly token: Address;
   readonly blockNumber: number;
   readonly blockHash: Hash;
@@ -27,7 +29,15 @@ export type MoneyLog =
       readonly amount: bigint;
     })
   | (LogPlace & { readonly event: "authorization-used"; readonly payer: Address; readonly nonce: Hash })
-  | (LogPlace & { readonly event: "authorization-canceled"; readonly payer: Address; readonly nonce: Hash });
+  | (LogPlace & { readonly event: "authorization-canceled"; readonly payer: Address; readonly nonce: Hash })
+  /** An order paid through our router, right behind its transfer in the same transaction. */
+  | (LogPlace & {
+      readonly event: "routed";
+      readonly paymentRef: Hash;
+      readonly payer: Address;
+      readonly payTo: Address;
+      readonly amount: bigint;
+    });
 
 /** A call as it will be sent: closed set of targets and selectors, no value. */
 export interface Call {
@@ -123,8 +133,8 @@ export interface Chain {
   finalized(): Promise<BlockRef>;
   /** Null when the endpoint has no block at that height (yet). */
   blockAt(number: number): Promise<BlockRef | null>;
-  /** Transfers from or to `ours`, and every authorization used or cancelled, of the listed tokens, in that very
-   *  block (asked by its hash). Ordered by log index. Null when the endpoint does not know the block. */
+  /** Transfers from or to `ours`, every authorization used or cancelled, and every order paid through the row's router,
+   *  all of the listed tokens, in that very block (asked by its hash). Ordered by log index. Null when the endpoint does not know the block. */
   moneyLogs(block: BlockRef, ours: readonly Address[]): Promise<readonly MoneyLog[] | null>;
   /** The block of one authorization's use or cancellation, found by its indexed event from `fromBlock` to the head; null if none. */
   findAuthorizationUse(item: {
@@ -155,6 +165,8 @@ export interface Chain {
   send(raw: Hex): Promise<SendResult>;
   receipt(txHash: Hash): Promise<Receipt | null>;
   tokenFacts(token: Address): Promise<TokenFacts>;
+  /** Whose signed orders the contract at `router` takes; null when it does not say. */
+  routerOperator(router: Address): Promise<Address | null>;
 }
 
 /** Signs for one gas key under a closed policy: known chain, listed targets and selectors, no value, capped gas and
@@ -169,6 +181,20 @@ export interface Custodian {
   readonly address: Address;
   /** 65 bytes over an EIP-712 digest of a listed token. */
   sign(digest: Hash): Promise<Hex>;
+}
+
+/** Signs orders: what a payer is asked to pay. Holds no money, so every process may have it. */
+export interface Operator {
+  readonly address: Address;
+  /** 65 bytes over an EIP-712 digest of an order. */
+  sign(digest: Hash): Promise<Hex>;
+}
+
+/** The hierarchical account whose addresses take deposits: one per order, m/44'/60'/1'/0/{index}. */
+export interface DepositAccount {
+  addressOf(index: number): Address;
+  /** 65 bytes over an EIP-712 digest of a listed token, by the key of one address. Null in a process that moves no money. */
+  readonly sign: ((index: number, digest: Hash) => Promise<Hex>) | null;
 }
 
 /** A token rail whose facts were checked on this chain at boot, or the reason why it is refused. */

@@ -60,3 +60,17 @@ export async function checkMulticall(chain: Chain): Promise<MulticallCheck> {
         problem: `the contract at ${checksum(multicall)} on ${slug} is no Multicall3: batches of one`,
       };
 }
+
+/** One sentence why payments through the chain's router are refused; null when it is our operator's, or none is set.
+ *  Rejects with `chain_unavailable` when the chain cannot be asked. */
+export async function checkRouter(chain: Chain, operator: Address): Promise<string | null> {
+  const { router, slug } = chain.row;
+  if (router === null) return null;
+  const where = `the router at ${checksum(router)} on ${slug}`;
+  if ((await chain.code(router)) === "0x")
+    return `${where}: expected a contract, got an address without code`;
+  const named = await chain.routerOperator(router);
+  if (named === operator) return null;
+  const got = named === null ? "none" : checksum(named);
+  return `${where}: expected the operator ${checksum(operator)}, got ${got}`;
+}

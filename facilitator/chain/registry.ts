@@ -29,6 +29,8 @@ export interface ChainRow {
   readonly inclusionSeconds: number;
   readonly depth: Depth;
   readonly treasury: Address;
+  /** Takes payments of signed orders; null where none stands, or where it is not our operator's. */
+  readonly router: Address | null;
   readonly tokens: readonly TokenRow[];
   readonly multicall: Address | null;
   /** Most items in one batch; 1 where Multicall3 is missing. */
@@ -46,6 +48,8 @@ export interface ChainConfig {
   readonly chainId: number;
   readonly rpcUrls: readonly string[];
   readonly treasury: string;
+  /** Our payment router; without one nobody pays through a contract there. */
+  readonly router?: string | undefined;
   readonly blockTimeSeconds?: number | undefined;
   /** Confirmations of the standard tier; x402 payments never wait for more than this. */
   readonly confirmations?: number | undefined;
@@ -76,6 +80,7 @@ export function chainRow(config: ChainConfig): ChainRow {
     inclusionSeconds: facts.inclusionSeconds,
     depth: depth(config, facts.depth),
     treasury: addressOf(config, "treasury", config.treasury),
+    router: config.router === undefined ? null : addressOf(config, "router", config.router),
     tokens: tokens(config, facts.assets),
     multicall: MULTICALL3,
     batchLimit: facts.batchLimit,

@@ -28,6 +28,11 @@ const chainOf = (asset: string) => asset.slice(asset.indexOf("@") + 1);
 
 /** Tokens in the platform treasury of the asset's chain. */
 export const treasury = (asset: string) => account("asset", `asset:treasury:${chainOf(asset)}`, asset);
+/** Tokens on deposit addresses of the asset's chain that were not swept into the treasury yet. */
+export const deposit = (asset: string) => account("asset", `asset:deposit:${chainOf(asset)}`, asset);
+/** What a merchant owes us: money that a reorganisation took away after it was paid out. */
+export const receivable = (merchantId: string, asset: string) =>
+  account("asset", `asset:receivable:merchant:${merchantId}`, asset, { merchantId });
 /** Native coin of the lanes' gas keys. */
 export const gas = (asset: string) => account("asset", `asset:gas:${chainOf(asset)}`, asset);
 /** What a merchant may spend. */
@@ -36,6 +41,15 @@ export const merchantAvailable = (merchantId: string, asset: string) =>
 /** Money that came in and belongs to nobody yet. */
 export const unmatched = (asset: string) =>
   account("liability", "liability:unmatched", asset, { bounded: true });
+/** What payers sent for clearings that are not settled. */
+export const clearing = (asset: string) =>
+  account("liability", "liability:clearing", asset, { bounded: true });
+/** What payers sent beyond what was asked: owed back to them, never income. */
+export const overpayment = (asset: string) =>
+  account("liability", "liability:overpayment", asset, { bounded: true });
+/** What goes back to payers: decided, not gone yet. */
+export const returns = (asset: string) =>
+  account("liability", "liability:returns-in-transit", asset, { bounded: true });
 export const fees = (asset: string) => account("income", "income:fees", asset);
 export const gasExpense = (asset: string) => account("expense", `expense:gas:${chainOf(asset)}`, asset);
 export const funding = (asset: string) => account("equity", "equity:funding", asset);

@@ -163,38 +163,42 @@ export async function insertRows(engine: Engine, tx: Tx, rows: readonly NewClaim
   if (inserted.length === 0) return new Set();
   const events = inserted.map(({ claimKey, state }) => ({ claimKey, version: 1, state, cause: "claimed" }));
   await tx.execute(insertMany(claimEvent, events));
-  await outbox.append(
-    tx,
-    inserted.map((row) => fact(engine, row, "payment.claimed")),
-  );
+  await tellFacts(engine, tx, "settlement.claimed", inserted);
   return new Set(inserted.map(({ claimKey }) => claimKey));
 }
 
-export type PaymentFact =
-  | "payment.claimed"
-  | "payment.credited"
-  | "payment.final"
-  | "payment.reversed"
-  | "payment.failed"
-  | "payment.expired"
-  | "payment.cancelled"
-  | "payment.review";
+export type SettlementFact =
+  | "settlement.claimed"
+  | "settlement.credited"
+  | "settlement.final"
+  | "settlement.reversed"
+  | "settlement.failed"
+  | "settlement.expired"
+  | "settlement.cancelled"
+  | "settlement.review";
 
-/** A fact of a claim. Those of our own payments are told as `outgoing.…`, under the id of what they carry out. */
-export function fact(
+/** Tells a fact of claims, with the payables that they pay. Those of our own payments are told as `outgoing.…`, under the
+ *  id of what they carry out; a sweep moves our own money between our own addresses and is told to nobody. */
+export async function tellFacts<T extends Pick<Claim, "id" | "kind" | "merchantId" | "payableId">>(
   engine: Engine,
-  row: Pick<Claim, "id" | "kind" | "merchantId" | "payableId">,
-  type: PaymentFact,
-  payload: Record<string, unknown> = {},
-): outbox.Fact {
-  const isPayment = row.kind === "x402";
-  return {
-    id: engine.newId("evt"),
-    type: isPayment ? type : type.replace("payment.", "outgoing."),
-    subject: isPayment ? row.id : row.payableId,
-    merchantId: row.merchantId,
-    payload: { ...payload, paymentId: row.id },
-  };
+  tx: Tx,
+  type: SettlementFact,
+  rows: readonly T[],
+  payloadOf: (row: T) => Record<string, unknown> = () => ({}),
+): Promise<void> {
+  const facts = rows.flatMap((row): outbox.Fact[] => {
+    if (row.kind === "sweep") return [];
+    const isPayment = row.kind === "x402";
+    const fact = {
+      id: engine.newId("evt"),
+      type: isPayment ? type : type.replace("settlement.", "outgoing."),
+      subject: isPayment ? row.id : row.payableId,
+      merchantId: row.merchantId,
+      payload: { ...payloadOf(row), paymentId: row.id, payableId: row.payableId },
+    };
+    return [fact];
+  });
+  await outbox.append(tx, facts);
 }
 
 /** The books' key of what a claim's money did, under its present epoch. */
@@ -235,7 +239,7 @@ export async function moveClaims(
     cause: string;
     set?: Partial<NewClaim> | Record<string, SQL>;
     where?: SQL;
-    fact?: PaymentFact;
+    fact?: SettlementFact;
   },
 ): Promise<readonly MovedClaim[]> {
   if (move.keys.length === 0) return [];
@@ -267,11 +271,8 @@ export async function moveClaims(
   }));
   await tx.execute(insertMany(claimEvent, events));
   const { fact: type } = move;
-  if (type)
-    await outbox.append(
-      tx,
-      moved.map((row) => fact(engine, row, type, { reason: row.reason, transaction: row.includedTx })),
-    );
+  const payloadOf = ({ reason, includedTx: transaction }: MovedClaim) => ({ reason, transaction });
+  if (type) await tellFacts(engine, tx, type, moved, payloadOf);
   return moved;
 }
 

@@ -1,15 +1,18 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
-import { unreachable } from "#kernel/fault";
+import { assert, unreachable } from "#kernel/fault";
 import { type Entry, post, resolvePending, templates } from "#ledger";
-import { insertMany, outbox, type Tx, toBytesArray } from "#store";
+import { insertMany, type Tx, toBytesArray } from "#store";
 import type { Chain } from "../chain/port.ts";
 import type { ChainRow } from "../chain/registry.ts";
-import { type Claim, eventKeyOf, fact } from "./claim.ts";
+import { type Claim, eventKeyOf, tellFacts } from "./claim.ts";
 import { assetOf } from "./coin.ts";
 import { TIERS } from "./depth.ts";
 import type { Engine } from "./engine.ts";
 import { holdView, type ObserverRow } from "./observe.ts";
+import { reservedMoney } from "./outgoing.ts";
+import { type ReservedMoney, sent } from "./reservation.ts";
+import { isOutgoing } from "./state.ts";
 import { attempt, chainTransfer, claim, claimEvent } from "./tables.ts";
 
 const CLAIMS_PER_TRANSACTION = 250;
@@ -49,8 +52,9 @@ async function creditSome(engine: Engine, tx: Tx, chain: Chain, at: ObserverRow)
 
 async function findMatches(tx: Tx, chain: Chain, at: ObserverRow): Promise<readonly Match[]> {
   const { chainId, depth } = chain.row;
+  // Our own money is on its way in the books as soon as it is on the chain.
   const deepEnough = sql`${chainTransfer.blockNumber} <= CASE
-    WHEN ${claim.amount} < ${TIERS.x402.toString()}::numeric THEN ${at.cursorNumber - depth.x402 + 1}::bigint
+    WHEN ${claim.kind} <> 'x402' OR ${claim.amount} < ${TIERS.x402.toString()}::numeric THEN ${at.cursorNumber - depth.x402 + 1}::bigint
     WHEN ${claim.amount} < ${TIERS.standard.toString()}::numeric THEN ${at.cursorNumber - depth.standard + 1}::bigint
     ELSE ${at.finalizedNumber}::bigint END`;
   const rows = await tx
@@ -100,16 +104,22 @@ async function postCredits(tx: Tx, { row }: Chain, matches: readonly Match[]): P
     "void",
     stillPending.map(({ log }) => templates.unmatchedEventKey({ chain: row.slug, ...log })),
   );
+  const orders = matches.filter(({ claim }) => isOutgoing(claim.kind)).map(({ claim }) => claim.payableId);
+  const reserved = await reservedMoney(tx, row, orders);
   await post(
     tx,
-    matches.map((match) => creditEntry(row, match)),
+    matches.map((match) => creditEntry(row, match, reserved)),
   );
 }
 
 /** What the books say of a log that carried out a claim. */
-function creditEntry(row: ChainRow, { claim: paid, log }: Match): Entry {
+function creditEntry(
+  row: ChainRow,
+  { claim: paid, log }: Match,
+  reserved: ReadonlyMap<string, ReservedMoney>,
+): Entry {
   const asset = assetOf(row, paid.token);
-  const { claimKey, creditEpoch: epoch, merchantId, amount, fee } = paid;
+  const { claimKey, creditEpoch: epoch, merchantId, payableId, amount, fee } = paid;
   const { blockNumber } = log;
   switch (paid.kind) {
     case "x402": {
@@ -125,15 +135,21 @@ function creditEntry(row: ChainRow, { claim: paid, log }: Match): Entry {
       };
       return log.bookedFinal ? templates.x402Matched(payment) : templates.x402Credited(payment);
     }
-    case "payout":
-      return templates.reservedSent({
+    case "sweep":
+      return templates.sweepMoved({
         eventKey: eventKeyOf(paid),
-        subject: paid.payableId,
-        merchantId,
+        subject: payableId,
         asset,
         amount,
         blockNumber,
       });
+    case "payout":
+    case "refund":
+    case "return": {
+      const money = reserved.get(payableId);
+      assert(money, `what ${payableId} reserved is known`);
+      return sent(money, { eventKey: eventKeyOf(paid), blockNumber });
+    }
     default:
       return unreachable(paid.kind);
   }
@@ -191,13 +207,12 @@ async function includeGroup(
     cause: "paid on chain",
   }));
   await tx.execute(insertMany(claimEvent, events));
-  const types = isFinal ? (["payment.credited", "payment.final"] as const) : (["payment.credited"] as const);
-  await outbox.append(
-    tx,
-    types.flatMap((type) =>
-      group.map(({ claim: row, log }) => fact(engine, row, type, { transaction: log.txHash })),
-    ),
-  );
+  const types = isFinal
+    ? (["settlement.credited", "settlement.final"] as const)
+    : (["settlement.credited"] as const);
+  const paid = group.map(({ claim: row, log }) => ({ ...row, paidIn: log.txHash }));
+  for (const type of types)
+    await tellFacts(engine, tx, type, paid, ({ paidIn }) => ({ transaction: paidIn }));
 }
 
 /** Money that came to us and that no claim accounts for: booked as unmatched, so that the books equal the chain, until

@@ -234,7 +234,7 @@ export async function fail(
       to: "failed-watch",
       cause: reason ?? "failed",
       set: { reason, message },
-      fact: "payment.failed",
+      fact: "settlement.failed",
     }),
   );
 }

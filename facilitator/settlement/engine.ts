@@ -3,16 +3,20 @@ import type { Clock } from "#kernel/clock";
 import type { NewId } from "#kernel/id";
 import type { Log } from "#kernel/log";
 import type { Database } from "#store";
-import type { Chain, Custodian, Rail, Signer } from "../chain/port.ts";
+import type { Chain, Custodian, DepositAccount, Operator, Rail, Signer } from "../chain/port.ts";
 
 /** A chain this process may use, with the token rails that passed their checks at boot. */
 export interface OpenChain {
   readonly chain: Chain;
   readonly rails: readonly Rail[];
+  /** Why the configured router was refused at boot; the row has none then. */
+  readonly routerProblem: string | null;
   /** Gas keys that may become lanes of this process; none in a process that only answers HTTP. */
   readonly signers: readonly Signer[];
   /** Signs what leaves the treasury; null in a process that sends nothing. */
   readonly custodian: Custodian | null;
+  readonly operator: Operator;
+  readonly depositAccount: DepositAccount;
   /** All lane addresses of the chain, for simulating as one of them. */
   readonly laneAddresses: readonly Address[];
 }

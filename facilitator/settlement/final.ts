@@ -90,7 +90,7 @@ async function postFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise
       to: "final",
       cause: "its block is final",
       set: { creditState: "final" },
-      fact: "payment.final",
+      fact: "settlement.final",
       where: sql`state = 'included'`,
     });
     await engine.checkpoint("before-final");
@@ -164,7 +164,7 @@ async function endCancelled(engine: Engine, chain: Chain, at: ObserverRow): Prom
       keys: rows.map(({ claimKey }) => claimKey),
       to: "cancelled",
       cause: "its nonce was spent, for good",
-      fact: "payment.cancelled",
+      fact: "settlement.cancelled",
     });
     await releaseUnpaid(tx, chain.row, ended);
     return ended.map(({ claimKey }) => claimKey);
@@ -212,7 +212,7 @@ async function endExpired(
       to: "expired",
       cause: "validBefore passed, for good",
       set: { reason: "invalid_exact_evm_payload_authorization_valid_before", message: EXPIRED },
-      fact: "payment.expired",
+      fact: "settlement.expired",
     });
     await releaseUnpaid(tx, chain.row, ended);
     return ended.map(({ claimKey }) => claimKey);

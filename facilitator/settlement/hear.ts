@@ -2,13 +2,13 @@ import { and, eq, inArray } from "drizzle-orm";
 import type { outbox, Tx } from "#store";
 import { countPayments } from "../payable/popularity.ts";
 import { payable } from "../payable/tables.ts";
-import type { PaymentFact } from "./claim.ts";
+import type { SettlementFact } from "./claim.ts";
 import { claim } from "./tables.ts";
 
 const counts: Readonly<Record<string, 1 | -1>> = {
-  "payment.credited": 1,
-  "payment.reversed": -1,
-} satisfies Partial<Record<PaymentFact, 1 | -1>>;
+  "settlement.credited": 1,
+  "settlement.reversed": -1,
+} satisfies Partial<Record<SettlementFact, 1 | -1>>;
 
 /** Hears of payments and counts those of payables that can be paid many times, for the discovery indexes: nobody has
  *  to look through the claims to tell how often something was paid. Idempotent by fact id. */

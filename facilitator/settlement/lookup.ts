@@ -47,7 +47,7 @@ export async function lookupPayment(engine: Engine, ref: PaymentRef): Promise<Pa
   const [row, another] = await engine.db.pool
     .select({ id: claim.id, token: claim.token, amount: claim.amount })
     .from(claim)
-    .where(which)
+    .where(and(which, eq(claim.kind, "x402")))
     .limit(2);
   if (another) return { kind: "several" };
   const status = row ? await settlementStatus(engine, row.id) : null;

@@ -226,7 +226,7 @@ export async function markSpent(
     to: "failed-watch",
     cause: "nonce spent elsewhere",
     set: spent,
-    fact: "payment.failed",
+    fact: "settlement.failed",
   });
   await tx.execute(sql`
     UPDATE claim SET spent_block = ${block.number}, spent_hash = (${toBytesArray([block.hash])})[1], message = ${SPENT_MESSAGE},

@@ -1,18 +1,20 @@
 import { and, asc, eq, inArray, isNull, sql } from "drizzle-orm";
 import type { Address, Hash } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
-import { post, templates } from "#ledger";
+import { assert } from "#kernel/fault";
+import { post, type ReturnSource } from "#ledger";
 import type { Executor, Tx } from "#store";
-import { claimKey, fingerprint, schemeFor } from "../scheme/index.ts";
-import { insertRows, type NewClaim } from "./claim.ts";
+import type { ChainRow } from "../chain/registry.ts";
+import { insertRows } from "./claim.ts";
 import { assetOf } from "./coin.ts";
 import type { Engine, OpenChain } from "./engine.ts";
+import { chainTime, liveRail, signClaim } from "./own-claim.ts";
 import { brokenAssets } from "./reconcile.ts";
+import { type ReservedMoney, released, reserved } from "./reservation.ts";
 import type { ClaimState, OutgoingKind } from "./state.ts";
-import { chainBlock, claim, observer, outgoing } from "./tables.ts";
-import type { LiveRail } from "./understand.ts";
+import { claim, outgoing } from "./tables.ts";
 
-/** Money that a merchant feature wants sent. Amount in atomic units of `token`. */
+/** Money that a merchant feature wants sent. Amounts in atomic units of `token`. */
 export interface OutgoingOrder {
   readonly id: string;
   readonly kind: OutgoingKind;
@@ -20,16 +22,25 @@ export interface OutgoingOrder {
   readonly chainId: number;
   readonly token: Address;
   readonly recipient: Address;
+  /** What leaves. */
   readonly amount: bigint;
+  /** Of a refund: the part of `amount` that comes from our fees; 0 unless told. */
+  readonly feeShare?: bigint;
+  /** Of a return, and needed there: where the money lies, and the clearing it is about. */
+  readonly source?: ReturnSource;
+  readonly subject?: string;
 }
 
 type OutgoingRow = typeof outgoing.$inferSelect;
 
-/** Reserves the money in the books and queues it, in the feature's transaction. A merchant who has not that much fails
- *  the transaction (SQLSTATE 23514, `ledger_balance_bounded`). Nothing is signed here. */
+/** Reserves the money in the books and queues it, in the feature's transaction. Where there is not that much the
+ *  transaction fails (SQLSTATE 23514, `ledger_balance_bounded`). Nothing is signed here. */
 export async function queueOutgoing({ chains }: Engine, tx: Tx, order: OutgoingOrder): Promise<void> {
-  await post(tx, [templates.payoutCreated(moneyOf(chains, order))]);
-  await tx.insert(outgoing).values(order);
+  const open = chains.get(order.chainId);
+  assert(open, `chain ${order.chainId} is served`);
+  const [row] = await tx.insert(outgoing).values(order).returning();
+  assert(row, "an order that was queued is there");
+  await post(tx, [reserved(moneyOf(open.chain.row, row))]);
 }
 
 /** Takes an order back that the treasury has not signed; false once it has. */
@@ -40,17 +51,29 @@ export async function cancelOutgoing({ chains }: Engine, tx: Tx, id: string): Pr
     .where(and(eq(outgoing.id, id), isNull(outgoing.claimKey), isNull(outgoing.cancelledAt)))
     .returning();
   if (!row) return false;
-  await post(tx, [templates.payoutReleased(moneyOf(chains, row))]);
+  const open = chains.get(row.chainId);
+  assert(open, `chain ${row.chainId} is served`);
+  await post(tx, [released(moneyOf(open.chain.row, row))]);
   return true;
 }
 
-function moneyOf(
-  chains: Engine["chains"],
-  { id, merchantId, chainId, token, amount }: Omit<OutgoingOrder, "kind">,
-) {
-  const open = chains.get(chainId);
-  if (!open) throw new Error(`chain ${chainId} is not served`);
-  return { payoutId: id, merchantId, asset: assetOf(open.chain.row, token), amount };
+/** What the books know of orders, by their ids. */
+export async function reservedMoney(
+  tx: Tx,
+  row: ChainRow,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, ReservedMoney>> {
+  if (ids.length === 0) return new Map();
+  const rows = await tx
+    .select()
+    .from(outgoing)
+    .where(inArray(outgoing.id, [...ids]));
+  return new Map(rows.map((order) => [order.id, moneyOf(row, order)]));
+}
+
+function moneyOf(row: ChainRow, order: OutgoingRow): ReservedMoney {
+  const { id, kind, merchantId, amount, feeShare, source, subject } = order;
+  return { id, kind, merchantId, asset: assetOf(row, order.token), amount, feeShare, source, subject };
 }
 
 /** Where an order stands. `transaction` is null while none was seen in a block. */
@@ -91,15 +114,15 @@ const stateNames = {
 } as const satisfies Record<ClaimState, OutgoingStatus["state"]>;
 
 const GROUP = 50;
-/** How long the treasury's signature lives. A payout that has not landed by then is released, never sent twice. */
+/** How long the treasury's signature lives. What has not landed by then is released, never sent twice. */
 const LIFE_SECONDS = 3_600n;
 
 /** Signs what waits, as the treasury, and commits each authorization as a claim; the lanes send it like any payment.
  *  Returns how many. */
 export async function signOutgoing(engine: Engine, open: OpenChain): Promise<number> {
-  const { custodian, chain, rails } = open;
+  const { custodian, chain } = open;
   if (!custodian) return 0;
-  const { chainId } = chain.row;
+  const { chainId, treasury } = chain.row;
   return engine.loopDb.tx(async (tx) => {
     const rows = await tx
       .select()
@@ -108,79 +131,22 @@ export async function signOutgoing(engine: Engine, open: OpenChain): Promise<num
       .orderBy(asc(outgoing.createdAt))
       .limit(GROUP)
       .for("update", { skipLocked: true });
+    if (rows.length === 0) return 0;
     const broken = await brokenAssets(tx, chainId);
-    const chainTime = rows.length > 0 ? await timeOf(tx, chainId) : 0n;
+    const validBefore = (await chainTime(tx, chainId)) + LIFE_SECONDS;
     let signed = 0;
-    for (const row of rows) {
-      const rail = rails.find((each): each is LiveRail => each.ok && each.token.contract === row.token);
-      if (!rail || broken.has(assetOf(chain.row, row.token))) continue;
-      const made = await authorize(engine, { open, rail, row, chainTime, sign: custodian.sign });
+    for (const { id, kind, merchantId, token, recipient, amount } of rows) {
+      const rail = liveRail(open, token);
+      if (!rail || broken.has(assetOf(chain.row, token))) continue;
+      const made = await signClaim(engine, open, rail, {
+        ...{ kind, merchantId, payableId: id, payer: treasury, payTo: recipient, amount, validBefore },
+        nonce: sha256("farebox/outgoing/v1", id),
+        sign: custodian.sign,
+      });
       await insertRows(engine, tx, [made]);
-      await tx.update(outgoing).set({ claimKey: made.claimKey }).where(eq(outgoing.id, row.id));
+      await tx.update(outgoing).set({ claimKey: made.claimKey }).where(eq(outgoing.id, id));
       signed += 1;
     }
     return signed;
   });
-}
-
-/** Time of the block we have followed to, seconds. */
-async function timeOf(tx: Tx, chainId: number): Promise<bigint> {
-  const [row] = await tx
-    .select({ timestamp: chainBlock.timestamp })
-    .from(observer)
-    .innerJoin(
-      chainBlock,
-      and(eq(chainBlock.chainId, observer.chainId), eq(chainBlock.hash, observer.cursorHash)),
-    )
-    .where(eq(observer.chainId, chainId));
-  if (!row) throw new Error("a chain that is not followed has no time");
-  return BigInt(row.timestamp);
-}
-
-interface Signing {
-  readonly open: OpenChain;
-  readonly rail: LiveRail;
-  readonly row: OutgoingRow;
-  readonly chainTime: bigint;
-  readonly sign: (digest: Hash) => Promise<`0x${string}`>;
-}
-
-/** The nonce follows from the order's id, so the token itself refuses a second one. */
-async function authorize(engine: Engine, { open, rail, row, chainTime, sign }: Signing): Promise<NewClaim> {
-  const scheme = schemeFor("exact", "eip155");
-  if (!scheme) throw new Error("the scheme of outgoing payments is gone");
-  const { chainId, treasury } = open.chain.row;
-  const unsigned = {
-    method: "eip3009" as const,
-    payer: treasury,
-    payTo: row.recipient,
-    value: row.amount,
-    validAfter: 0n,
-    validBefore: chainTime + LIFE_SECONDS,
-    nonce: sha256("farebox/outgoing/v1", row.id),
-  };
-  const nonceDomain = scheme.nonceDomain(row.token);
-  const signature = await sign(scheme.digest(rail.domain, { ...unsigned, signature: "0x" }));
-  return {
-    claimKey: claimKey({ chainId, nonceDomain, payer: treasury, nonce: unsigned.nonce }),
-    id: engine.newId("stl"),
-    kind: row.kind,
-    merchantId: row.merchantId,
-    payableId: row.id,
-    chainId,
-    method: unsigned.method,
-    nonceDomain,
-    payer: treasury,
-    nonce: unsigned.nonce,
-    token: row.token,
-    payTo: row.recipient,
-    amount: row.amount,
-    fee: 0n,
-    validAfter: unsigned.validAfter,
-    validBefore: unsigned.validBefore,
-    signature,
-    payerHasCode: false,
-    fingerprint: fingerprint({ authorization: unsigned, payableId: row.id, token: row.token, chainId }),
-    state: "claimed",
-  };
 }

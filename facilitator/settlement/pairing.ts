@@ -33,7 +33,7 @@ export function spentKeys(
 ): readonly Hash[] {
   const paid = new Set(paired.map(({ authorizationKey }) => authorizationKey));
   return logs
-    .filter((log) => log.event !== "transfer")
+    .filter((log) => log.event === "authorization-used" || log.event === "authorization-canceled")
     .map(({ token, payer, nonce }) => claimKey({ chainId, nonceDomain: token, payer, nonce }))
     .filter((key) => !paid.has(key));
 }

@@ -1,12 +1,14 @@
 import { sql } from "drizzle-orm";
-import { post, templates } from "#ledger";
+import { post } from "#ledger";
 import { type Tx, toBytesArray } from "#store";
 import type { ChainRow } from "../chain/registry.ts";
 import { payable } from "../payable/tables.ts";
 import type { MovedClaim } from "./claim.ts";
-import { assetOf } from "./coin.ts";
+import { reservedMoney } from "./outgoing.ts";
+import { released } from "./reservation.ts";
+import { isOutgoing } from "./state.ts";
 
-/** What claims that ended unpaid had held is free again: a payable that can be paid once, a payout's reserved money. */
+/** What claims that ended unpaid had held is free again: a payable that can be paid once, reserved money. */
 export async function releaseUnpaid(tx: Tx, row: ChainRow, ended: readonly MovedClaim[]): Promise<void> {
   const holding = ended.filter(({ holdsPayable }) => holdsPayable).map(({ claimKey }) => claimKey);
   if (holding.length > 0) {
@@ -15,12 +17,6 @@ export async function releaseUnpaid(tx: Tx, row: ChainRow, ended: readonly Moved
       .set({ heldBy: null })
       .where(sql`${payable.heldBy} = ANY(${toBytesArray(holding)})`);
   }
-  await post(
-    tx,
-    ended
-      .filter(({ kind }) => kind === "payout")
-      .map(({ payableId, merchantId, token, amount }) =>
-        templates.payoutReleased({ payoutId: payableId, merchantId, asset: assetOf(row, token), amount }),
-      ),
-  );
+  const orders = ended.filter(({ kind }) => isOutgoing(kind)).map(({ payableId }) => payableId);
+  await post(tx, [...(await reservedMoney(tx, row, orders)).values()].map(released));
 }

@@ -69,14 +69,14 @@ async function reverseCredits(engine: Engine, tx: Tx, row: ChainRow, height: num
     to: "submitting",
     cause,
     set,
-    fact: "payment.reversed",
+    fact: "settlement.reversed",
   });
   await moveClaims(engine, tx, {
     keys: anew.map(({ claimKey }) => claimKey),
     to: "claimed",
     cause,
     set,
-    fact: "payment.reversed",
+    fact: "settlement.reversed",
   });
   engine.meter.count("reversals", { chain: row.slug }, credited.length);
 }

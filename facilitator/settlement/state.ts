@@ -2,10 +2,15 @@ import { unreachable } from "#kernel/fault";
 import type { SettlementStatusName } from "./request.ts";
 
 /** Our own payments ride the same lanes: an authorization whose payer is the treasury. */
-export const outgoingKinds = ["payout"] as const;
+export const outgoingKinds = ["payout", "refund", "return"] as const;
 export type OutgoingKind = (typeof outgoingKinds)[number];
-export const claimKinds = ["x402", ...outgoingKinds] as const;
+/** A sweep's payer is a deposit address of ours, its payee the treasury. */
+export const claimKinds = ["x402", "sweep", ...outgoingKinds] as const;
 export type ClaimKind = (typeof claimKinds)[number];
+
+export function isOutgoing(kind: ClaimKind): kind is OutgoingKind {
+  return (outgoingKinds as readonly ClaimKind[]).includes(kind);
+}
 
 /** Where a claim stands. Terminal: final, expired, cancelled. */
 export const claimStates = [

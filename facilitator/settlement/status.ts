@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import { isId } from "#kernel/id";
 import { lastTransaction, networkOf } from "./answer.ts";
 import type { Claim } from "./claim.ts";
@@ -15,7 +15,7 @@ export async function settlementStatus(engine: Engine, paymentId: string): Promi
     .select({ claim, observer })
     .from(claim)
     .leftJoin(observer, eq(observer.chainId, claim.chainId))
-    .where(eq(claim.id, paymentId));
+    .where(and(eq(claim.id, paymentId), eq(claim.kind, "x402")));
   if (!row) return null;
   const settled = row.claim.creditState !== "none";
   return {

@@ -12,6 +12,7 @@ import {
   unique,
   uniqueIndex,
 } from "drizzle-orm/pg-core";
+import type { ReturnSource } from "#ledger";
 import { addressBytes, atomic, hashBytes, hexBytes, instant } from "#store";
 import type { Reason } from "../scheme/reasons.ts";
 import {
@@ -22,7 +23,11 @@ import {
   claimStates,
   creditStates,
   type OutgoingKind,
+  outgoingKinds,
 } from "./state.ts";
+
+/** Where money of ours lies on a chain. */
+export type MoneyPlace = "treasury" | "deposits";
 
 const height = (name: string) => bigint(name, { mode: "number" });
 const oneOf = (column: SQL, values: readonly string[]) =>
@@ -221,6 +226,9 @@ export const chainBlock = pgTable(
   ],
 );
 
+/** What a transfer was booked as. `deposit` lies on an order's own address and is swept; `routed` is in the treasury. */
+type ClaimedKind = ClaimKind | "unmatched" | "deposit" | "routed";
+
 /** Every Transfer in or out of our addresses, as observed. One log pays one thing. */
 export const chainTransfer = pgTable(
   "chain_transfer",
@@ -238,11 +246,19 @@ export const chainTransfer = pgTable(
     canonical: boolean("canonical").notNull(),
     /** Claim key of the authorization whose use stands right before this transfer in its transaction. */
     authorizationKey: hashBytes("authorization_key"),
+    /** Rank among the transfers of its transaction to its recipient: names it where its place in a block cannot. */
+    ordinal: integer("ordinal").notNull().default(0),
+    /** What a payment through our router says it is for. */
+    paymentRef: hashBytes("payment_ref"),
+    /** The order it reached, by its address or its reference. Who asked for it books it, never we. */
+    orderId: text("order_id"),
     claimedBy: hashBytes("claimed_by"),
-    claimedKind: text("claimed_kind").$type<ClaimKind | "unmatched">(),
+    claimedKind: text("claimed_kind").$type<ClaimedKind>(),
+    /** Claim key of the sweep that takes it into the treasury. */
+    sweptBy: hashBytes("swept_by"),
     /** Its unmatched booking was posted for good. */
     bookedFinal: boolean("booked_final").notNull().default(false),
-    /** How often it was booked as unmatched: a block may leave the chain and come back. */
+    /** How often it was booked, as unmatched or for an order: a block may leave the chain and come back. */
     bookings: integer("bookings").notNull().default(0),
   },
   (table) => [
@@ -261,6 +277,11 @@ export const chainTransfer = pgTable(
     index("chain_transfer_unmatched")
       .on(table.chainId, table.blockNumber)
       .where(sql`${table.canonical} AND ${table.claimedKind} = 'unmatched' AND NOT ${table.bookedFinal}`),
+    index("chain_transfer_order").on(table.orderId).where(sql`${table.orderId} IS NOT NULL`),
+    index("chain_transfer_unswept")
+      .on(table.chainId, table.blockNumber)
+      .where(sql`${table.canonical} AND ${table.claimedKind} = 'deposit' AND ${table.sweptBy} IS NULL`),
+    index("chain_transfer_swept").on(table.sweptBy).where(sql`${table.sweptBy} IS NOT NULL`),
   ],
 );
 
@@ -285,7 +306,7 @@ export const settleAnswer = pgTable(
 export const outgoing = pgTable(
   "outgoing",
   {
-    /** Of the payout it carries out. */
+    /** Of the payout, refund or return it carries out. */
     id: text("id").primaryKey(),
     kind: text("kind").$type<OutgoingKind>().notNull(),
     merchantId: text("merchant_id").notNull(),
@@ -293,6 +314,11 @@ export const outgoing = pgTable(
     token: addressBytes("token").notNull(),
     recipient: addressBytes("recipient").notNull(),
     amount: atomic("amount").notNull(),
+    /** Of a refund: the part that we give back of our fee. */
+    feeShare: atomic("fee_share").notNull().default(sql`0`),
+    /** Of a return: where the money lay, and the clearing it is about. */
+    source: text("source").$type<ReturnSource>(),
+    subject: text("subject"),
     /** Set when the treasury has signed; from then on it cannot be cancelled. */
     claimKey: hashBytes("claim_key").references(() => claim.claimKey),
     cancelledAt: instant("cancelled_at"),
@@ -302,23 +328,35 @@ export const outgoing = pgTable(
     index("outgoing_waiting")
       .on(table.chainId, table.createdAt)
       .where(sql`${table.claimKey} IS NULL AND ${table.cancelledAt} IS NULL`),
-    check("outgoing_amount", sql`${table.amount} > 0`),
+    check(
+      "outgoing_amount",
+      sql`${table.amount} > 0 AND ${table.feeShare} >= 0 AND ${table.feeShare} <= ${table.amount}`,
+    ),
+    check("outgoing_kind", oneOf(sql`${table.kind}`, outgoingKinds)),
+    check("outgoing_refund", sql`${table.feeShare} = 0 OR ${table.kind} = 'refund'`),
+    check(
+      "outgoing_return",
+      sql`(${table.kind} = 'return') = (${table.source} IS NOT NULL AND ${table.subject} IS NOT NULL)`,
+    ),
   ],
 );
 
-/** Reports of books against chain, one row per run and token. */
+/** Reports of books against chain, one row per run, token and place. */
 export const reconciliation = pgTable(
   "reconciliation",
   {
     id: bigint("id", { mode: "number" }).generatedAlwaysAsIdentity().primaryKey(),
     chainId: height("chain_id").notNull(),
     asset: text("asset").notNull(),
+    place: text("place").$type<MoneyPlace>().notNull().default("treasury"),
     blockNumber: height("block_number").notNull(),
     status: text("status").$type<"equal" | "different" | "not-checked">().notNull(),
     ledger: atomic("ledger").notNull(),
+    /** Arrived for an order and not booked yet by who asked for it: part of what must be there. */
+    waiting: atomic("waiting").notNull().default(sql`0`),
     onChain: atomic("on_chain"),
     unexplained: integer("unexplained").notNull(),
     at: instant("at").notNull().defaultNow(),
   },
-  (table) => [index("reconciliation_latest").on(table.chainId, table.asset, table.id)],
+  (table) => [index("reconciliation_latest").on(table.chainId, table.asset, table.place, table.id)],
 );

@@ -1,4 +1,5 @@
-/** What a fresh local chain needs to be paid on: tokens, the batching contract, a payer with money, gas for the signers. */
+/** What a fresh local chain needs to be paid on: tokens, the batching contract, the payment router, a payer with money,
+ *  gas for the signers. */
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Address,
@@ -11,8 +12,8 @@ import {
 } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { type Artifacts, loadArtifacts } from "../../contracts/index.ts";
+import { deriveKey } from "../keys.ts";
 import { type DevSymbol, devTokenDecimals, devTokens } from "./dev-tokens.ts";
-import { deriveKey } from "./keys.ts";
 import { rpc } from "./rpc.ts";
 
 export interface DeployOptions {
@@ -32,6 +33,9 @@ export interface DevContracts {
   /** Code behind the proxies, for tests that etch it elsewhere. */
   readonly tokenImplementation: Address;
   readonly aggregate3: Address;
+  /** Takes payments of orders that `operator` signed. */
+  readonly router: Address;
+  readonly operator: KeyPair;
   readonly treasury: KeyPair;
   readonly payer: KeyPair;
   readonly signers: readonly KeyPair[];
@@ -47,6 +51,8 @@ const tokenAbi = parseAbi([
   "function mint(address to, uint256 value)",
 ]);
 const signerCount = 4;
+/** Nonce of the router's deployment: its place among the steps, which tells its address. */
+const routerStep = 1 + 2 * devTokens.length + 1 + signerCount;
 const payerTokens = 1_000_000n * 10n ** BigInt(devTokenDecimals);
 const gasMoney = parseEther("100");
 
@@ -84,6 +90,8 @@ function layout(masterSecret: string): DevContracts {
     assets: { USDC: created(1), EURC: created(2), USDG: created(3) },
     tokenImplementation: created(0),
     aggregate3: multicall3Address,
+    router: created(routerStep),
+    operator: pair("operator"),
     treasury: pair("treasury"),
     payer: pair("payer"),
     signers: Array.from({ length: signerCount }, (_, index) => pair(`signer:${index}`)),
@@ -93,7 +101,8 @@ function layout(masterSecret: string): DevContracts {
 
 /** In the order of their nonces: a step is never moved or removed, new ones go to the end. */
 function steps(contracts: DevContracts, artifacts: Artifacts): readonly Step[] {
-  const { payer, signers } = contracts;
+  const { payer, signers, operator } = contracts;
+  const { abi, bytecode } = artifacts.paymentRouter;
   const mint = encodeFunctionData({
     abi: tokenAbi,
     functionName: "mint",
@@ -104,6 +113,7 @@ function steps(contracts: DevContracts, artifacts: Artifacts): readonly Step[] {
     ...devTokens.map((token) => ({ data: proxyOf(token, contracts, artifacts), gas: 1_000_000n })),
     ...devTokens.map(({ symbol }) => ({ to: contracts.assets[symbol], data: mint, gas: 200_000n })),
     ...[payer, ...signers].map(({ address }) => ({ to: address, value: gasMoney, gas: 21_000n })),
+    { data: encodeDeployData({ abi, bytecode, args: [operator.address] }), gas: 2_000_000n },
   ];
 }
 

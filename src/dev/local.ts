@@ -79,13 +79,14 @@ export async function startLocalParts({
   }
 }
 
-function localRow(rpcUrl: string, { treasury, assets }: DevContracts): ChainRow {
+function localRow(rpcUrl: string, { treasury, router, assets }: DevContracts): ChainRow {
   return chainRow({
     slug: SLUG,
     chainId: CHAIN_ID,
     rpcUrls: [rpcUrl],
     blockTimeSeconds: BLOCK_TIME_SECONDS,
     treasury: treasury.address,
+    router,
     assets: Object.entries(assets).map(([symbol, contract]) => ({ symbol, contract })),
   });
 }

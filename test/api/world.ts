@@ -46,6 +46,7 @@ export const rail: RailFacts = {
   depth: { x402: 1, standard: 12, high: 90 },
   blockTimeSeconds: 2,
   payTo: checksum(treasury),
+  router: null,
   transferMethod: "eip3009",
   domain: { name: "USD Coin", version: "2", chainId: 8453, verifyingContract: checksum(usdc) },
 };

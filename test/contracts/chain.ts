@@ -11,7 +11,7 @@ import {
   type PublicClient,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { type Artifact, loadArtifacts } from "../../contracts/index.ts";
+import { type Artifact, type Artifacts, loadArtifacts } from "../../contracts/index.ts";
 import { startChain } from "../../src/dev/chain.ts";
 import { type DevContracts, deployDevContracts, type KeyPair } from "../../src/dev/deploy.ts";
 import { resetDataFolder } from "../../src/dev/reset.ts";
@@ -52,8 +52,6 @@ export async function openChain(): Promise<TestChain> {
   };
 }
 
-export async function artifact(
-  name: "devToken" | "aggregate3" | "wallet1271" | "erc1967Proxy",
-): Promise<Artifact> {
+export async function artifact(name: keyof Artifacts): Promise<Artifact> {
   return (await loadArtifacts())[name];
 }

@@ -198,8 +198,8 @@ describe("an authorization that runs out", () => {
       extra: { chargeable: false },
     });
     expect(await factsOf(world.database, pending.body.extra.paymentId)).toEqual([
-      "payment.claimed",
-      "payment.expired",
+      "settlement.claimed",
+      "settlement.expired",
     ]);
     faults.clear();
     await expectAtRest(world);

@@ -99,11 +99,11 @@ describe("a credited block that leaves the chain before it is final", () => {
       "post fee treasury → fees 50",
     ]);
     expect(await factsOf(world.database, paymentId)).toEqual([
-      "payment.claimed",
-      "payment.credited",
-      "payment.reversed",
-      "payment.credited",
-      "payment.final",
+      "settlement.claimed",
+      "settlement.credited",
+      "settlement.reversed",
+      "settlement.credited",
+      "settlement.final",
     ]);
     expect(await paid.settle()).toMatchObject({
       status: 409,

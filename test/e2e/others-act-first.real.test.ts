@@ -114,9 +114,9 @@ describe("a stranger who submits the authorization", () => {
       "single fee unmatched → fees 50",
     ]);
     expect([...(await factsOf(world.database, settled.body.extra.paymentId))].sort()).toEqual([
-      "payment.claimed",
-      "payment.credited",
-      "payment.final",
+      "settlement.claimed",
+      "settlement.credited",
+      "settlement.final",
     ]);
     await expectAtRest(world);
   });
@@ -265,9 +265,9 @@ describe("a payer who cancels", () => {
     });
     expect(await ledgerOf(world.database, answer.body.extra.paymentId)).toEqual([]);
     expect(await factsOf(world.database, answer.body.extra.paymentId)).toEqual([
-      "payment.claimed",
-      "payment.failed",
-      "payment.cancelled",
+      "settlement.claimed",
+      "settlement.failed",
+      "settlement.cancelled",
     ]);
     await expectAtRest(world);
     expect(await transactionsSent(world.dev)).toBe(before);

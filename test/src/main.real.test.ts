@@ -4,9 +4,9 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { createPublicClient, erc20Abi, http, parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { deriveKey } from "../../src/dev/keys.ts";
 import { masterSecret } from "../../src/dev/master-secret.ts";
 import { rpc } from "../../src/dev/rpc.ts";
+import { deriveKey } from "../../src/keys.ts";
 import { until } from "../support/house.ts";
 import {
   allLogs,
@@ -38,7 +38,16 @@ beforeAll(async () => {
   folder = await dataFolder();
   service = await startDeployment(folder.dataDir);
   const secret = await masterSecret(folder.dataDir);
-  const labels = ["signer:0", "signer:1", "signer:2", "signer:3", "treasury", "deployer", "payer"] as const;
+  const labels = [
+    "signer:0",
+    "signer:1",
+    "signer:2",
+    "signer:3",
+    "treasury",
+    "deployer",
+    "payer",
+    "operator",
+  ] as const;
   secrets.push(secret, ...labels.map((label) => deriveKey(secret, label)));
 });
 afterAll(async () => {

@@ -30,11 +30,14 @@ export interface DevChain {
   stop(): Promise<void>;
 }
 
+/** Of the chain's contracts and of every house on it: their operator is one. */
+export const masterSecret = "a master secret of tests, long enough";
+
 export const silentLog: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 export async function startDevChain(options: AnvilOptions = {}): Promise<DevChain> {
   const anvil = await startAnvil({ ...options, args: ["--auto-impersonate", ...(options.args ?? [])] });
-  const contracts = await deployDevContracts({ rpcUrl: anvil.rpcUrl, masterSecret: "test" });
+  const contracts = await deployDevContracts({ rpcUrl: anvil.rpcUrl, masterSecret });
   const config = configOf(anvil, contracts);
   const { devToken } = await loadArtifacts();
   const usdc = address(contracts.assets.USDC);
@@ -78,13 +81,14 @@ export async function startDevChain(options: AnvilOptions = {}): Promise<DevChai
   };
 }
 
-function configOf({ rpcUrl, chainId }: Anvil, { assets, treasury }: DevContracts): ChainConfig {
+function configOf({ rpcUrl, chainId }: Anvil, { assets, treasury, router }: DevContracts): ChainConfig {
   return {
     slug: chainId === 31337 ? "local" : `local-${chainId}`,
     chainId,
     rpcUrls: [rpcUrl],
     blockTimeSeconds: 1,
     treasury: treasury.address,
+    router,
     assets: devTokens.map(({ symbol }) => ({ symbol, contract: assets[symbol] })),
   };
 }

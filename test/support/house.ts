@@ -9,9 +9,9 @@ import { freePort } from "../../src/dev/free-port.ts";
 import { serve } from "../../src/serve.ts";
 import { authorize, newKey } from "./authorization.ts";
 import { freshDatabase, type TestDatabase } from "./db.ts";
-import { type DevChain, silentLog, startDevChain } from "./dev-chain.ts";
+import { type DevChain, masterSecret, silentLog, startDevChain } from "./dev-chain.ts";
 
-export const masterSecret = "a master secret of tests, long enough";
+export { masterSecret };
 
 export interface HouseOptions
   extends Partial<Pick<Parts, "wrapChain" | "checkpoint" | "role" | "rateLimits" | "log">> {

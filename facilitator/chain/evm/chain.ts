@@ -13,6 +13,7 @@ import { estimateFees } from "./fees.ts";
 import { moneyLogs } from "./logs.ts";
 import { readAuthorizations, simulate } from "./read.ts";
 import type { Room } from "./room.ts";
+import { routerOperator } from "./router.ts";
 import { sendRaw } from "./send.ts";
 import { codeOf, tokenFacts } from "./token-facts.ts";
 
@@ -53,5 +54,6 @@ function chainOf(room: Room): Chain {
     send: (raw) => sendRaw(room, raw),
     receipt: (txHash) => receiptOf(room, txHash),
     tokenFacts: (token) => tokenFacts(room, token),
+    routerOperator: (router) => routerOperator(room, router),
   };
 }

@@ -1,7 +1,18 @@
 import { type Address, type Hash, hash } from "#kernel/bytes";
 import { canonicalJson } from "#kernel/codec";
-import type { BlockRef, MoneyLog } from "../port.ts";
-import { addressInWord, count, fields, hash32, list, MalformedAnswer, orNull, quantity } from "./answer.ts";
+import type { BlockRef, LogPlace, MoneyLog } from "../port.ts";
+import type { ChainRow } from "../registry.ts";
+import {
+  addressInWord,
+  count,
+  fields,
+  hash32,
+  hexData,
+  list,
+  MalformedAnswer,
+  orNull,
+  quantity,
+} from "./answer.ts";
 import type { Source } from "./client.ts";
 import { addressWord } from "./multicall.ts";
 import type { Room } from "./room.ts";
@@ -14,6 +25,8 @@ export const AUTHORIZATION_USED = hash("0x98de503528ee59b575ef0c0a2576a82497bfc0
 export const AUTHORIZATION_CANCELED = hash(
   "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81",
 );
+/** PaymentReceived(bytes32 indexed paymentRef,address indexed payer,address indexed token,address payTo,uint256 amount) */
+const PAYMENT_RECEIVED = hash("0xdc9b4d1be872943f8c9f8d2d6e8514c595ab627d643f3a0b87b294bc51526ce0");
 
 /** As many addresses in one filter as endpoints commonly take. */
 const FILTER_ADDRESSES = 500;
@@ -54,18 +67,20 @@ async function testify(
   source: Source,
   { block, ours }: { block: BlockRef; ours: readonly Address[] },
 ): Promise<Testimony> {
-  const tokens = row.tokens.map(({ contract }) => contract);
-  const parse = (result: unknown) => list(result).map((log) => moneyLog(log, { block, tokens }));
   // Some nodes answer an unknown hash with no logs instead of an error: the block itself is asked for, too.
   const known = source({
     method: "eth_getBlockByHash",
     params: [block.hash, false],
     parse: orNull((found) => hash32(fields(found).hash) === block.hash),
   });
-  const filters = topicFilters(ours).map((topics) =>
-    source({ method: "eth_getLogs", params: [{ blockHash: block.hash, address: tokens, topics }], parse }),
+  const searches = searchesOf(row, ours).map(({ emitters, topics, read }) =>
+    source({
+      method: "eth_getLogs",
+      params: [{ blockHash: block.hash, address: emitters, topics }],
+      parse: (result) => list(result).map((log) => read(rawLog(log, { block, emitters }))),
+    }),
   );
-  const replies = await Promise.all([known, ...filters]);
+  const replies = await Promise.all([known, ...searches]);
   const logs = new Map<number, MoneyLog>();
   for (const reply of replies) {
     if (reply === null) return "silent";
@@ -77,6 +92,21 @@ async function testify(
   return [...logs.values()].sort((a, b) => a.logIndex - b.logIndex);
 }
 
+/** One question about a block's logs. `read` gives null for a log that only looks like one of ours. */
+interface Search {
+  readonly emitters: readonly Address[];
+  readonly topics: Topics;
+  readonly read: (log: RawLog) => MoneyLog | null;
+}
+
+function searchesOf({ tokens, router }: ChainRow, ours: readonly Address[]): readonly Search[] {
+  const contracts = tokens.map(({ contract }) => contract);
+  const ofTokens = topicFilters(ours).map((topics) => ({ emitters: contracts, topics, read: tokenLog }));
+  if (!router) return ofTokens;
+  const read = (log: RawLog) => routedLog(log, contracts);
+  return [...ofTokens, { emitters: [router], topics: [[PAYMENT_RECEIVED]], read }];
+}
+
 function topicFilters(ours: readonly Address[]): readonly Topics[] {
   const filters: Topics[] = [[[AUTHORIZATION_USED, AUTHORIZATION_CANCELED]]];
   for (let at = 0; at < ours.length; at += FILTER_ADDRESSES) {
@@ -86,39 +116,59 @@ function topicFilters(ours: readonly Address[]): readonly Topics[] {
   return filters;
 }
 
-/** Null for a log that only looks like one of ours (other indexed fields). Throws on one that was not asked for. */
-function moneyLog(
+/** A log of the right block and emitter, not yet understood. */
+interface RawLog {
+  readonly emitter: Address;
+  readonly place: Omit<LogPlace, "token">;
+  readonly topics: readonly Hash[];
+  readonly data: unknown;
+}
+
+/** Throws on a log that was not asked for. */
+function rawLog(
   value: unknown,
-  { block, tokens }: { block: BlockRef; tokens: readonly Address[] },
-): MoneyLog | null {
+  { block, emitters }: { block: BlockRef; emitters: readonly Address[] },
+): RawLog {
   const log = fields(value);
-  const [event, first, second, ...more] = list(log.topics).map(hash32);
-  const token = tokens.find((contract) => contract === String(log.address).toLowerCase());
-  if (!token || log.removed === true || hash32(log.blockHash) !== block.hash) {
+  const emitter = emitters.find((contract) => contract === String(log.address).toLowerCase());
+  if (!emitter || log.removed === true || hash32(log.blockHash) !== block.hash) {
     throw new MalformedAnswer("a log of another block or contract");
   }
-  if (!first || !second || more.length > 0) return null;
   const place = {
-    token,
     blockNumber: block.number,
     blockHash: block.hash,
     txHash: hash32(log.transactionHash),
     logIndex: count(log.logIndex),
   };
-  if (event === TRANSFER) {
-    const [from, to] = [addressInWord(first), addressInWord(second)];
-    return { ...place, event: "transfer", from, to, amount: quantity(log.data) };
-  }
-  return authorizationLog(place, event, { payer: addressInWord(first), nonce: second });
+  return { emitter, place, topics: list(log.topics).map(hash32), data: log.data };
 }
 
-function authorizationLog(
-  place: Pick<MoneyLog, "token" | "blockNumber" | "blockHash" | "txHash" | "logIndex">,
-  event: Hash | undefined,
-  authorization: { payer: Address; nonce: Hash },
-): MoneyLog {
-  if (event === AUTHORIZATION_USED) return { ...place, event: "authorization-used", ...authorization };
-  if (event === AUTHORIZATION_CANCELED)
-    return { ...place, event: "authorization-canceled", ...authorization };
+/** Null for other indexed fields than the events of our tokens have. */
+function tokenLog({ emitter, place, topics, data }: RawLog): MoneyLog | null {
+  const [event, first, second, ...more] = topics;
+  if (!first || !second || more.length > 0) return null;
+  const at = { ...place, token: emitter };
+  if (event === TRANSFER) {
+    const [from, to] = [addressInWord(first), addressInWord(second)];
+    return { ...at, event: "transfer", from, to, amount: quantity(data) };
+  }
+  const authorization = { payer: addressInWord(first), nonce: second };
+  if (event === AUTHORIZATION_USED) return { ...at, event: "authorization-used", ...authorization };
+  if (event === AUTHORIZATION_CANCELED) return { ...at, event: "authorization-canceled", ...authorization };
   throw new MalformedAnswer("a log of another event");
+}
+
+/** Null for a payment in a token that is not listed: anybody may write a token and pay an old order's twin in it. */
+function routedLog({ place, topics, data }: RawLog, tokens: readonly Address[]): MoneyLog | null {
+  const [event, paymentRef, payer, paidIn, ...more] = topics;
+  if (event !== PAYMENT_RECEIVED || !paymentRef || !payer || !paidIn || more.length > 0) {
+    throw new MalformedAnswer("a log of another event");
+  }
+  const token = tokens.find((contract) => contract === addressInWord(paidIn));
+  if (!token) return null;
+  const words = hexData(data);
+  if (words.length !== 2 + 2 * 64) throw new MalformedAnswer("no payee and amount");
+  const payTo = addressInWord(hash32(words.slice(0, 66)));
+  const amount = quantity(`0x${words.slice(66)}`);
+  return { ...place, token, event: "routed", paymentRef, payer: addressInWord(payer), payTo, amount };
 }

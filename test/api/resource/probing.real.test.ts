@@ -280,7 +280,7 @@ describe("a listed resource", () => {
     await until(async () => (await itemOf(resource.id)).trust.settledCount === 3, "three payments counted");
     expect((await itemOf(resource.id)).trust.distinctPayers).toBe(2);
     // told again, as after a restore
-    await world.database.query("UPDATE outbox SET delivered_at = NULL WHERE type = 'payment.credited'");
+    await world.database.query("UPDATE outbox SET delivered_at = NULL WHERE type = 'settlement.credited'");
     await until(
       async () =>
         (await world.database.query("SELECT 1 FROM outbox WHERE delivered_at IS NULL")).length === 0,

@@ -19,6 +19,7 @@ describe("chainRow", () => {
       inclusionSeconds: 9,
       depth: { x402: 1, standard: 12, high: 90 },
       treasury: "0x00000000000000000000000000000000000000aa",
+      router: null,
       tokens: [
         { symbol: "USDC", contract: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", decimals: 6 },
         { symbol: "EURC", contract: "0x60a3e35cc302bfa44cb288bc5a4f316fdb1adb42", decimals: 6 },

@@ -42,6 +42,7 @@ export function chainOf(changes: { slug: string; chainId: number } & Partial<Cha
     blockTimeSeconds: 1,
     inclusionSeconds: 3,
     depth: { x402: 1, standard: 1, high: 1 },
+    router: null,
     treasury: address(`0x${"aa".repeat(20)}`),
     tokens: [],
     multicall: null,

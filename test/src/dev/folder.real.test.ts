@@ -5,11 +5,11 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { type DevJson, devJsonPath, removeDevJson, writeDevJson } from "../../../src/dev/dev-json.ts";
 import { claimFolder } from "../../../src/dev/folder-claim.ts";
 import { isRoot, partsUser } from "../../../src/dev/identity.ts";
-import { deriveKey } from "../../../src/dev/keys.ts";
 import { masterSecret } from "../../../src/dev/master-secret.ts";
 import { run } from "../../../src/dev/processes.ts";
 import { placePrograms } from "../../../src/dev/program-place.ts";
 import { resetDataFolder } from "../../../src/dev/reset.ts";
+import { deriveKey } from "../../../src/keys.ts";
 import { dataFolder, say } from "./support.ts";
 
 describe("masterSecret", () => {

@@ -1,0 +1,82 @@
+import { and, eq } from "drizzle-orm";
+import type { Address, Hash, Hex } from "#kernel/bytes";
+import type { Tx } from "#store";
+import { claimKey, fingerprint, schemeFor } from "../scheme/index.ts";
+import type { NewClaim } from "./claim.ts";
+import type { Engine, OpenChain } from "./engine.ts";
+import type { ClaimKind } from "./state.ts";
+import { chainBlock, observer } from "./tables.ts";
+import type { LiveRail } from "./understand.ts";
+
+/** Money of ours that moves by an authorization of ours. Amount in atomic units of the rail's token. */
+interface OwnPayment {
+  readonly kind: Exclude<ClaimKind, "x402">;
+  readonly merchantId: string;
+  /** What it carries out. */
+  readonly payableId: string;
+  readonly payer: Address;
+  readonly payTo: Address;
+  readonly amount: bigint;
+  /** Follows from what it carries out, so the token itself refuses a second one. */
+  readonly nonce: Hash;
+  /** Seconds, by the chain's time. */
+  readonly validBefore: bigint;
+  /** As the payer. */
+  readonly sign: (digest: Hash) => Promise<Hex>;
+}
+
+/** The signed authorization as a claim that the lanes send like any payment. Touches no row. */
+export async function signClaim(
+  engine: Engine,
+  { chain }: Pick<OpenChain, "chain">,
+  { token: { contract: token }, domain }: LiveRail,
+  { kind, merchantId, payableId, payer, payTo, amount, nonce, validBefore, sign }: OwnPayment,
+): Promise<NewClaim> {
+  const scheme = schemeFor("exact", "eip155");
+  if (!scheme) throw new Error("the scheme of our own payments is gone");
+  const { chainId } = chain.row;
+  const terms = { payer, payTo, value: amount, validAfter: 0n, validBefore, nonce };
+  const unsigned = { method: "eip3009" as const, ...terms };
+  const nonceDomain = scheme.nonceDomain(token);
+  return {
+    claimKey: claimKey({ chainId, nonceDomain, payer, nonce }),
+    id: engine.newId("stl"),
+    kind,
+    merchantId,
+    payableId,
+    chainId,
+    method: unsigned.method,
+    nonceDomain,
+    payer,
+    nonce,
+    token,
+    payTo,
+    amount,
+    fee: 0n,
+    validAfter: unsigned.validAfter,
+    validBefore,
+    signature: await sign(scheme.digest(domain, { ...unsigned, signature: "0x" })),
+    payerHasCode: false,
+    fingerprint: fingerprint({ authorization: unsigned, payableId, token, chainId }),
+    state: "claimed",
+  };
+}
+
+/** Time of the block we have followed to, seconds. */
+export async function chainTime(tx: Tx, chainId: number): Promise<bigint> {
+  const [row] = await tx
+    .select({ timestamp: chainBlock.timestamp })
+    .from(observer)
+    .innerJoin(
+      chainBlock,
+      and(eq(chainBlock.chainId, observer.chainId), eq(chainBlock.hash, observer.cursorHash)),
+    )
+    .where(eq(observer.chainId, chainId));
+  if (!row) throw new Error("a chain that is not followed has no time");
+  return BigInt(row.timestamp);
+}
+
+/** The rail of a token that may be moved on this chain. */
+export function liveRail({ rails }: Pick<OpenChain, "rails">, token: Address): LiveRail | undefined {
+  return rails.find((rail): rail is LiveRail => rail.ok && rail.token.contract === token);
+}

@@ -1,0 +1,87 @@
+/** A chain as this process may use it, with the accounts that its role gives it. */
+import {
+  addressOf,
+  type Chain,
+  type ChainRow,
+  type Custodian,
+  checkRails,
+  checkRouter,
+  type DepositAccount,
+  depositAccountOf,
+  localCustodian,
+  localOperator,
+  localSigner,
+  type OpenChain,
+  type Operator,
+  openEvmChain,
+} from "#facilitator";
+import type { Hex } from "#kernel/bytes";
+import type { Clock } from "#kernel/clock";
+import type { Log } from "#kernel/log";
+import { ConfigProblem, type Role } from "./config.ts";
+import { deriveDepositSeed, deriveKey } from "./keys.ts";
+
+/** What a chain is opened with. */
+export interface ChainParts {
+  readonly signerKeys: readonly Hex[];
+  /** Null where nothing is sent: refunds and payouts wait. */
+  readonly treasuryKey: Hex | null;
+  readonly masterSecret: string;
+  readonly role: Role;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly onRpc?: (chain: string) => (method: string, ok: boolean, ms: number) => void;
+  /** Stands between the engine and a chain: faults in tests. */
+  readonly wrapChain?: (chain: Chain) => Chain;
+}
+
+/** What the deployment signs with on every chain alike. */
+export interface Accounts {
+  readonly operator: Operator;
+  readonly depositAccount: DepositAccount;
+}
+
+export function accountsOf({ masterSecret, role }: Pick<ChainParts, "masterSecret" | "role">): Accounts {
+  return {
+    operator: localOperator(deriveKey(masterSecret, "operator")),
+    depositAccount: depositAccountOf(deriveDepositSeed(masterSecret), { canSign: role !== "web" }),
+  };
+}
+
+/** Opens one configured chain and checks on it what the configuration names. Rejects when it cannot be reached. */
+export async function openChain(parts: ChainParts, row: ChainRow, accounts: Accounts): Promise<OpenChain> {
+  const { log } = parts;
+  const { chain, routerProblem } = await openWithRouter(parts, row, accounts.operator);
+  const rails = await checkRails(chain);
+  for (const rail of rails)
+    if (!rail.ok) log.error({ chain: row.slug, asset: rail.token.symbol }, `rail refused: ${rail.problem}`);
+  const signers = parts.role === "web" ? [] : parts.signerKeys.map((key) => localSigner(key, [chain.row]));
+  const custodian = parts.role === "web" || !parts.treasuryKey ? null : custodianOf(row, parts.treasuryKey);
+  const laneAddresses = parts.signerKeys.map(addressOf);
+  return { chain, rails, routerProblem, signers, custodian, ...accounts, laneAddresses };
+}
+
+/** A router that is not our operator's would take no order of ours: the chain is opened without it. */
+async function openWithRouter(
+  parts: ChainParts,
+  row: ChainRow,
+  operator: Operator,
+): Promise<Pick<OpenChain, "chain" | "routerProblem">> {
+  const { log, clock, wrapChain = (opened) => opened } = parts;
+  const onRpc = parts.onRpc?.(row.slug);
+  const chain = wrapChain(await openEvmChain({ row, log, clock, onRpc }));
+  const routerProblem = await checkRouter(chain, operator.address);
+  if (routerProblem === null) return { chain, routerProblem };
+  log.error({ chain: row.slug }, `router refused: ${routerProblem}`);
+  const without = await openEvmChain({ row: { ...row, router: null }, log, clock, onRpc });
+  return { chain: wrapChain(without), routerProblem };
+}
+
+/** Rejects a key that is not the treasury's: what it signed would move nothing, and every payout would fail. */
+function custodianOf({ slug, treasury }: ChainRow, key: Hex): Custodian {
+  const custodian = localCustodian(key);
+  if (custodian.address === treasury) return custodian;
+  throw new ConfigProblem(
+    `FAREBOX_TREASURY_KEY is not the key of ${slug}'s treasury ${treasury}. Set the right key, or the right treasury in FAREBOX_CHAINS.`,
+  );
+}
