@@ -27,6 +27,9 @@ import { createOriginBook } from "./merchant/known-origin.ts";
 import { merchantRoutes } from "./merchant/routes.ts";
 import { addDocument } from "./openapi.ts";
 import { payoutRoutes } from "./payout/routes.ts";
+import type { ProviderAdapter } from "./provider/port.ts";
+import { callbackRoutes, sandboxRoutes } from "./provider/routes.ts";
+import type { Sandbox } from "./provider/sandbox.ts";
 import { quoteRoutes } from "./quote/routes.ts";
 import type { QuoteInput } from "./quote/schema.ts";
 import { quote } from "./quote/verbs.ts";
@@ -59,6 +62,9 @@ export {
   replaceKey,
   revokeKey,
 } from "./merchant/verbs/operator.ts";
+export { type SandboxAccess, sandboxAccess, sandboxProvider } from "./provider/adapters/sandbox.ts";
+export { openMovableClock } from "./provider/clock.ts";
+export type { Sandbox, SandboxChain } from "./provider/sandbox.ts";
 export { fixedRates, liveRates, type Rates } from "./rate/rates.ts";
 export { paymentCodec } from "./x402/codec.ts";
 
@@ -96,6 +102,10 @@ export interface ApiDeps {
   readonly agents?: AgentDoor;
   /** The way to addresses that merchants gave; the guarded one when left out. */
   readonly safeFetch?: SafeFetch;
+  /** Outside companies that take money for us, beside a sandbox's simulated one. */
+  readonly providers?: readonly ProviderAdapter[];
+  /** What a sandbox can do to its world; without it the routes under `/v1/test` are not found. */
+  readonly sandbox?: Sandbox | undefined;
 }
 
 /** A new payout address must wait a day. */
@@ -112,6 +122,7 @@ export function createApi({
   ready,
   rates,
   agents,
+  sandbox,
   ...rest
 }: ApiDeps): {
   readonly app: OpenAPIHono;
@@ -123,15 +134,17 @@ export function createApi({
   const later = config.revisions ?? revisions;
   const isSandbox = config.isSandbox ?? false;
   const count = config.rateLimits === "on" ? memoryCount() : noCount;
+  // Merchants live by a clock that a sandbox can move; what others judge by their own clocks goes by the machine's.
+  const merchantClock = sandbox?.clock.clock ?? clock;
   const edge: Edge = {
     db,
-    clock,
+    clock: merchantClock,
     newId,
     log,
     baseUrl,
     isSandbox,
-    authenticate: createAuthenticator({ db, clock, log, masterSecret }),
-    isKnownOrigin: createOriginBook({ db, clock, isSandbox }),
+    authenticate: createAuthenticator({ db, clock: merchantClock, log, masterSecret }),
+    isKnownOrigin: createOriginBook({ db, clock: merchantClock, isSandbox }),
     count,
     limits: limitsOf(count),
     writes: createWrites(clock),
@@ -159,6 +172,14 @@ export function createApi({
   app.openapiRoutes(quoteRoutes(pricing));
   app.openapiRoutes(resourceRoutes({ facilitator, allowLocalTargets, safeFetch }));
   app.openapiRoutes(payoutRoutes({ facilitator, coolingMs: edge.isSandbox ? 0 : COOLING_MS }));
+  const providers = new Map(
+    [...(rest.providers ?? []), ...(sandbox?.provider ? [sandbox.provider] : [])].map((each) => [
+      each.name,
+      each,
+    ]),
+  );
+  app.openapiRoutes(callbackRoutes({ providers, clock }));
+  if (sandbox) app.openapiRoutes(sandboxRoutes(sandbox));
   app.openapiRoutes(x402Routes({ facilitator, baseUrl }));
   app.openapiRoutes([payableIndex({ facilitator })] as const);
   mountAgentUrl(app, { facilitator, baseUrl });
@@ -167,6 +188,9 @@ export function createApi({
   describeAgentUrl(app);
   mountDocs(app);
   addDocument(app, { baseUrl, version });
-  const jobs = [...requestJobs({ db, clock }), ...resourceJobs({ db, facilitator, safeFetch, clock, log })];
+  const jobs = [
+    ...requestJobs({ db, clock: merchantClock }),
+    ...resourceJobs({ db, facilitator, safeFetch, clock, log }),
+  ];
   return { app, jobs };
 }

@@ -26,6 +26,8 @@ const tags = {
   "x402 resources": "Endpoints that a merchant sells to agents.",
   "balances and ledger": "What a merchant holds, and how it came about.",
   payouts: "Money to a merchant's own addresses.",
+  "provider callbacks": "Where outside providers tell that something changed; signed, not keyed.",
+  sandbox: "What a sandbox deployment can be made to live through; not found elsewhere.",
   x402: "Keyless: prices, verification, settlement and discovery for agents and their servers.",
   service: "Health, and what error codes mean.",
 } as const;

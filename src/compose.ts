@@ -3,10 +3,15 @@ import {
   createSafeFetch,
   fixedRates,
   liveRates,
+  openMovableClock,
   paymentCodec,
   quoter,
   type Rates,
   type Readiness,
+  type Sandbox,
+  type SandboxChain,
+  sandboxAccess,
+  sandboxProvider,
 } from "#api";
 import {
   type ChainRow,
@@ -46,6 +51,14 @@ export interface Parts extends ChainParts {
   readonly checkpoint?: (step: Checkpoint) => Promise<void>;
   /** Other prices than those of the deployment's kind: made-up ones on a sandbox, those of the market elsewhere. */
   readonly rates?: Rates;
+  /** What a sandbox needs for its test routes; not looked at where a chain is not local. */
+  readonly sandbox?: SandboxParts | undefined;
+}
+
+export interface SandboxParts {
+  readonly chain: SandboxChain;
+  /** Where the simulated provider listens; null where none runs. */
+  readonly providerUrl: string | null;
 }
 
 export interface House {
@@ -116,11 +129,13 @@ export async function compose(parts: Parts): Promise<House> {
     clock,
     log,
   });
+  const sandbox = isSandbox && parts.sandbox ? await openSandbox(parts, parts.sandbox, loopDb) : undefined;
   const { app, jobs } = createApi({
     db,
     facilitator,
     agents,
     rates,
+    sandbox,
     clock,
     newId,
     log,
@@ -148,6 +163,7 @@ export async function compose(parts: Parts): Promise<House> {
     },
     reconcile: () => reconcileAll(engine),
     async start() {
+      sandbox?.clock.start();
       running.start({ moneyLoops: role !== "web" });
       background.start();
       await untilWorking(engine, facilitator);
@@ -159,9 +175,21 @@ export async function compose(parts: Parts): Promise<House> {
       running.drain();
     },
     async close() {
-      await Promise.all([running.stop(), background.stop(), agents.close()]);
+      await Promise.all([running.stop(), background.stop(), agents.close(), sandbox?.clock.stop()]);
       await Promise.all([db.close(), loopDb.close()]);
     },
+  };
+}
+
+async function openSandbox(parts: Parts, given: SandboxParts, db: Database): Promise<Sandbox> {
+  const { clock, log, version, masterSecret } = parts;
+  const { chain, providerUrl } = given;
+  const fetch = createSafeFetch({ allowLocal: true, userAgent: `farebox/${version}` });
+  const access = sandboxAccess(masterSecret);
+  return {
+    chain,
+    clock: await openMovableClock({ db, clock, log }),
+    provider: providerUrl === null ? null : sandboxProvider({ baseUrl: providerUrl, access, fetch }),
   };
 }
 

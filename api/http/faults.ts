@@ -206,6 +206,11 @@ export const apiFaults = {
     detail:
       "The contract of {asset} on {chain} does not prove its EIP-712 domain, so nobody could sign for it.",
   },
+  simulation_impossible: {
+    kind: "unprocessable",
+    title: "Cannot be simulated",
+    detail: "The sandbox cannot do this: {why}.",
+  },
   rate_unavailable: {
     kind: "dependency",
     title: "Rate unavailable",

@@ -2,18 +2,26 @@ import { createRoute, defineOpenAPIRoute, z } from "@hono/zod-openapi";
 import type { Clock } from "#kernel/clock";
 import { fault } from "../http/faults.ts";
 import { limitByAddress } from "../http/limit.ts";
-import { json, problems } from "../http/route.ts";
+import { body, bodyFaults, json, problems, secretKey, secretKeyFaults } from "../http/route.ts";
 import { readBytes } from "../http/strict-json.ts";
 import type { Providers } from "./port.ts";
-import { ProviderPath, Received } from "./schema.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { ClockAdvance, ClockAdvanced, ProviderPath, Received, Reorg } from "./schema.ts";
 import { receive } from "./verbs/receive.ts";
+import { advanceClock, reorganize } from "./verbs/world.ts";
 
 /** Source: merchant-api.md §3.3. */
 const CALLBACK_LIMIT = 1_024 * 1_024;
 
 /** Where providers call back. No key: who calls is told by the signature over the exact bytes. The time that a
  *  signature is judged by is the machine's, which a sandbox does not move. Source: interface §4, merchant-api.md §6.5. */
-export function callbackRoutes({ providers, clock }: { readonly providers: Providers; readonly clock: Clock }) {
+export function callbackRoutes({
+  providers,
+  clock,
+}: {
+  readonly providers: Providers;
+  readonly clock: Clock;
+}) {
   const callback = defineOpenAPIRoute({
     addRoute: true,
     route: createRoute({
@@ -32,7 +40,13 @@ export function callbackRoutes({ providers, clock }: { readonly providers: Provi
       },
       responses: {
         200: json(Received, "Kept"),
-        ...problems("not_found", "signature_invalid", "body_too_large", "invalid_json", "invalid_service_version"),
+        ...problems(
+          "not_found",
+          "signature_invalid",
+          "body_too_large",
+          "invalid_json",
+          "invalid_service_version",
+        ),
       },
     }),
     handler: async (c) => {
@@ -47,4 +61,49 @@ export function callbackRoutes({ providers, clock }: { readonly providers: Provi
     },
   });
   return [callback] as const;
+}
+
+const testing = { tags: ["sandbox"], ...secretKey({ permission: "merchant:manage" }) };
+
+/** What a sandbox can be made to live through; these routes exist nowhere else. Source: merchant-api.md §2.7, §10.7. */
+export function sandboxRoutes({ chain, clock: movable }: Sandbox) {
+  const advance = defineOpenAPIRoute({
+    addRoute: true,
+    route: createRoute({
+      ...testing,
+      method: "post",
+      path: "/v1/test/advance-clock",
+      summary: "Move the merchant clock of the deployment forward",
+      description:
+        "Intents, orders and subscriptions live by this clock. Authorizations, chains, leases and signatures of " +
+        "callbacks go by real time. The clock stays moved, for every merchant, until the deployment is reset.",
+      request: { body: body(ClockAdvance) },
+      responses: {
+        200: json(ClockAdvanced, "Every process goes by it now"),
+        ...problems(...secretKeyFaults, ...bodyFaults, "simulation_impossible"),
+      },
+    }),
+    handler: async (c) =>
+      c.json(await advanceClock(movable, { ctx: c.var.merchant, input: c.req.valid("json") }), 200),
+  });
+  const reorg = defineOpenAPIRoute({
+    addRoute: true,
+    route: createRoute({
+      ...testing,
+      method: "post",
+      path: "/v1/test/reorg",
+      summary: "Reorganise the local chain",
+      description:
+        "The newest blocks are replaced by empty ones: payments in them are gone, and sent again where the service " +
+        "sent them. Blocks that are final stay.",
+      request: { body: body(Reorg) },
+      responses: {
+        200: json(Reorg, "Done"),
+        ...problems(...secretKeyFaults, ...bodyFaults, "simulation_impossible"),
+      },
+    }),
+    handler: async (c) =>
+      c.json(await reorganize(chain, { ctx: c.var.merchant, input: c.req.valid("json") }), 200),
+  });
+  return [advance, reorg] as const;
 }

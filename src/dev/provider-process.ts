@@ -22,16 +22,18 @@ const PACE_MS = 300;
 export async function startSandboxProvider({
   dataDir,
   access,
-  callbackUrl,
+  servicePort,
   paceMs = PACE_MS,
 }: {
   readonly dataDir: string;
   readonly access: SandboxAccess;
-  readonly callbackUrl: string;
+  /** On loopback: its callbacks go there. */
+  readonly servicePort: number;
   /** Between two things that happen there by themselves. */
   readonly paceMs?: number;
 }): Promise<SandboxProviderProcess> {
   await mkdir(dataDir, { recursive: true });
+  const callbackUrl = `http://127.0.0.1:${servicePort}/v1/provider-webhooks/sandbox`;
   const child = spawn(process.execPath, ["--import", tsx, program], {
     stdio: ["pipe", "pipe", "inherit"],
     env: {},

@@ -22,18 +22,14 @@ export function sandboxAccess(masterSecret: string | Uint8Array): SandboxAccess 
   };
 }
 
-const Units = z.string().regex(/^\d{1,39}$/).transform(BigInt);
+const Units = z
+  .string()
+  .regex(/^\d{1,39}$/)
+  .transform(BigInt);
 const Clearing = z
   .object({
     id: z.string(),
-    state: z.enum([
-      "awaiting-funds",
-      "funds-detected",
-      "funds-received",
-      "settling",
-      "settled",
-      "failed",
-    ]),
+    state: z.enum(["awaiting-funds", "funds-detected", "funds-received", "settling", "settled", "failed"]),
     received: Units,
     failure: z.string().nullable(),
   })

@@ -22,7 +22,9 @@ export function verifySigned({ raw, headers, now, secret }: Signed): {
   readonly content: unknown;
 } {
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
-  const [id, time, given] = ["id", "timestamp", "signature"].map((name) => headers.get(`webhook-${name}`) ?? "");
+  const [id, time, given] = ["id", "timestamp", "signature"].map(
+    (name) => headers.get(`webhook-${name}`) ?? "",
+  );
   if (!id || !given || !/^\d{1,12}$/.test(time ?? "")) throw fault("signature_invalid");
   const at = new Date(Number(time) * 1_000);
   if (Math.abs(now.getTime() - at.getTime()) > TOLERANCE_SECONDS * 1_000) throw fault("signature_invalid");

@@ -11,7 +11,11 @@ export const EVENT_RECEIVED = "provider.event_received";
  *  lose any. Returns how many were new. */
 export async function receive(
   { db, newId, now }: { readonly db: Database; readonly newId: NewId; readonly now: () => Date },
-  { provider, raw, events }: { readonly provider: string; readonly raw: Uint8Array; readonly events: readonly VerifiedEvent[] },
+  {
+    provider,
+    raw,
+    events,
+  }: { readonly provider: string; readonly raw: Uint8Array; readonly events: readonly VerifiedEvent[] },
 ): Promise<number> {
   if (events.length === 0) return 0;
   const common = { provider, body: fromBytes(raw), receivedAt: now() };

@@ -5,7 +5,10 @@ import { Webhook } from "standardwebhooks";
 
 export interface Callbacks {
   /** Returns at once; delivery goes on by itself. */
-  tell(type: "clearing.updated" | "refund.updated", about: { readonly id: string; readonly reference: string }): void;
+  tell(
+    type: "clearing.updated" | "refund.updated",
+    about: { readonly id: string; readonly reference: string },
+  ): void;
 }
 
 const PAUSES_MS = [500, 2_000, 10_000, 60_000];
@@ -29,7 +32,12 @@ export function callbacksTo({ url, secret }: { readonly url: string; readonly se
   return {
     tell(type, { id, reference }) {
       const event = `sbe_${randomUUID()}`;
-      const body = JSON.stringify({ id: event, type, timestamp: new Date().toISOString(), data: { id, reference } });
+      const body = JSON.stringify({
+        id: event,
+        type,
+        timestamp: new Date().toISOString(),
+        data: { id, reference },
+      });
       const attempts = async () => {
         for (const pause of [0, ...PAUSES_MS]) {
           await sleep(pause);

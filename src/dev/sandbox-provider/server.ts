@@ -109,7 +109,9 @@ function routesOf({ book }: ProviderServer, moves: Moves): Readonly<Record<strin
     },
     async "POST /clearings/{id}/settle"(id) {
       const clearing = found(id);
-      return clearing.state === "funds-received" ? moves.change({ ...clearing, state: "settling" }) : clearing;
+      return clearing.state === "funds-received"
+        ? moves.change({ ...clearing, state: "settling" })
+        : clearing;
     },
     async "POST /clearings/{id}/refunds"(id, body) {
       return refundOf(found(id), NewRefund.parse(body));
@@ -142,7 +144,8 @@ async function answer(
   routes: Readonly<Record<string, Handler>>,
   apiKey: string,
 ): Promise<{ readonly status: number; readonly body: unknown }> {
-  if (!isKey(request.headers.authorization, apiKey)) throw new Refusal(401, "the API key is missing or wrong");
+  if (!isKey(request.headers.authorization, apiKey))
+    throw new Refusal(401, "the API key is missing or wrong");
   const [, noun = "", id = "", verb] = (request.url ?? "").split("/");
   const template = [noun, id && "{id}", verb].filter(Boolean).join("/");
   const handler = routes[`${request.method} /${template}`];
