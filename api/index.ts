@@ -26,6 +26,7 @@ import { createAuthenticator } from "./merchant/authenticate.ts";
 import { createOriginBook } from "./merchant/known-origin.ts";
 import { merchantRoutes } from "./merchant/routes.ts";
 import { addDocument } from "./openapi.ts";
+import { paymentIntentRoutes } from "./payment-intent/routes.ts";
 import { payoutRoutes } from "./payout/routes.ts";
 import type { ProviderAdapter } from "./provider/port.ts";
 import { callbackRoutes, sandboxRoutes } from "./provider/routes.ts";
@@ -62,6 +63,7 @@ export {
   replaceKey,
   revokeKey,
 } from "./merchant/verbs/operator.ts";
+export { stateReference } from "./payment-states.ts";
 export { type SandboxAccess, sandboxAccess, sandboxProvider } from "./provider/adapters/sandbox.ts";
 export { openMovableClock } from "./provider/clock.ts";
 export type { Sandbox, SandboxChain } from "./provider/sandbox.ts";
@@ -171,6 +173,7 @@ export function createApi({
   app.openapiRoutes(rateRoutes(pricing));
   app.openapiRoutes(quoteRoutes(pricing));
   app.openapiRoutes(resourceRoutes({ facilitator, allowLocalTargets, safeFetch }));
+  app.openapiRoutes(paymentIntentRoutes({ facilitator, rates, baseUrl, isSandbox }));
   app.openapiRoutes(payoutRoutes({ facilitator, coolingMs: edge.isSandbox ? 0 : COOLING_MS }));
   const providers = new Map(
     [...(rest.providers ?? []), ...(sandbox?.provider ? [sandbox.provider] : [])].map((each) => [

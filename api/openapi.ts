@@ -23,6 +23,7 @@ const tags = {
   "API keys": "Keys of a merchant: what they may do, from where, and until when.",
   merchant: "The merchant's data and settings.",
   rates: "Currencies, rails and indicative quotes.",
+  "payment intents": "Requests to be paid: made, confirmed, cancelled.",
   "x402 resources": "Endpoints that a merchant sells to agents.",
   "balances and ledger": "What a merchant holds, and how it came about.",
   payouts: "Money to a merchant's own addresses.",

@@ -14,6 +14,8 @@ import { totalsMemory } from "./payable/totals.ts";
 import { assess, nothingKnown, readTrust } from "./payable/trust.ts";
 import { authorizationReader } from "./settlement/chain-read.ts";
 import { claimReader, claimWriter, findClaims } from "./settlement/claim.ts";
+import { readArrivals, takeArrivals } from "./settlement/deposit/arrivals.ts";
+import { openOrder, resignOrder } from "./settlement/deposit/order.ts";
 import type { Engine } from "./settlement/engine.ts";
 import { laneOf } from "./settlement/examine.ts";
 import { granter, releaseGrant } from "./settlement/grant.ts";
@@ -24,6 +26,7 @@ import { type Loop, loop } from "./settlement/loop.ts";
 import { releaseObservers } from "./settlement/observe.ts";
 import { stateOf } from "./settlement/offer.ts";
 import { cancelOutgoing, outgoingStatus, queueOutgoing } from "./settlement/outgoing.ts";
+import { readPayments } from "./settlement/payments.ts";
 import { settle } from "./settlement/settle.ts";
 import type { Settling } from "./settlement/settling.ts";
 import { firstSightMemory, verdictCache } from "./settlement/short-memory.ts";
@@ -183,6 +186,13 @@ function doorOf(engine: Engine, settling: Settling, verifying: Verifying): Facil
     project: projectPayable,
     assess,
     tidy: () => forgetOldPayers(engine.loopDb),
+    payments: (by) => readPayments(engine, by),
+    deposits: {
+      open: (tx, order) => openOrder(engine, tx, order),
+      resign: (tx, orderId, expiresAt) => resignOrder(engine, tx, orderId, expiresAt),
+      arrivals: (db, subjects) => readArrivals(engine, db, subjects),
+      take: (tx, logs) => takeArrivals(engine, tx, logs),
+    },
     outgoing: {
       queue: (tx, order) => queueOutgoing(engine, tx, order),
       cancel: (tx, id) => cancelOutgoing(engine, tx, id),

@@ -1,10 +1,13 @@
 /** What the rooms outside may ask of the centre, and the shapes of its answers. */
-import type { Tx } from "#store";
+import type { Executor, Tx } from "#store";
 import type { Payable, PaymentOption } from "./payable/payable.ts";
 import type { Assessment, Trust } from "./payable/trust.ts";
+import type { Arrival } from "./settlement/deposit/arrivals.ts";
+import type { DepositOrder, OpenedOrder } from "./settlement/deposit/order.ts";
 import type { PaymentLookup, PaymentRef } from "./settlement/lookup.ts";
 import type { PayableState } from "./settlement/offer.ts";
 import type { OutgoingOrder, OutgoingStatus } from "./settlement/outgoing.ts";
+import type { PaymentView } from "./settlement/payments.ts";
 import type { PaymentRequest, SettleAnswer, SettlementStatus, VerifyAnswer } from "./settlement/request.ts";
 
 /** A payable with its options priced now. */
@@ -106,7 +109,26 @@ export interface Facilitator {
   assess(tx: Tx, payableId: string, found: Assessment): Promise<void>;
   /** Forget wallets that have not paid for long; to be called now and then. */
   tidy(): Promise<void>;
-  /** Money that leaves the treasury for a merchant. */
+  /** Payments by authorization, of all merchants, by their ids, or by payables that can be paid once (all attempts at one);
+   *  unknown ids are left out. */
+  payments(
+    by: { readonly ids: readonly string[] } | { readonly payableIds: readonly string[] },
+  ): Promise<readonly PaymentView[]>;
+  /** Money that payers send by themselves: to an address of its own per order, or through the payment router. */
+  readonly deposits: {
+    /** Registers and signs an order and watches for its money from the caller's commit on, for 90 days. Asserts that the
+     *  chain, its rail and, where it is paid through one, its router are there: choose from `rails()`. */
+    open(tx: Tx, order: DepositOrder): Promise<OpenedOrder>;
+    /** The same order, same terms, signed for another deadline. */
+    resign(tx: Tx, orderId: string, expiresAt: Date): Promise<OpenedOrder>;
+    /** What reached the orders of these subjects, by the canonical chain as we follow it. In a transaction it stays so
+     *  until that ends. */
+    arrivals(db: Tx | Executor, subjects: readonly string[]): Promise<readonly Arrival[]>;
+    /** Marks logs as booked by the caller in this transaction: one log pays one thing. Asserts that each reached an
+     *  order, is canonical and not taken. */
+    take(tx: Tx, logs: readonly Pick<Arrival, "chain" | "blockHash" | "logIndex">[]): Promise<void>;
+  };
+  /** Money that leaves the treasury: payouts, refunds, returns. */
   readonly outgoing: {
     /** Reserves it in the books and queues it, in the feature's transaction. Overdrawing fails that transaction with
      *  SQLSTATE 23514 on `ledger_balance_bounded`. */

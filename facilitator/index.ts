@@ -34,6 +34,8 @@ export type { Assessment, Probe, Trust } from "./payable/trust.ts";
 export { payableUrl } from "./payable/url.ts";
 export { curveIsNative } from "./scheme/index.ts";
 export { type Reason, type Refusal, reasons } from "./scheme/reasons.ts";
+export type { Arrival } from "./settlement/deposit/arrivals.ts";
+export type { DepositOrder, OpenedOrder } from "./settlement/deposit/order.ts";
 export {
   type Checkpoint,
   defaultSettings,
@@ -46,6 +48,7 @@ export { health, type SettlementHealth } from "./settlement/health.ts";
 export type { PaymentLookup, PaymentRef } from "./settlement/lookup.ts";
 export type { PayableState } from "./settlement/offer.ts";
 export type { OutgoingOrder, OutgoingStatus } from "./settlement/outgoing.ts";
+export type { PaymentView } from "./settlement/payments.ts";
 export { type Reconciled, reconcileAll } from "./settlement/reconcile.ts";
 export type {
   OptionSelection,

@@ -57,6 +57,7 @@ CREATE UNIQUE INDEX "sweep_open" ON "sweep" USING btree ("chain_id","token","add
 CREATE INDEX "chain_transfer_order" ON "chain_transfer" USING btree ("order_id") WHERE "chain_transfer"."order_id" IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "chain_transfer_unswept" ON "chain_transfer" USING btree ("chain_id","block_number") WHERE "chain_transfer"."canonical" AND "chain_transfer"."claimed_kind" = 'deposit' AND "chain_transfer"."swept_by" IS NULL;--> statement-breakpoint
 CREATE INDEX "chain_transfer_swept" ON "chain_transfer" USING btree ("swept_by") WHERE "chain_transfer"."swept_by" IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "claim_payable" ON "claim" USING btree ("payable_id") WHERE "claim"."holds_payable";--> statement-breakpoint
 CREATE INDEX "reconciliation_latest" ON "reconciliation" USING btree ("chain_id","asset","place","id");--> statement-breakpoint
 ALTER TABLE "claim" ADD CONSTRAINT "claim_kind" CHECK ("claim"."kind" IN ('x402','sweep','payout','refund','return'));--> statement-breakpoint
 ALTER TABLE "outgoing" ADD CONSTRAINT "outgoing_kind" CHECK ("outgoing"."kind" IN ('payout','refund','return'));--> statement-breakpoint

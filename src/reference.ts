@@ -1,5 +1,7 @@
 /** Writes the generated pages of `docs/reference`; a test compares them with the code. */
 import { writeFile } from "node:fs/promises";
-import { errorReference } from "#api";
+import { errorReference, stateReference } from "#api";
 
-await writeFile(new URL("../docs/reference/errors.md", import.meta.url), errorReference());
+const pages = { "errors.md": errorReference(), "payment-states.md": stateReference() };
+for (const [name, text] of Object.entries(pages))
+  await writeFile(new URL(`../docs/reference/${name}`, import.meta.url), text);

@@ -166,12 +166,18 @@ export const apiFaults = {
   amount_too_small: {
     kind: "unprocessable",
     title: "Amount too small",
-    detail: "The price must be at least {minimum} {asset}.",
+    detail: "The amount must be at least {minimum} {asset}.",
   },
   amount_too_large: {
     kind: "unprocessable",
     title: "Amount too large",
-    detail: "The price may be at most {maximum} {asset}.",
+    detail: "The amount may be at most {maximum} {asset}.",
+  },
+  return_url_not_allowed: {
+    kind: "unprocessable",
+    title: "Return URL not allowed",
+    detail:
+      "Payers are sent back to pages of the merchant's allowedOrigins only. PATCH /v1/merchant adds one.",
   },
   insufficient_balance: {
     kind: "unprocessable",
@@ -198,7 +204,7 @@ export const apiFaults = {
   rail_unsupported: {
     kind: "unprocessable",
     title: "Rail unsupported",
-    detail: "This price cannot be paid on {rail}. GET /x402/supported names the networks that work here.",
+    detail: "This cannot be paid on {rail}. GET /v1/rails names the chains and tokens that work here.",
   },
   token_domain_unreadable: {
     kind: "unprocessable",

@@ -19,7 +19,15 @@ export type Answer = {
 type Stored = typeof idempotencyKey.$inferSelect;
 /** Fits wherever a route's declared answers are asked for: a replayed answer is bytes, which no schema types. */
 type Replayable = Response & TypedResponse<never, never, never>;
-type Work<Found> = (ctx: MerchantCtx, found: Found) => Promise<Answer>;
+/** What makes two requests one write. Kept with what must never be made twice, it holds after the record of the key was
+ *  pruned. */
+export interface WriteKey {
+  readonly scope: string;
+  readonly key: string;
+  readonly fingerprint: Hash;
+}
+/** `write` is null where no key came. */
+type Work<Found> = (ctx: MerchantCtx, found: Found, write: WriteKey | null) => Promise<Answer>;
 
 interface Write<Found> {
   /** The validated body. */
@@ -52,13 +60,13 @@ export async function keyedAfter<Found>(
 ): Promise<Replayable> {
   const ctx = c.var.merchant;
   const key = isRequired ? demandIdempotencyKey(c) : readIdempotencyKey(c);
-  if (key === null) return respond(await work(ctx, await beforehand())) as Replayable;
+  if (key === null) return respond(await work(ctx, await beforehand(), null)) as Replayable;
   const route = routeOf(c);
   const scope = `${ctx.merchantId} ${route}`;
   const fingerprint = stableHash([route, c.req.param(), input]);
   const prepared = async () => {
     const found = await beforehand();
-    return (inTx: MerchantCtx) => work(inTx, found);
+    return (inTx: MerchantCtx) => work(inTx, found, { scope, key, fingerprint });
   };
   return (await once(c, { scope, key, fingerprint, route }, prepared)) as Replayable;
 }
@@ -100,10 +108,7 @@ export async function pruneIdempotencyKeys(
   return gone.length;
 }
 
-interface Attempt {
-  readonly scope: string;
-  readonly key: string;
-  readonly fingerprint: Hash;
+interface Attempt extends WriteKey {
   readonly route: string;
 }
 

@@ -1,4 +1,4 @@
-import { ulid } from "ulid";
+import { encodeTime, ulid } from "ulid";
 import type { Clock, Random } from "./clock.ts";
 
 /** What an id names; the prefix of every id of that kind. */
@@ -42,4 +42,12 @@ export function idMaker({ clock, random }: { clock: Clock; random: Random }): Ne
 /** Whether `text` is an id with this prefix; anything else is answered as not found, never sent to the database. */
 export function isId<P extends IdPrefix>(prefix: P, text: string): text is Id<P> {
   return new RegExp(`^${prefix}_${ULID}$`).test(text);
+}
+
+const LAST_MS = 2 ** 48 - 1;
+
+/** No id with this prefix that was made at `instant` or later comes before this one. */
+export function leastIdOf<P extends IdPrefix>(prefix: P, instant: Date): Id<P> {
+  const ms = Math.min(Math.max(instant.getTime(), 0), LAST_MS);
+  return `${prefix}_${encodeTime(ms, 10)}${"0".repeat(16)}`;
 }

@@ -230,6 +230,8 @@ export async function bookUnmatched(engine: Engine, chain: Chain, at: ObserverRo
           eq(chainTransfer.chainId, row.chainId),
           eq(chainTransfer.canonical, true),
           isNull(chainTransfer.claimedKind),
+          // What reached an order is booked by who asked for it.
+          isNull(chainTransfer.orderId),
           eq(chainTransfer.recipient, row.treasury),
           sql`${chainTransfer.blockNumber} <= ${at.cursorNumber}`,
           sql`(${claim.claimKey} IS NULL OR ${claim.state} IN ('review','expired','cancelled')

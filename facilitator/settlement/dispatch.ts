@@ -3,12 +3,13 @@ import type { Hash } from "#kernel/bytes";
 import type { AuthorizationRead, AuthorizationState, Call } from "../chain/port.ts";
 import { schemeFor } from "../scheme/index.ts";
 import { type Claim, moveClaims } from "./claim.ts";
+import { sweepPatience } from "./deposit/sweep.ts";
 import type { Engine } from "./engine.ts";
 import { findUse, freshnessFloor, revertMessage, revertReason } from "./examine.ts";
 import { feesWithinCap, gasLimitOf } from "./gas.ts";
 import { type Lane, nextNonce } from "./lane.ts";
 import { markSpent, type ObserverRow } from "./observe.ts";
-import { giveBack, queueOf, reserve } from "./queue.ts";
+import { giveBack, type Queue, queueOf, reserve } from "./queue.ts";
 import { submit } from "./submit.ts";
 import { chainBlock } from "./tables.ts";
 
@@ -22,13 +23,16 @@ export interface LaneView {
 /** A batch waits this long for company while others are under way; a lone payment on an idle lane goes at once. */
 const COMPANY_MS = { fast: 150, slow: 1_000 };
 const HOLD_SECONDS = 2;
+/** Sweeps in one transaction: beyond, an item hardly gets cheaper, and a payment should not wait for so many. */
+const MOST_SWEEPS = 25;
 
 /** One turn of a lane (settlement.md S4 to S6): takes what waits, checks it again, stores the signed transaction, sends
  *  it. Returns how many claims left. */
 export async function dispatch(engine: Engine, view: LaneView, at: ObserverRow): Promise<number> {
   const { chain } = view.lane;
   const queue = await queueOf(engine, chain.row.chainId);
-  if (queue.length === 0) return 0;
+  const oldSweeps = queue.oldestSweepMs >= sweepPatience(engine, view.lane) * 1_000;
+  if (queue.length === 0 && !oldSweeps) return 0;
   const nonce = await nextNonce(engine, view.lane);
   const unmined = nonce - view.minedNonce;
   const window =
@@ -37,11 +41,18 @@ export async function dispatch(engine: Engine, view: LaneView, at: ObserverRow):
       : engine.settings.window.calm;
   const free = window - unmined;
   const patience = chain.row.blockTimeSeconds > 2 ? COMPANY_MS.slow : COMPANY_MS.fast;
-  const isDue = unmined === 0 || queue.length >= chain.row.batchLimit || queue.oldestMs >= patience;
+  const isDue =
+    unmined === 0 || oldSweeps || queue.length >= chain.row.batchLimit || queue.oldestMs >= patience;
   if (free <= 0 || !isDue) return 0;
-  const size = Math.min(queue.length, chain.row.batchLimit);
-  const claims = await reserve(engine, chain.row.chainId, size);
-  return sendGroups(engine, view.lane, nonce, claims, at);
+  return sendGroups(engine, view.lane, nonce, await nextBatch(engine, view.lane, queue), at);
+}
+
+/** Payments first; sweeps in the room that they leave. */
+async function nextBatch(engine: Engine, { chain }: Lane, queue: Queue): Promise<readonly Claim[]> {
+  const { chainId, batchLimit } = chain.row;
+  const payments = await reserve(engine, chainId, Math.min(queue.length, batchLimit), "payments");
+  const room = Math.min(batchLimit - payments.length, MOST_SWEEPS);
+  return [...payments, ...(await reserve(engine, chainId, Math.min(queue.sweeps, room), "sweeps"))];
 }
 
 /** Contract wallets go alone: one of them could burn the gas of a whole batch. */

@@ -79,6 +79,8 @@ export interface Settings {
   readonly patienceBlocks: number;
   readonly maxReplacements: number;
   readonly maxAttempts: number;
+  /** Seconds for which a sweep waits for spare room in a payment's transaction before it goes alone. */
+  readonly sweepPatienceSeconds: { readonly local: number; readonly elsewhere: number };
 }
 
 export const defaultSettings: Settings = {
@@ -89,4 +91,5 @@ export const defaultSettings: Settings = {
   patienceBlocks: 3,
   maxReplacements: 6,
   maxAttempts: 3,
+  sweepPatienceSeconds: { local: 1, elsewhere: 1_800 },
 };

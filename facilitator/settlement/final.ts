@@ -4,6 +4,7 @@ import { resolvePending, templates } from "#ledger";
 import { toBytesArray } from "#store";
 import type { BlockRef, Chain } from "../chain/port.ts";
 import { type Claim, eventKeyOf, findClaims, moveClaims } from "./claim.ts";
+import { closeSweeps } from "./deposit/sweep.ts";
 import { isFollowed, readOf, resolveUsed } from "./dispatch.ts";
 import type { Engine, OpenChain } from "./engine.ts";
 import { laneOf } from "./examine.ts";
@@ -93,6 +94,7 @@ async function postFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise
       fact: "settlement.final",
       where: sql`state = 'included'`,
     });
+    await closeSweeps(tx, claims);
     await engine.checkpoint("before-final");
     return claims.length;
   });

@@ -1,12 +1,14 @@
 import { and, eq, gt, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { post, templates } from "#ledger";
-import { insertMany, type Tx, toBytesArray } from "#store";
+import { type Tx, toBytesArray } from "#store";
 import type { BlockRef, Chain, MoneyLog } from "../chain/port.ts";
 import { moveClaims } from "./claim.ts";
 import { assetOf } from "./coin.ts";
+import type { WatchList } from "./deposit/watch.ts";
 import type { Engine } from "./engine.ts";
 import { pairTransfers, spentKeys } from "./pairing.ts";
+import { recordTransfers } from "./record.ts";
 import { reverseAbove } from "./reorg.ts";
 import { chainBlock, chainTransfer, claim, observer } from "./tables.ts";
 
@@ -91,7 +93,12 @@ export async function releaseObservers(engine: Engine): Promise<void> {
 
 /** Follows the chain by parent hash from the cursor to the head, one committed block at a time; rewinds first where the
  *  chain has another block at our height. Returns the cursor's new place, or null when the lease was lost. */
-export async function follow(engine: Engine, chain: Chain, from: ObserverRow): Promise<ObserverRow | null> {
+export async function follow(
+  engine: Engine,
+  chain: Chain,
+  from: ObserverRow,
+  watched: WatchList,
+): Promise<ObserverRow | null> {
   const head = await chain.head();
   let at: ObserverRow | null = from;
   if (head.number < from.cursorNumber) return rewindShorter(engine, chain, from, head);
@@ -100,11 +107,12 @@ export async function follow(engine: Engine, chain: Chain, from: ObserverRow): P
   const last = Math.min(head.number, from.cursorNumber + BLOCKS_PER_TURN);
   for (let number = from.cursorNumber + 1; at && number <= last; number += 1) {
     const block: BlockRef | null = number === head.number ? head : await chain.blockAt(number);
-    const logs = block && (await chain.moneyLogs(block, [chain.row.treasury]));
+    if (block) await watched.refresh();
+    const logs = block && (await chain.moneyLogs(block, [chain.row.treasury, ...watched.addresses()]));
     // The endpoint does not know what it told us of: a lagging or forked view. The next turn asks again.
     if (!block || !logs) return at;
     if (block.parentHash !== at.cursorHash) return rewind(engine, chain, at);
-    at = await record(engine, chain, at, block, logs);
+    at = await record(engine, chain, at, { block, logs, watched });
   }
   return at;
 }
@@ -113,15 +121,21 @@ function blockRow(chainId: number, { number, hash, parentHash, timestamp }: Bloc
   return { chainId, number, hash, parent: parentHash, timestamp, canonical: true };
 }
 
+interface Seen {
+  readonly block: BlockRef;
+  readonly logs: readonly MoneyLog[];
+  readonly watched: WatchList;
+}
+
 /** One block with its transfers and spent nonces, and the cursor on it, in one transaction under the fence. */
 async function record(
   engine: Engine,
   chain: Chain,
   at: ObserverRow,
-  block: BlockRef,
-  logs: readonly MoneyLog[],
+  { block, logs, watched }: Seen,
 ): Promise<ObserverRow | null> {
   const { chainId } = chain.row;
+  const transfers = pairTransfers(chainId, logs);
   const next = await engine.loopDb.tx(async (tx) => {
     const [moved] = await tx
       .update(observer)
@@ -139,42 +153,12 @@ async function record(
       .insert(chainBlock)
       .values(blockRow(chainId, block))
       .onConflictDoUpdate({ target: [chainBlock.chainId, chainBlock.hash], set: { canonical: true } });
-    await recordTransfers(tx, chain, block, logs);
-    await noteSpent(engine, tx, chain, block, logs);
+    await recordTransfers(engine, tx, chain, { block, transfers, watched });
+    await noteSpent(engine, tx, chain, block, spentKeys(chainId, logs, transfers));
     return moved;
   });
   await engine.checkpoint("observed");
   return next;
-}
-
-async function recordTransfers(
-  tx: Tx,
-  chain: Chain,
-  block: BlockRef,
-  logs: readonly MoneyLog[],
-): Promise<void> {
-  const { chainId } = chain.row;
-  const rows = pairTransfers(chainId, logs).map((log) => ({
-    chainId,
-    blockNumber: block.number,
-    blockHash: block.hash,
-    txHash: log.txHash,
-    logIndex: log.logIndex,
-    token: log.token,
-    sender: log.from,
-    recipient: log.to,
-    amount: log.amount,
-    blockTime: new Date(block.timestamp * 1000),
-    canonical: true,
-    authorizationKey: log.authorizationKey,
-  }));
-  for (let i = 0; i < rows.length; i += 500) {
-    // A block that comes back after a fork brings its rows back, unclaimed: its bookings were voided when it left.
-    await tx.execute(sql`
-      ${insertMany(chainTransfer, rows.slice(i, i + 500))}
-      ON CONFLICT (chain_id, block_hash, log_index)
-      DO UPDATE SET canonical = true, claimed_by = NULL, claimed_kind = NULL`);
-  }
 }
 
 /** Nonces cancelled, or used without paying what was claimed: their claims cannot settle. Terminal only once the block
@@ -184,9 +168,8 @@ async function noteSpent(
   tx: Tx,
   chain: Chain,
   block: BlockRef,
-  logs: readonly MoneyLog[],
+  keys: readonly Hash[],
 ): Promise<void> {
-  const keys = spentKeys(chain.row.chainId, logs, pairTransfers(chain.row.chainId, logs));
   await markSpent(engine, tx, [...keys, ...(await paidOtherwise(tx, chain, block))], block);
 }
 

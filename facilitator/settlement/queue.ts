@@ -7,9 +7,13 @@ import type { Engine } from "./engine.ts";
 const RESERVED_SECONDS = 5;
 
 export interface Queue {
+  /** Payments, and what leaves the treasury. */
   readonly length: number;
   /** By the database's clock. */
   readonly oldestMs: number;
+  /** Sweeps: they fill the room that payments leave. */
+  readonly sweeps: number;
+  readonly oldestSweepMs: number;
 }
 
 /** What waits to be sent on a chain: claimed, not reserved, and in no transaction that may still land. */
@@ -18,19 +22,37 @@ const waiting = (chainId: number) => sql`
   AND NOT EXISTS (SELECT 1 FROM slot_item WHERE slot_item.claim_key = claim.claim_key AND slot_item.open)`;
 
 export async function queueOf(engine: Engine, chainId: number): Promise<Queue> {
-  const { rows } = await engine.loopDb.pool.execute<{ length: string; oldest: string | null }>(sql`
-    SELECT count(*) AS length, extract(epoch FROM now() - min(claim.created_at)) * 1000 AS oldest
-    FROM claim WHERE ${waiting(chainId)}`);
-  return { length: Number(rows[0]?.length ?? 0), oldestMs: Number(rows[0]?.oldest ?? 0) };
+  const { rows } = await engine.loopDb.pool.execute<{
+    sweeps: boolean;
+    length: string;
+    oldest: string;
+  }>(sql`
+    SELECT claim.kind = 'sweep' AS sweeps, count(*) AS length,
+      extract(epoch FROM now() - min(claim.created_at)) * 1000 AS oldest
+    FROM claim WHERE ${waiting(chainId)} GROUP BY 1`);
+  const of = (sweeps: boolean) => rows.find((row) => row.sweeps === sweeps);
+  return {
+    length: Number(of(false)?.length ?? 0),
+    oldestMs: Number(of(false)?.oldest ?? 0),
+    sweeps: Number(of(true)?.length ?? 0),
+    oldestSweepMs: Number(of(true)?.oldest ?? 0),
+  };
 }
 
 /** Reserves up to `limit` claims for one batch, merchants in turn, so that one flood does not starve another merchant.
  *  The reservation lapses by itself; what keeps a claim out of two transactions is the open-item index. */
-export async function reserve(engine: Engine, chainId: number, limit: number): Promise<readonly Claim[]> {
+export async function reserve(
+  engine: Engine,
+  chainId: number,
+  limit: number,
+  which: "payments" | "sweeps",
+): Promise<readonly Claim[]> {
+  if (limit <= 0) return [];
+  const ofKind = which === "sweeps" ? sql`claim.kind = 'sweep'` : sql`claim.kind <> 'sweep'`;
   const { rows } = await engine.loopDb.pool.execute<{ claim_key: string }>(sql`
     WITH turn AS (
       SELECT claim_key, row_number() OVER (PARTITION BY merchant_id ORDER BY created_at, claim_key) AS turn
-      FROM claim WHERE ${waiting(chainId)}),
+      FROM claim WHERE ${waiting(chainId)} AND ${ofKind}),
     picked AS (
       SELECT claim.claim_key FROM claim JOIN turn ON turn.claim_key = claim.claim_key
       WHERE claim.state = 'claimed' AND (claim.taken_until IS NULL OR claim.taken_until < now())

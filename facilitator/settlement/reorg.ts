@@ -1,8 +1,9 @@
-import { and, eq, gt, sql } from "drizzle-orm";
+import { and, eq, gt, isNotNull, type SQL, sql } from "drizzle-orm";
 import { resolvePending, templates } from "#ledger";
 import type { Tx } from "#store";
 import type { ChainRow } from "../chain/registry.ts";
 import { type Claim, eventKeyOf, moveClaims } from "./claim.ts";
+import { ordersById, tellDeposits } from "./deposit/told.ts";
 import type { Engine } from "./engine.ts";
 import { chainTransfer, claim, slot, slotItem } from "./tables.ts";
 
@@ -17,6 +18,7 @@ export async function reverseAbove(engine: Engine, tx: Tx, row: ChainRow, height
     gt(chainTransfer.blockNumber, height),
     eq(chainTransfer.canonical, true),
   );
+  await tellOrders(engine, tx, gone);
   await tx.update(chainTransfer).set({ canonical: false }).where(gone);
   // Its patience starts anew: the same bytes come before a replacement.
   await tx
@@ -36,6 +38,16 @@ export async function reverseAbove(engine: Engine, tx: Tx, row: ChainRow, height
     .where(
       and(eq(claim.chainId, row.chainId), gt(claim.spentBlock, height), sql`${claim.state} <> 'cancelled'`),
     );
+}
+
+/** Those who asked for orders take back themselves what they booked of them. */
+async function tellOrders(engine: Engine, tx: Tx, gone: SQL | undefined): Promise<void> {
+  const reached = await tx
+    .selectDistinct({ orderId: sql<string>`${chainTransfer.orderId}` })
+    .from(chainTransfer)
+    .where(and(gone, isNotNull(chainTransfer.orderId)));
+  const ids = reached.map(({ orderId }) => orderId);
+  await tellDeposits(engine, tx, await ordersById(tx, ids));
 }
 
 async function reverseCredits(engine: Engine, tx: Tx, row: ChainRow, height: number): Promise<void> {

@@ -90,6 +90,7 @@ export const claim = pgTable(
       .on(table.chainId, table.token, table.payer)
       .where(sql`${table.state} IN ('claimed','submitting')`),
     index("claim_included").on(table.chainId, table.includedBlock).where(sql`${table.state} = 'included'`),
+    index("claim_payable").on(table.payableId).where(sql`${table.holdsPayable}`),
     index("claim_unpaid")
       .on(table.chainId, table.validBefore)
       .where(sql`${table.state} IN ('claimed','submitting','failed-watch','review')`),

@@ -1,5 +1,7 @@
 import { eq } from "drizzle-orm";
 import { bookUnmatched, creditAll } from "./credit.ts";
+import { signSweeps } from "./deposit/sweep.ts";
+import { watchList } from "./deposit/watch.ts";
 import { dispatch } from "./dispatch.ts";
 import type { Engine, OpenChain } from "./engine.ts";
 import { finalize } from "./final.ts";
@@ -36,6 +38,8 @@ export function chainLoops(engine: Engine, open: OpenChain, waiters: Waiters): r
 }
 
 const RECONCILE_MS = 600_000;
+/** Sweeps are in no hurry: they are looked for this often. */
+const SWEEP_MS = 1_000;
 
 /** How far the chain has been followed, by this process or another. */
 interface Shared {
@@ -52,6 +56,7 @@ function watcher(
   wakeSender: () => void,
 ): () => Promise<void> {
   const { chain } = open;
+  const watched = watchList(engine, chain.row.chainId);
   let mine: ObserverRow | null = null;
   let renewAt = 0;
   let hasFollowed = true;
@@ -66,7 +71,7 @@ function watcher(
       shared.at = await readObserver(engine, chain.row.chainId);
       return;
     }
-    if (!mine.haltedReason) mine = await follow(engine, chain, mine);
+    if (!mine.haltedReason) mine = await follow(engine, chain, mine, watched);
     if (!mine) return;
     if (mine.haltedReason) {
       shared.at = mine; // sending stops as well
@@ -115,6 +120,7 @@ interface HeldLane {
 function sender(engine: Engine, open: OpenChain, shared: Shared): () => Promise<void> {
   const held = new Map<string, HeldLane>();
   let renewAt = 0;
+  let sweepAt = 0;
   return async () => {
     if (engine.clock.monotonicMs() >= renewAt) {
       await renew(engine, open, held);
@@ -123,6 +129,10 @@ function sender(engine: Engine, open: OpenChain, shared: Shared): () => Promise<
     const { at } = shared;
     if (!at || at.haltedReason) return;
     if (held.size > 0) await signOutgoing(engine, open);
+    if (held.size > 0 && engine.clock.monotonicMs() >= sweepAt) {
+      await signSweeps(engine, open);
+      sweepAt = engine.clock.monotonicMs() + SWEEP_MS;
+    }
     for (const lane of held.values()) {
       if (lane.tendedAt !== at.cursorHash) await lookAfter(engine, lane, at);
       if (lane.lane.maySign) await dispatch(engine, lane, at);

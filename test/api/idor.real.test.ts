@@ -11,7 +11,7 @@ import { type Caller, caller, newCaller } from "./caller.ts";
 import { fakeFacilitator, newId, now, rail, stillSandbox, world } from "./world.ts";
 
 /** One thing of the victim's, by the prefix of its id. */
-type Ids = Readonly<Record<"mer" | "key" | "x402r" | "pad" | "po" | "stl", string>>;
+type Ids = Readonly<Record<"mer" | "key" | "x402r" | "pad" | "po" | "stl" | "pi", string>>;
 
 /** How a stranger tries a route. */
 interface Attempt {
@@ -56,6 +56,11 @@ const matrix: Readonly<Record<string, readonly Attempt[]>> = {
   "DELETE /v1/x402/resources/{id}": [hidden],
   "POST /v1/x402/resources/{id}/list": [hidden],
   "POST /v1/x402/resources/{id}/unlist": [hidden],
+  "POST /v1/payment-intents": [
+    { body: ({ mer }) => ({ amount: money, merchant: { id: mer } }), answer: "403 merchant_mismatch" },
+  ],
+  "GET /v1/payment-intents": [own, { path: () => "/v1/payment-intents?source=api", ...own }],
+  "GET /v1/payment-intents/{id}": [hidden],
   "GET /v1/balances": [own],
   "GET /v1/ledger/accounts": [own],
   "GET /v1/ledger/entries": [
@@ -125,7 +130,16 @@ async function furnish(): Promise<Ids> {
   await db.pool
     .insert(payout)
     .values({ ...place, id: po, asset: "USDC", amount: 1n, destination: recipient });
-  return { mer: merchantId, key: key.body.id, x402r: made.body.id, pad, po, stl: newId("stl") };
+  const intent = await call("POST", "/v1/payment-intents", { headers: fresh(), body: { amount: money } });
+  return {
+    mer: merchantId,
+    key: key.body.id,
+    x402r: made.body.id,
+    pad,
+    po,
+    stl: newId("stl"),
+    pi: intent.body.id,
+  };
 }
 
 /** What the router serves under `/v1`, with the permission that the document names. */
@@ -282,6 +296,7 @@ describe("with another merchant's key", () => {
     for (const [name, id] of [
       ["GET /v1/x402/resources/{id}", victim.x402r],
       ["GET /v1/payouts/{id}", victim.po],
+      ["GET /v1/payment-intents/{id}", victim.pi],
       ["POST /v1/x402/resources/{id}/list", victim.x402r],
       ["POST /v1/api-keys/{id}/rotate", victim.key],
       ["DELETE /v1/payout-addresses/{id}", victim.pad],

@@ -115,6 +115,8 @@ export const nothingKnown: Trust = {
   isLookAlike: false,
 };
 
+const noOrder = () => Promise.reject(new Error("this facilitator takes no orders"));
+
 /** A facilitator that answers as scripted and remembers what it was asked. */
 export interface FakeFacilitator extends Facilitator {
   readonly asked: PaymentRequest[];
@@ -136,6 +138,8 @@ export function fakeFacilitator(changes: Partial<Facilitator> = {}): FakeFacilit
       target.by === "id" && target.id !== resourceId ? null : { ...quote, state: "open", paymentId: null },
     lookup: async () => ({ kind: "not-found" }),
     outgoing: { queue: async () => {}, cancel: async () => false, status: async () => [] },
+    payments: async () => [],
+    deposits: { open: noOrder, resign: noOrder, arrivals: async () => [], take: async () => {} },
     verify: (request) => {
       asked.push(request);
       return fake.verdict();

@@ -1,0 +1,112 @@
+import type { Facilitator, Payable, RailFacts } from "#facilitator";
+import { atParity } from "#kernel/asset";
+import type { Money } from "#kernel/money";
+import type { Tx } from "#store";
+import { checkoutUrl, type IntentRow } from "../present.ts";
+import type { AskedRail } from "../tables.ts";
+import { asPrice, type PricedRail } from "./rails.ts";
+
+const MAX_TIMEOUT_SECONDS = 300;
+
+/** What agents are asked for at the intent's URL. */
+export type Offer = Pick<
+  IntentRow,
+  "offerAmount" | "offerAsset" | "offerRails" | "offerExpiresAt" | "offerRateId"
+>;
+export const noOffer: Offer = {
+  offerAmount: null,
+  offerAsset: null,
+  offerRails: null,
+  offerExpiresAt: null,
+  offerRateId: null,
+};
+
+/** The price one to one, on the rails at parity that were asked for; null where there is none. No rails named means
+ *  every one at parity, also those that come later. */
+export function offerAtParity(money: Money, rails: readonly RailFacts[], asked: AskedRail): Offer | null {
+  const price = asPrice(money);
+  const fitting = rails.filter(({ asset }) => atParity(money.asset, asset));
+  if (!price || fitting.length === 0) return null;
+  const isAny = [asked.asset, asked.chain, asked.settlementAsset].every((word) => word === undefined);
+  return { ...noOffer, ...priced(price), offerRails: isAny ? [] : fitting.map(railName) };
+}
+
+/** The price at a locked rate, in the token that it leads to and for as long as it holds: what moves is offered as a
+ *  stored quote only. Source: DESIGN 4.7. */
+export function offerAtRate(
+  { due }: Pick<PricedRail, "due">,
+  rails: readonly RailFacts[],
+  lock: { readonly rateId: string; readonly until: Date },
+): Offer {
+  const fitting = rails.filter(({ asset }) => asset === due.asset);
+  return {
+    ...priced(due),
+    offerRails: fitting.map(railName),
+    offerExpiresAt: lock.until,
+    offerRateId: lock.rateId,
+  };
+}
+
+function priced({ amount, asset }: Money): Pick<Offer, "offerAmount" | "offerAsset"> {
+  return { offerAmount: amount, offerAsset: asset };
+}
+
+function railName({ chain, asset }: RailFacts) {
+  return { chain, asset };
+}
+
+/** Why nobody may pay it any more, and since when. */
+export interface Closing {
+  readonly as: "paid" | "pending" | "failed" | "expired" | "cancelled";
+  readonly at: Date;
+}
+
+interface Publishing {
+  readonly facilitator: Pick<Facilitator, "project">;
+  readonly baseUrl: string;
+}
+
+/** Tells the facilitator what can be paid, in the transaction that made it so. Nothing is told of an intent that agents
+ *  were never offered. */
+export async function publishIntent(
+  { facilitator, baseUrl }: Publishing,
+  tx: Tx,
+  row: IntentRow,
+  closing: Closing | null,
+): Promise<void> {
+  const { offerAmount, offerAsset, offerRails } = row;
+  if (offerAmount === null || offerAsset === null || offerRails === null) return;
+  const payable: Payable = {
+    id: row.id,
+    kind: "payment-intent",
+    merchantId: row.merchantId,
+    merchantName: row.merchantName,
+    url: `${baseUrl}/x402/payables/${row.id}`,
+    title: row.merchantReference,
+    description: `A payment to ${row.merchantName}`,
+    mimeType: "application/json",
+    price: { amount: offerAmount, asset: offerAsset },
+    rails: offerRails,
+    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+    paymentFlow: "upfront",
+    serviceName: null,
+    tags: [],
+    iconUrl: null,
+    extensions: {},
+    feeBps: row.feeBps,
+    once: true,
+    listed: false,
+    closedAt: closing?.at ?? null,
+    closedAs: closing?.as ?? null,
+    expiresAt: earlier(row.expiresAt, row.offerExpiresAt),
+    number: row.merchantReference,
+    pageUrl: checkoutUrl(baseUrl, row),
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+  };
+  await facilitator.project(tx, payable);
+}
+
+function earlier(a: Date, b: Date | null): Date {
+  return b !== null && b < a ? b : a;
+}

@@ -1,0 +1,92 @@
+import { and, asc, eq, inArray, sql } from "drizzle-orm";
+import type { Address, Hash } from "#kernel/bytes";
+import type { Claim } from "./claim.ts";
+import { requiredDepth } from "./depth.ts";
+import type { Engine } from "./engine.ts";
+import type { ClaimState } from "./state.ts";
+import { claim, observer } from "./tables.ts";
+
+/** A payment by authorization, as its feature sees it. Amounts in atomic units of `asset`. */
+export interface PaymentView {
+  readonly id: `stl_${string}`;
+  readonly payableId: string;
+  readonly merchantId: string;
+  readonly state: ClaimState;
+  /** Grows with each reorganisation that took its credit away. */
+  readonly creditEpoch: number;
+  /** Slug. */
+  readonly chain: string;
+  /** Symbol. */
+  readonly asset: string;
+  readonly amount: bigint;
+  readonly fee: bigint;
+  readonly payer: Address;
+  readonly payTo: Address;
+  /** The newest that was signed for it, or the one that carried it; null while nothing is signed. */
+  readonly transaction: Hash | null;
+  readonly logIndex: number | null;
+  readonly blockNumber: number | null;
+  readonly confirmations: number;
+  readonly required: number;
+  readonly reason: string | null;
+  readonly message: string | null;
+  readonly createdAt: Date;
+  readonly includedAt: Date | null;
+}
+
+/** Payments by their ids, or by what they pay if it can be paid once; oldest first. Those on chains that are not served are
+ *  left out. */
+export async function readPayments(
+  engine: Engine,
+  by: { readonly ids: readonly string[] } | { readonly payableIds: readonly string[] },
+): Promise<readonly PaymentView[]> {
+  const wanted = "ids" in by ? by.ids : by.payableIds;
+  if (wanted.length === 0) return [];
+  const ids = [...wanted];
+  const rows = await engine.db.pool
+    .select({ claim, cursor: observer.cursorNumber, signed })
+    .from(claim)
+    .leftJoin(observer, eq(observer.chainId, claim.chainId))
+    .where(
+      and(
+        eq(claim.kind, "x402"),
+        "ids" in by
+          ? inArray(claim.id, ids as Claim["id"][])
+          : and(eq(claim.holdsPayable, true), inArray(claim.payableId, ids)),
+      ),
+    )
+    .orderBy(asc(claim.createdAt), asc(claim.id));
+  return rows.flatMap((row) => viewOf(engine, row) ?? []);
+}
+
+const signed = sql<Hash | null>`(
+  SELECT '0x' || encode(attempt.tx_hash, 'hex')
+  FROM slot_item JOIN attempt ON attempt.slot_id = slot_item.slot_id
+  WHERE slot_item.claim_key = claim.claim_key
+  ORDER BY slot_item.open DESC, attempt.created_at DESC, attempt.seq DESC LIMIT 1)`;
+
+function viewOf(
+  engine: Engine,
+  {
+    claim: row,
+    cursor,
+    signed,
+  }: { readonly claim: Claim; readonly cursor: number | null; readonly signed: Hash | null },
+): PaymentView | null {
+  const chain = engine.chains.get(row.chainId)?.chain.row;
+  const token = chain?.tokens.find(({ contract }) => contract === row.token);
+  if (!chain || !token) return null;
+  const { id, payableId, merchantId, state, creditEpoch, amount, fee, payer, payTo } = row;
+  const { includedBlock, includedTx, includedLog, reason, message, createdAt, includedAt } = row;
+  return {
+    ...{ id, payableId, merchantId, state, creditEpoch, amount, fee, payer, payTo },
+    chain: chain.slug,
+    asset: token.symbol,
+    transaction: includedTx ?? signed,
+    logIndex: includedLog,
+    blockNumber: includedBlock,
+    confirmations: includedBlock === null ? 0 : Math.max((cursor ?? 0) - includedBlock + 1, 1),
+    required: requiredDepth(engine, row),
+    ...{ reason, message, createdAt, includedAt },
+  };
+}
