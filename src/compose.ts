@@ -84,7 +84,6 @@ const CONNECTIONS = { requests: 12, loops: 8 };
 /** The one place that names every room. The database has been migrated. Rejects when a chain cannot be reached. */
 export async function compose(parts: Parts): Promise<House> {
   const { clock, random, log, meter, role } = parts;
-  const newId = idMaker({ clock, random });
   const url = parts.databaseUrl;
   const db = openDatabase({
     url,
@@ -100,6 +99,10 @@ export async function compose(parts: Parts): Promise<House> {
     maxConnections: CONNECTIONS.loops,
     role: "farebox_app",
   });
+  const isSandbox = parts.chains.every(({ isLocal }) => isLocal);
+  const sandbox = isSandbox && parts.sandbox ? await openSandbox(parts, parts.sandbox, loopDb) : undefined;
+  // Ids carry the merchants' time, so that they sort as what merchants are told.
+  const newId = idMaker({ clock: sandbox?.clock.clock ?? clock, random });
   const accounts = accountsOf(parts);
   const chains = await Promise.all(parts.chains.map((row) => openChain(parts, row, accounts)));
   const engine: Engine = {
@@ -117,7 +120,6 @@ export async function compose(parts: Parts): Promise<House> {
   const running = createFacilitator(engine);
   let isStarted = false;
   let draining = false;
-  const isSandbox = parts.chains.every(({ isLocal }) => isLocal);
   const { facilitator } = running;
   const { baseUrl, version } = parts;
   const rates = parts.rates ?? ratesOf(parts, { isSandbox });
@@ -129,7 +131,6 @@ export async function compose(parts: Parts): Promise<House> {
     clock,
     log,
   });
-  const sandbox = isSandbox && parts.sandbox ? await openSandbox(parts, parts.sandbox, loopDb) : undefined;
   const { app, jobs } = createApi({
     db,
     facilitator,
