@@ -9,6 +9,8 @@ export interface ProviderAdapter {
   createClearing(order: ProviderOrder): Promise<ProviderStatus>;
   /** Tells the provider to hand the received money over to us. Told again, it changes nothing. */
   settle(reference: string): Promise<ProviderStatus>;
+  /** Takes no money for it any more; what came before stays. Told again, it changes nothing. */
+  close(reference: string): Promise<ProviderStatus>;
   /** Sends money back to the payer. Asked again with the same `id` it answers with the one that was made. */
   refund(refund: RefundOrder): Promise<RefundStatus>;
   /** What the provider says now: the only thing that moves a state. */
@@ -34,10 +36,22 @@ export interface ProviderOrder {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
+export const providerStates = [
+  "awaiting-funds",
+  "funds-detected",
+  "funds-received",
+  "settling",
+  "settled",
+  "failed",
+  /** Ended without money. */
+  "closed",
+] as const;
+export type ProviderState = (typeof providerStates)[number];
+
 /** A payment at the provider. What it has received is all of the amount or nothing. */
 export interface ProviderStatus {
   readonly reference: string;
-  readonly state: "awaiting-funds" | "funds-detected" | "funds-received" | "settling" | "settled" | "failed";
+  readonly state: ProviderState;
   /** Atomic units. */
   readonly received: bigint;
   /** A sentence; null unless failed. */

@@ -2,7 +2,13 @@ import { hkdfSync } from "node:crypto";
 import { z } from "zod";
 import { fault } from "../../http/faults.ts";
 import type { SafeFetch } from "../../http/safe-fetch.ts";
-import { type ProviderAdapter, ProviderProblem, type ProviderStatus, type RefundStatus } from "../port.ts";
+import {
+  type ProviderAdapter,
+  ProviderProblem,
+  type ProviderStatus,
+  providerStates,
+  type RefundStatus,
+} from "../port.ts";
 import { verifySigned } from "./standard-webhook.ts";
 
 /** What the sandbox provider and this deployment share; both sides derive it. */
@@ -29,7 +35,7 @@ const Units = z
 const Clearing = z
   .object({
     id: z.string(),
-    state: z.enum(["awaiting-funds", "funds-detected", "funds-received", "settling", "settled", "failed"]),
+    state: z.enum(providerStates),
     received: Units,
     failure: z.string().nullable(),
   })
@@ -86,6 +92,7 @@ export function sandboxProvider({
         outcome: Outcome.parse(metadata[OUTCOME_KEY]),
       }),
     settle: (reference) => ask(Clearing, `${clearing(reference)}/settle`, {}),
+    close: (reference) => ask(Clearing, `${clearing(reference)}/close`, {}),
     refund: ({ id, reference, amount }) =>
       ask(Refund, `${clearing(reference)}/refunds`, { reference: id, amount: String(amount) }),
     getStatus: (reference) => ask(Clearing, clearing(reference)),

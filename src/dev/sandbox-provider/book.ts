@@ -2,15 +2,14 @@
 import { readFile } from "node:fs/promises";
 import { writeAtomic } from "../atomic-file.ts";
 
-export const clearingStates = [
-  "awaiting-funds",
-  "funds-detected",
-  "funds-received",
-  "settling",
-  "settled",
-  "failed",
-] as const;
-export type ClearingState = (typeof clearingStates)[number];
+export type ClearingState =
+  | "awaiting-funds"
+  | "funds-detected"
+  | "funds-received"
+  | "settling"
+  | "settled"
+  | "failed"
+  | "closed";
 
 /** A payment as the provider sees it. Amounts are whole smallest units as decimal text. */
 export interface ProviderClearing {

@@ -107,6 +107,10 @@ function routesOf({ book }: ProviderServer, moves: Moves): Readonly<Record<strin
       if (clearing.state !== "awaiting-funds") throw new Refusal(409, `it is ${clearing.state}`);
       return moves.change(paid(clearing));
     },
+    async "POST /clearings/{id}/close"(id) {
+      const clearing = found(id);
+      return clearing.state === "awaiting-funds" ? moves.change({ ...clearing, state: "closed" }) : clearing;
+    },
     async "POST /clearings/{id}/settle"(id) {
       const clearing = found(id);
       return clearing.state === "funds-received"

@@ -37,9 +37,10 @@ afterEach(async () => {
 async function untilState(reference: string, state: string) {
   await until(async () => (await provider.getStatus(reference)).state === state, `it is ${state}`);
 }
+let count = 1;
 /** A clearing that was paid and whose money is there. */
 async function received(metadata: Record<string, string> = {}) {
-  const { reference } = await provider.createClearing({ ...order, metadata });
+  const { reference } = await provider.createClearing({ ...order, id: `clr_${++count}`, metadata });
   if (metadata["sandbox.outcome"] === undefined || metadata["sandbox.outcome"] === "not-settled")
     await provider.pay(reference);
   await untilState(reference, "funds-received");
@@ -68,6 +69,15 @@ describe("the sandbox provider", () => {
     await expect(provider.pay(asked.reference)).rejects.toThrow("409");
   });
 
+  it("takes no money once it was closed", async () => {
+    const { reference } = await provider.createClearing(order);
+    expect(await provider.close(reference)).toMatchObject({ state: "closed", received: 0n });
+    await expect(provider.pay(reference)).rejects.toThrow("409");
+    expect(await provider.close(reference)).toMatchObject({ state: "closed" });
+    const paid = await received();
+    expect(await provider.close(paid)).toMatchObject({ state: "funds-received" });
+  });
+
   it("calls back at each step with what any verifier of Standard Webhooks accepts, and with an id of its own", async () => {
     const reference = await received();
     await until(async () => listener.got.length === 3, "three calls");
@@ -77,7 +87,7 @@ describe("the sandbox provider", () => {
       expect(verifier.verify(body, headers)).toMatchObject({
         id: headers["webhook-id"],
         type: "clearing.updated",
-        data: { id: reference, reference: order.id },
+        data: { id: reference, reference: `clr_${count}` },
       });
       const [event] = await provider.verifyWebhook(Buffer.from(body), new Headers(headers), new Date());
       expect(event).toEqual({ id: headers["webhook-id"], type: "clearing.updated", reference });
