@@ -34,15 +34,13 @@ export async function startSandboxProvider({
 }): Promise<SandboxProviderProcess> {
   await mkdir(dataDir, { recursive: true });
   const callbackUrl = `http://127.0.0.1:${servicePort}/v1/provider-webhooks/sandbox`;
-  const child = spawn(process.execPath, ["--import", tsx, program], {
+  const child = spawn(process.execPath, ["--import", tsx, program, join(dataDir, "sandbox-provider.json")], {
     stdio: ["pipe", "pipe", "inherit"],
     env: {},
     detached: true, // Ctrl-C in our terminal does not reach it: it is stopped in its turn
   });
   child.stdin.on("error", () => undefined); // it ended first, which `once` below tells
-  child.stdin.write(
-    `${JSON.stringify({ file: join(dataDir, "sandbox-provider.json"), ...access, callbackUrl, paceMs })}\n`,
-  );
+  child.stdin.write(`${JSON.stringify({ ...access, callbackUrl, paceMs })}\n`);
   const ended = once(child, "exit").then(() => {
     throw new Error("the sandbox provider ended before it listened");
   });
