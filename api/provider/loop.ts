@@ -1,0 +1,28 @@
+import { errorFields } from "#kernel/log";
+import { attend, type ProviderDesk } from "./verbs/attend.ts";
+import { type OrderRow, takeDue } from "./verbs/order.ts";
+
+const GROUP = 20;
+/** Longer than a provider may take to answer all that one look asks it. */
+const LEASE_MS = 60_000;
+
+/** Asks providers about what is due. Rows say what there is to do, so nothing is lost when a process ends. Returns how
+ *  many were looked at. */
+export async function attendDue(desk: ProviderDesk): Promise<number> {
+  const { db, clock, providers } = desk;
+  const names = [...providers.keys()];
+  const due = await takeDue(db, { now: clock.now(), limit: GROUP, leaseMs: LEASE_MS, providers: names });
+  await Promise.all(due.map((order) => attendOne(desk, order)));
+  return due.length;
+}
+
+async function attendOne(desk: ProviderDesk, order: OrderRow): Promise<void> {
+  try {
+    await attend(desk, order);
+  } catch (error) {
+    desk.log.warn(
+      { order: order.id, provider: order.provider, attempts: order.attempts + 1, ...errorFields(error) },
+      "a provider could not be asked; it is asked again later",
+    );
+  }
+}

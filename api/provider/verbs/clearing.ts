@@ -1,0 +1,198 @@
+import { and, eq } from "drizzle-orm";
+import { ledgerAsset } from "#kernel/asset";
+import { errorFields } from "#kernel/log";
+import { post, resolvePending, templates } from "#ledger";
+import type { Tx } from "#store";
+import type { ClearingState } from "../../clearing/state.ts";
+import { clearing } from "../../clearing/tables.ts";
+import { feeOf, type Held, hold, type Keeping, type Step, transition } from "../../clearing/verbs/lead.ts";
+import { paymentIntent } from "../../payment-intent/tables.ts";
+import { type ProviderAdapter, ProviderProblem, type ProviderStatus } from "../port.ts";
+import { type Course, courseOf } from "../state.ts";
+import { providerOrder } from "../tables.ts";
+import type { Looked, ProviderDesk } from "./attend.ts";
+import { isIt, type OrderName, type OrderRow } from "./order.ts";
+
+/** Past the end of the payer's time, so that clocks may differ. Source: merchant-api.md §1.2. */
+const SKEW_MS = 60_000;
+/** Of orders and of settlements, before a person is asked. */
+const MAX_FAILURES = 8;
+const SOON_MS = 10_000;
+const NOW_AND_THEN_MS = 60_000;
+
+/** Asks the provider of a payment where it stands, moves the clearing there, and tells the provider what follows. */
+export async function attendClearing(
+  desk: ProviderDesk,
+  adapter: ProviderAdapter,
+  order: OrderRow,
+): Promise<Looked> {
+  const status = await ask(desk, adapter, order);
+  if (!status) return over;
+  const led = await lead(desk, order, status);
+  if (!led.instruct) return lookAgain(led.state, status);
+  const told = await instruct(desk, adapter, order, { ...led, reference: status.reference });
+  return lookAgain((await lead(desk, order, told)).state, told);
+}
+
+const over: Looked = { againMs: null };
+
+/** What the provider says; it is asked for the payment first. Null for one that ended before it was asked for. */
+async function ask(
+  desk: ProviderDesk,
+  adapter: ProviderAdapter,
+  order: OrderRow,
+): Promise<ProviderStatus | null> {
+  if (order.reference !== null) return adapter.getStatus(order.reference);
+  const terms = await termsOf(desk, order);
+  if (!terms || terms.state !== "awaiting-funds") return null;
+  try {
+    return await adapter.createClearing(terms);
+  } catch (error) {
+    if (order.attempts + 1 < MAX_FAILURES) throw error;
+    await giveUp(desk, order, ["awaiting-funds"], error);
+    return null;
+  }
+}
+
+async function termsOf({ db }: ProviderDesk, { merchantId, id }: OrderName) {
+  const { state, asset, sourceAmount: amount } = clearing;
+  const [row] = await db.pool
+    .select({ id: clearing.id, state, asset, amount, metadata: paymentIntent.metadata })
+    .from(clearing)
+    .innerJoin(
+      paymentIntent,
+      and(eq(paymentIntent.merchantId, clearing.merchantId), eq(paymentIntent.id, clearing.intentId)),
+    )
+    .where(and(eq(clearing.merchantId, merchantId), eq(clearing.id, id as `clr_${string}`)));
+  return row;
+}
+
+/** Tells the provider. A settlement that cannot be told goes back a step, and fails after so many of them; what the
+ *  provider did all the same is seen at a later look. */
+async function instruct(
+  desk: ProviderDesk,
+  adapter: ProviderAdapter,
+  order: OrderRow,
+  { instruct: what, reference }: Pick<Course, "instruct"> & { readonly reference: string },
+): Promise<ProviderStatus> {
+  if (what === "close") return adapter.close(reference);
+  try {
+    return await adapter.settle(reference);
+  } catch (error) {
+    await stepBack(desk, order, error);
+    throw error;
+  }
+}
+
+async function stepBack(desk: ProviderDesk, order: OrderRow, error: unknown): Promise<void> {
+  await desk.db.tx(async (tx) => {
+    const held = await hold(tx, order);
+    if (held.clearing.state !== "settling") return;
+    const failedSteps = held.clearing.failedSteps + 1;
+    const step: Step =
+      failedSteps < MAX_FAILURES
+        ? { trigger: "back-off", cause: "the provider did not take the instruction" }
+        : { trigger: "fail", cause: "the provider never took the instruction", failure: failureOf(error) };
+    await transition(tx, desk.keeping, held, [step], { clearing: { failedSteps } });
+  });
+}
+
+async function giveUp(
+  desk: ProviderDesk,
+  order: OrderRow,
+  from: readonly ClearingState[],
+  error: unknown,
+): Promise<void> {
+  await desk.db.tx(async (tx) => {
+    const held = await hold(tx, order);
+    if (!from.includes(held.clearing.state)) return;
+    const step: Step = { trigger: "fail", cause: "the provider cannot be asked", failure: failureOf(error) };
+    await transition(tx, desk.keeping, held, [step]);
+  });
+}
+
+function failureOf(error: unknown) {
+  const { code, error: name } = errorFields(error);
+  return { code: "provider_error" as const, reason: `The provider did not answer as agreed (${code ?? name}).` };
+}
+
+interface Led extends Pick<Course, "instruct"> {
+  readonly state: ClearingState;
+}
+
+/** Brings the clearing to where its provider says it is: books the payer's money, and settles it. What is told late
+ *  changes nothing. */
+async function lead(desk: ProviderDesk, order: OrderRow, status: ProviderStatus): Promise<Led> {
+  return desk.db.tx(async (tx) => {
+    const held = await named(tx, await hold(tx, order), order, status);
+    const { state, expiresAt, sourceAmount } = held.clearing;
+    const isOver = desk.keeping.now().getTime() > expiresAt.getTime() + SKEW_MS;
+    const { triggers, isReceived, instruct: next } = courseOf(state, status.state, { isOver });
+    if (triggers.length === 0) return { state, instruct: next };
+    if (isReceived) {
+      if (status.received !== sourceAmount) throw new ProviderProblem("it took another amount than was asked for");
+      await bookReceived(tx, held, status);
+    }
+    const steps = triggers.map((trigger) => stepOf(trigger, status));
+    const isCredited = triggers.includes("credit");
+    const change = isCredited ? await credit(tx, desk, held) : { clearing: { failedSteps: 0 } };
+    const after = await transition(tx, desk.keeping, held, steps, change);
+    return { state: after.clearing.state, instruct: next };
+  });
+}
+
+/** Writes down the provider's name of the payment, the first time it is told. */
+async function named(tx: Tx, held: Held, order: OrderRow, { reference }: ProviderStatus): Promise<Held> {
+  if (held.clearing.providerReference === reference) return held;
+  await tx.update(providerOrder).set({ reference }).where(isIt(order));
+  await tx
+    .update(clearing)
+    .set({ providerReference: reference })
+    .where(and(eq(clearing.merchantId, held.clearing.merchantId), eq(clearing.id, held.clearing.id)));
+  return { ...held, clearing: { ...held.clearing, providerReference: reference } };
+}
+
+async function bookReceived(tx: Tx, { clearing: row }: Held, { reference, received }: ProviderStatus) {
+  const asset = ledgerAsset(row.asset, row.chain);
+  await post(tx, [templates.providerReceived({ asset, reference, amount: received, clearingId: row.id })]);
+}
+
+/** The payer's money becomes the merchant's, at once: there is no block that could still leave. */
+async function credit(tx: Tx, { keeping }: ProviderDesk, { clearing: row }: Held) {
+  const attempt = row.attempt + 1;
+  const gross = row.sourceAmount;
+  const fee = feeOf(gross, row.feeBps);
+  const asset = ledgerAsset(row.asset, row.chain);
+  const { merchantId, id: clearingId } = row;
+  await post(tx, [
+    templates.clearingSettled({ clearingId, attempt, merchantId, asset, gross, fee, blockNumber: null }),
+  ]);
+  await resolvePending(tx, "post", [templates.settleEventKey({ clearingId, attempt })]);
+  const settledAt = keeping.now();
+  return {
+    clearing: { attempt, settlementAmount: gross, fee, settledAt, isFinal: true, failedSteps: 0 },
+    intent: { completedAt: settledAt },
+  };
+}
+
+function stepOf(trigger: Step["trigger"] & string, { failure }: ProviderStatus): Step {
+  const cause = "told by the provider";
+  if (trigger !== "fail") return { trigger, cause };
+  const reason = `The provider could not complete the payment${failure ? `: ${failure}` : ""}.`;
+  return { trigger, cause, failure: { code: "provider_error", reason } };
+}
+
+/** Callbacks lead; this is for those that never come. */
+function lookAgain(state: ClearingState, status: ProviderStatus): Looked {
+  switch (state) {
+    case "awaiting-funds":
+      return { againMs: NOW_AND_THEN_MS };
+    case "funds-detected":
+    case "funds-received":
+    case "settling":
+      return { againMs: SOON_MS };
+    // Money that the provider has seen and not received yet may still come.
+    default:
+      return status.state === "funds-detected" ? { againMs: SOON_MS } : over;
+  }
+}
