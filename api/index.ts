@@ -5,7 +5,7 @@ import type { Clock } from "#kernel/clock";
 import type { NewId } from "#kernel/id";
 import type { Log } from "#kernel/log";
 import { systemRandom } from "#kernel/system";
-import type { Database } from "#store";
+import type { Database, outbox, Tx } from "#store";
 import { mountDocs } from "./docs.ts";
 import { healthRoutes, type Readiness } from "./health.ts";
 import type { Edge } from "./http/context.ts";
@@ -15,6 +15,7 @@ import { openCors, privateAnswers, securityHeaders } from "./http/headers.ts";
 import type { Job } from "./http/job.ts";
 import { requestJobs } from "./http/jobs.ts";
 import { limitsOf, memoryCount, noCount, rateHeaders } from "./http/limit.ts";
+import type { LoopSpec } from "./http/loop.ts";
 import { answerNotFound } from "./http/not-found.ts";
 import { onError } from "./http/problem.ts";
 import { requestContext } from "./http/request-id.ts";
@@ -28,6 +29,8 @@ import { merchantRoutes } from "./merchant/routes.ts";
 import { addDocument } from "./openapi.ts";
 import { paymentIntentRoutes } from "./payment-intent/routes.ts";
 import { payoutRoutes } from "./payout/routes.ts";
+import { providerJobs } from "./provider/jobs.ts";
+import { providerHearer, providerLoop } from "./provider/loop.ts";
 import type { ProviderAdapter } from "./provider/port.ts";
 import { callbackRoutes, sandboxRoutes } from "./provider/routes.ts";
 import type { Sandbox } from "./provider/sandbox.ts";
@@ -49,6 +52,7 @@ import { describePayments, x402Routes } from "./x402/routes.ts";
 export type { Readiness } from "./health.ts";
 export { errorReference } from "./http/errors.ts";
 export type { Job } from "./http/job.ts";
+export type { LoopSpec } from "./http/loop.ts";
 export { type Permission, permissions } from "./http/permissions.ts";
 export { createSafeFetch } from "./http/safe-fetch.ts";
 export { deriveKey, type KeyKind, type Secret } from "./merchant/key.ts";
@@ -110,6 +114,8 @@ export interface ApiDeps {
   readonly sandbox?: Sandbox | undefined;
 }
 
+type Hearer = (tx: Tx, facts: readonly outbox.Fact[]) => Promise<void>;
+
 /** A new payout address must wait a day. */
 const COOLING_MS = 24 * 3_600_000;
 
@@ -130,6 +136,10 @@ export function createApi({
   readonly app: OpenAPIHono;
   /** What has to be done apart from requests. */
   readonly jobs: readonly Job[];
+  /** The same for what moves money; processes that only answer requests leave it to others. */
+  readonly loops: readonly LoopSpec[];
+  /** To be called with every fact, in the transaction that marks it as delivered. */
+  readonly hearers: readonly Hearer[];
 } {
   const { masterSecret, version, allowLocalTargets } = config;
   const baseUrl = config.baseUrl.replace(/\/+$/, "");
@@ -138,6 +148,10 @@ export function createApi({
   const count = config.rateLimits === "on" ? memoryCount() : noCount;
   // Merchants live by a clock that a sandbox can move; what others judge by their own clocks goes by the machine's.
   const merchantClock = sandbox?.clock.clock ?? clock;
+  const adapters = [...(rest.providers ?? []), ...(sandbox?.provider ? [sandbox.provider] : [])];
+  const providers = new Map(adapters.map((each) => [each.name, each]));
+  const keeping = { facilitator, baseUrl, newId, now: () => merchantClock.now() };
+  const providerDesk = { db, providers, clock, log, keeping };
   const edge: Edge = {
     db,
     clock: merchantClock,
@@ -175,14 +189,8 @@ export function createApi({
   app.openapiRoutes(resourceRoutes({ facilitator, allowLocalTargets, safeFetch }));
   app.openapiRoutes(paymentIntentRoutes({ facilitator, rates, baseUrl, isSandbox }));
   app.openapiRoutes(payoutRoutes({ facilitator, coolingMs: edge.isSandbox ? 0 : COOLING_MS }));
-  const providers = new Map(
-    [...(rest.providers ?? []), ...(sandbox?.provider ? [sandbox.provider] : [])].map((each) => [
-      each.name,
-      each,
-    ]),
-  );
   app.openapiRoutes(callbackRoutes({ providers, clock }));
-  if (sandbox) app.openapiRoutes(sandboxRoutes(sandbox));
+  if (sandbox) app.openapiRoutes(sandboxRoutes({ ...sandbox, facilitator, machine: clock }));
   app.openapiRoutes(x402Routes({ facilitator, baseUrl }));
   app.openapiRoutes([payableIndex({ facilitator })] as const);
   mountAgentUrl(app, { facilitator, baseUrl });
@@ -194,6 +202,8 @@ export function createApi({
   const jobs = [
     ...requestJobs({ db, clock: merchantClock }),
     ...resourceJobs({ db, facilitator, safeFetch, clock, log }),
+    ...providerJobs(providerDesk),
   ];
-  return { app, jobs };
+  const loops = [providerLoop(providerDesk)];
+  return { app, jobs, loops, hearers: [providerHearer(providerDesk)] };
 }

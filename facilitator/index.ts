@@ -46,6 +46,7 @@ export {
 } from "./settlement/engine.ts";
 export { health, type SettlementHealth } from "./settlement/health.ts";
 export type { PaymentLookup, PaymentRef } from "./settlement/lookup.ts";
+export { type Loop, loop } from "./settlement/loop.ts";
 export type { PayableState } from "./settlement/offer.ts";
 export type { OutgoingOrder, OutgoingStatus } from "./settlement/outgoing.ts";
 export type { PaymentView } from "./settlement/payments.ts";

@@ -2,6 +2,7 @@ import {
   createApi,
   createSafeFetch,
   fixedRates,
+  type LoopSpec,
   liveRates,
   openMovableClock,
   paymentCodec,
@@ -20,6 +21,8 @@ import {
   defaultSettings,
   type Engine,
   health,
+  type Loop,
+  loop,
   type Meter,
   type Reconciled,
   type Running,
@@ -131,7 +134,7 @@ export async function compose(parts: Parts): Promise<House> {
     clock,
     log,
   });
-  const { app, jobs } = createApi({
+  const { app, jobs, loops, hearers } = createApi({
     db,
     facilitator,
     agents,
@@ -151,7 +154,10 @@ export async function compose(parts: Parts): Promise<House> {
     },
   });
   const background =
-    role === "web" ? noBackground : await openBackground(parts, { hearers: [running.hear], jobs });
+    role === "web"
+      ? noBackground
+      : await openBackground(parts, { hearers: [running.hear, ...hearers], jobs });
+  const merchantLoops = role === "web" ? [] : loops.map((spec) => loopOf(engine, spec));
   return {
     app,
     facilitator,
@@ -167,6 +173,7 @@ export async function compose(parts: Parts): Promise<House> {
       sandbox?.clock.start();
       running.start({ moneyLoops: role !== "web" });
       background.start();
+      for (const each of merchantLoops) each.start();
       await untilWorking(engine, facilitator);
       isStarted = true;
     },
@@ -177,9 +184,14 @@ export async function compose(parts: Parts): Promise<House> {
     },
     async close() {
       await Promise.all([running.stop(), background.stop(), agents.close(), sandbox?.clock.stop()]);
+      await Promise.all(merchantLoops.map((each) => each.stop()));
       await Promise.all([db.close(), loopDb.close()]);
     },
   };
+}
+
+function loopOf({ clock, log, meter }: Engine, { name, everyMs, turn }: LoopSpec): Loop {
+  return loop({ name, clock, log, meter, everyMs }, async () => void (await turn()));
 }
 
 async function openSandbox(parts: Parts, given: SandboxParts, db: Database): Promise<Sandbox> {

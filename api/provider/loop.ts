@@ -1,14 +1,28 @@
 import { errorFields } from "#kernel/log";
+import type { outbox, Tx } from "#store";
+import type { LoopSpec } from "../http/loop.ts";
 import { attend, type ProviderDesk } from "./verbs/attend.ts";
-import { type OrderRow, takeDue } from "./verbs/order.ts";
+import { hearOfPayments, type OrderRow, takeDue } from "./verbs/order.ts";
 
+const EVERY_MS = 500;
 const GROUP = 20;
 /** Longer than a provider may take to answer all that one look asks it. */
 const LEASE_MS = 60_000;
 
+/** Brings payments to where their providers say they are. */
+export function providerLoop(desk: ProviderDesk): LoopSpec {
+  return { name: "providers", everyMs: EVERY_MS, turn: () => attendDue(desk) };
+}
+
+/** Hears of payments that a provider is to be asked for, or told of. */
+export function providerHearer({ providers, clock }: Pick<ProviderDesk, "providers" | "clock">) {
+  return (tx: Tx, facts: readonly outbox.Fact[]) =>
+    hearOfPayments(tx, facts, { providers: [...providers.keys()], now: clock.now() });
+}
+
 /** Asks providers about what is due. Rows say what there is to do, so nothing is lost when a process ends. Returns how
  *  many were looked at. */
-export async function attendDue(desk: ProviderDesk): Promise<number> {
+async function attendDue(desk: ProviderDesk): Promise<number> {
   const { db, clock, providers } = desk;
   const names = [...providers.keys()];
   const due = await takeDue(db, { now: clock.now(), limit: GROUP, leaseMs: LEASE_MS, providers: names });

@@ -1,4 +1,5 @@
 import { createRoute, defineOpenAPIRoute, z } from "@hono/zod-openapi";
+import type { Facilitator } from "#facilitator";
 import type { Clock } from "#kernel/clock";
 import { fault } from "../http/faults.ts";
 import { limitByAddress } from "../http/limit.ts";
@@ -6,7 +7,16 @@ import { body, bodyFaults, json, problems, secretKey, secretKeyFaults } from "..
 import { readBytes } from "../http/strict-json.ts";
 import type { Providers } from "./port.ts";
 import type { Sandbox } from "./sandbox.ts";
-import { ClockAdvance, ClockAdvanced, ProviderPath, Received, Reorg } from "./schema.ts";
+import {
+  ClockAdvance,
+  ClockAdvanced,
+  ProviderPath,
+  Received,
+  Reorg,
+  SimulatedDeposit,
+  SimulatedDepositInput,
+} from "./schema.ts";
+import { simulateDeposit } from "./verbs/deposit.ts";
 import { receive } from "./verbs/receive.ts";
 import { advanceClock, reorganize } from "./verbs/world.ts";
 
@@ -66,7 +76,41 @@ export function callbackRoutes({
 const testing = { tags: ["sandbox"], ...secretKey({ permission: "merchant:manage" }) };
 
 /** What a sandbox can be made to live through; these routes exist nowhere else. Source: merchant-api.md §2.7, §10.7. */
-export function sandboxRoutes({ chain, clock: movable }: Sandbox) {
+export function sandboxRoutes({
+  chain,
+  clock: movable,
+  provider,
+  facilitator,
+  machine,
+}: Sandbox & { readonly facilitator: Facilitator; readonly machine: Clock }) {
+  const payer = { chain, provider, facilitator, clock: machine };
+  const deposit = defineOpenAPIRoute({
+    addRoute: true,
+    route: createRoute({
+      ...testing,
+      method: "post",
+      path: "/v1/test/deposits",
+      summary: "Pay as a payer would",
+      description:
+        "Sends dev tokens to the address of the payment's order, calls the router with its order, or lets the " +
+        "simulated provider's payer pay. What comes of it is seen at the payment. A delayed one is forgotten when the " +
+        "process ends that took it.",
+      request: { body: body(SimulatedDepositInput) },
+      responses: {
+        200: json(SimulatedDeposit, "Sent, or going to be"),
+        ...problems(
+          ...secretKeyFaults,
+          ...bodyFaults,
+          "not_found",
+          "simulation_impossible",
+          "currency_unsupported",
+          "too_many_decimals",
+        ),
+      },
+    }),
+    handler: async (c) =>
+      c.json(await simulateDeposit(payer, { ctx: c.var.merchant, input: c.req.valid("json") }), 200),
+  });
   const advance = defineOpenAPIRoute({
     addRoute: true,
     route: createRoute({
@@ -105,5 +149,5 @@ export function sandboxRoutes({ chain, clock: movable }: Sandbox) {
     handler: async (c) =>
       c.json(await reorganize(chain, { ctx: c.var.merchant, input: c.req.valid("json") }), 200),
   });
-  return [advance, reorg] as const;
+  return [deposit, advance, reorg] as const;
 }

@@ -37,7 +37,8 @@ export const SimulatedDepositInput = z
   .strictObject({
     paymentId: z.string().max(40).openapi({ description: "A payment intent (pi_…) or a clearing (clr_…)" }),
     amount: MoneyInput.optional().openapi({
-      description: "In a token of the chain; what is still missing when left out. Less, more and another token are possible",
+      description:
+        "In a token of the chain; what is still missing when left out. Less, more and another token are possible",
     }),
     delay: z.int().min(0).max(600).default(0).openapi({ description: "Seconds until it is sent" }),
   })

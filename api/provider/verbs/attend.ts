@@ -1,12 +1,11 @@
 import type { Clock } from "#kernel/clock";
 import { errorFields, type Log } from "#kernel/log";
 import type { Database } from "#store";
-import type { ProviderAdapter, Providers } from "../port.ts";
+import type { ClearingDesk } from "../../clearing/verbs/step.ts";
+import type { Providers } from "../port.ts";
 import { providerOrder } from "../tables.ts";
-import type { Keeping } from "../../clearing/verbs/lead.ts";
 import { attendClearing } from "./clearing.ts";
 import { isIt, type OrderRow } from "./order.ts";
-import { attendRefund } from "./refund.ts";
 
 /** What leading payments at providers needs. */
 export interface ProviderDesk {
@@ -16,7 +15,7 @@ export interface ProviderDesk {
   readonly clock: Clock;
   readonly log: Log;
   /** What moves clearings and refunds; its time is the merchants'. */
-  readonly keeping: Keeping;
+  readonly keeping: Pick<ClearingDesk, "facilitator" | "baseUrl" | "newId" | "now">;
 }
 
 /** What became of an order at this look. */
@@ -34,7 +33,7 @@ export async function attend(desk: ProviderDesk, order: OrderRow): Promise<void>
   const adapter = desk.providers.get(order.provider);
   if (!adapter) return;
   try {
-    await note(desk, order, { ...(await look(desk, adapter, order)), attempts: 0, failure: null });
+    await note(desk, order, { ...(await attendClearing(desk, adapter, order)), attempts: 0, failure: null });
   } catch (error) {
     const { code, message, error: name } = errorFields(error);
     const attempts = order.attempts + 1;
@@ -43,12 +42,6 @@ export async function attend(desk: ProviderDesk, order: OrderRow): Promise<void>
     await note(desk, order, { againMs: seconds * 1_000, attempts, failure });
     throw error;
   }
-}
-
-function look(desk: ProviderDesk, adapter: ProviderAdapter, order: OrderRow): Promise<Looked> {
-  return order.kind === "clearing"
-    ? attendClearing(desk, adapter, order)
-    : attendRefund(desk, adapter, order);
 }
 
 type Note = Looked & Pick<OrderRow, "attempts" | "failure">;

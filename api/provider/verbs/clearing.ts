@@ -1,11 +1,13 @@
 import { and, eq } from "drizzle-orm";
 import { ledgerAsset } from "#kernel/asset";
+import { assert } from "#kernel/fault";
 import { errorFields } from "#kernel/log";
 import { post, resolvePending, templates } from "#ledger";
 import type { Tx } from "#store";
 import type { ClearingState } from "../../clearing/state.ts";
 import { clearing } from "../../clearing/tables.ts";
-import { feeOf, type Held, hold, type Keeping, type Step, transition } from "../../clearing/verbs/lead.ts";
+import { lockPayment } from "../../clearing/verbs/payment.ts";
+import { feeOf, type Held, type Step, transition } from "../../clearing/verbs/step.ts";
 import { paymentIntent } from "../../payment-intent/tables.ts";
 import { type ProviderAdapter, ProviderProblem, type ProviderStatus } from "../port.ts";
 import { type Course, courseOf } from "../state.ts";
@@ -44,7 +46,7 @@ async function ask(
 ): Promise<ProviderStatus | null> {
   if (order.reference !== null) return adapter.getStatus(order.reference);
   const terms = await termsOf(desk, order);
-  if (!terms || terms.state !== "awaiting-funds") return null;
+  if (terms?.state !== "awaiting-funds") return null;
   try {
     return await adapter.createClearing(terms);
   } catch (error) {
@@ -113,11 +115,21 @@ async function giveUp(
 
 function failureOf(error: unknown) {
   const { code, error: name } = errorFields(error);
-  return { code: "provider_error" as const, reason: `The provider did not answer as agreed (${code ?? name}).` };
+  return {
+    code: "provider_error" as const,
+    reason: `The provider did not answer as agreed (${code ?? name}).`,
+  };
 }
 
 interface Led extends Pick<Course, "instruct"> {
   readonly state: ClearingState;
+}
+
+/** The clearing and its intent, held until the transaction ends. */
+async function hold(tx: Tx, { merchantId, id }: OrderName): Promise<Held> {
+  const { intent, clearing: row } = await lockPayment(tx, merchantId, id);
+  assert(row, "an order's clearing is there");
+  return { intent, clearing: row };
 }
 
 /** Brings the clearing to where its provider says it is: books the payer's money, and settles it. What is told late
@@ -130,7 +142,8 @@ async function lead(desk: ProviderDesk, order: OrderRow, status: ProviderStatus)
     const { triggers, isReceived, instruct: next } = courseOf(state, status.state, { isOver });
     if (triggers.length === 0) return { state, instruct: next };
     if (isReceived) {
-      if (status.received !== sourceAmount) throw new ProviderProblem("it took another amount than was asked for");
+      if (status.received !== sourceAmount)
+        throw new ProviderProblem("it took another amount than was asked for");
       await bookReceived(tx, held, status);
     }
     const steps = triggers.map((trigger) => stepOf(trigger, status));

@@ -1,13 +1,14 @@
 import { and, desc, eq } from "drizzle-orm";
 import type { Facilitator } from "#facilitator";
-import { address } from "#kernel/bytes";
+import { address, fromBytes, hash } from "#kernel/bytes";
 import type { Clock } from "#kernel/clock";
-import { Fault } from "#kernel/fault";
-import { isId } from "#kernel/id";
+import type { Fault } from "#kernel/fault";
+import { keccak256 } from "#kernel/keccak";
 import { errorFields } from "#kernel/log";
 import type { Money } from "#kernel/money";
 import type { Executor } from "#store";
-import { clearing, clearingDeposit, clearingOrder } from "../../clearing/tables.ts";
+import { clearingDeposit, clearingOrder } from "../../clearing/tables.ts";
+import { type ClearingRow, findPayment } from "../../clearing/verbs/payment.ts";
 import type { Call, MerchantCtx } from "../../http/context.ts";
 import { fault } from "../../http/faults.ts";
 import { parseAmount, presentAmount } from "../../http/money.ts";
@@ -20,7 +21,6 @@ export interface Payer extends Pick<Sandbox, "chain" | "provider"> {
   /** The machine's. */
   readonly clock: Clock;
 }
-type ClearingRow = typeof clearing.$inferSelect;
 type OrderRow = typeof clearingOrder.$inferSelect;
 /** What will be done, once it is found possible. */
 interface Plan {
@@ -49,26 +49,17 @@ export async function simulateDeposit(
 }
 
 async function planOf(payer: Payer, ctx: MerchantCtx, input: SimulatedDepositInput): Promise<Plan> {
-  const paid = await findClearing(ctx.db.pool, ctx.merchantId, input.paymentId);
+  const { clearing: paid } = await findPayment(ctx.db.pool, ctx.merchantId, input.paymentId);
+  if (!paid) throw impossible("this payment was not confirmed, so there is nothing to pay to");
   const asked = input.amount ? parseAmount(input.amount, "/amount") : null;
   if (paid.provider !== "evm") return planAtProvider(payer, paid, asked);
   const order = await liveOrder(ctx.db.pool, paid);
   if (!order) throw impossible("this payment takes no deposits");
-  if (order.path === "on-chain-contract") return planThroughRouter(payer, order, asked);
+  if (order.path === "on-chain-contract") return planThroughRouter(payer, paid, order, asked);
   const money = asked ?? { amount: await missing(ctx.db.pool, order), asset: order.asset };
   const token = tokenOf(payer, order.chain, money.asset);
   const { chain } = payer;
   return { money, carryOut: () => chain.transfer({ token, to: order.address, amount: money.amount }) };
-}
-
-/** By the id of the intent or of the clearing. Fault: `not_found`. */
-async function findClearing(db: Executor, merchantId: string, id: string): Promise<ClearingRow> {
-  const isClearing = isId("clr", id) ? eq(clearing.id, id) : isId("pi", id) ? eq(clearing.intentId, id) : null;
-  const [row] = isClearing
-    ? await db.select().from(clearing).where(and(eq(clearing.merchantId, merchantId), isClearing))
-    : [];
-  if (!row) throw fault("not_found");
-  return row;
 }
 
 async function liveOrder(db: Executor, { merchantId, id }: ClearingRow): Promise<OrderRow | undefined> {
@@ -93,15 +84,20 @@ async function missing(db: Executor, order: OrderRow): Promise<bigint> {
   return came < order.amount ? order.amount - came : order.amount;
 }
 
-function planThroughRouter({ chain }: Payer, order: OrderRow, asked: Money | null): Plan {
+function planThroughRouter(
+  { chain }: Payer,
+  { intentId }: ClearingRow,
+  order: OrderRow,
+  asked: Money | null,
+): Plan {
   const { address: router, token, payTo, amount, signature, asset } = order;
   if (asked && (asked.amount !== amount || asked.asset !== asset))
     throw impossible("the router takes exactly what was ordered");
+  const paymentRef = hash(fromBytes(keccak256(Buffer.from(intentId))));
   const deadline = BigInt(Math.floor(order.expiresAt.getTime() / 1_000));
   return {
     money: { amount, asset },
-    carryOut: () =>
-      chain.payOrder({ router, paymentRef: order.paymentRef, token, payTo, amount, deadline, signature }),
+    carryOut: () => chain.payOrder({ router, paymentRef, token, payTo, amount, deadline, signature }),
   };
 }
 

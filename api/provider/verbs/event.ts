@@ -13,7 +13,10 @@ export async function handleEvent(
 ): Promise<void> {
   const { db, clock } = desk;
   const isIt = and(eq(providerEvent.provider, named.provider), eq(providerEvent.eventId, named.eventId));
-  const [event] = await db.pool.select().from(providerEvent).where(and(isIt, isNull(providerEvent.handledAt)));
+  const [event] = await db.pool
+    .select()
+    .from(providerEvent)
+    .where(and(isIt, isNull(providerEvent.handledAt)));
   if (!event) return;
   try {
     const order = await findByReference(db.pool, event);

@@ -30,7 +30,12 @@ export async function findByReference(
 /** Takes orders that are due, each for one caller: who does not come back within the lease has lost them. */
 export async function takeDue(
   { pool }: Pick<Database, "pool">,
-  { now, limit, leaseMs, providers }: {
+  {
+    now,
+    limit,
+    leaseMs,
+    providers,
+  }: {
     readonly now: Date;
     readonly limit: number;
     readonly leaseMs: number;
