@@ -1,6 +1,5 @@
 import { errorFields } from "#kernel/log";
 import type { outbox, Tx } from "#store";
-import type { LoopSpec } from "../http/loop.ts";
 import { attend, type ProviderDesk } from "./verbs/attend.ts";
 import { hearOfPayments, type OrderRow, takeDue } from "./verbs/order.ts";
 
@@ -10,7 +9,7 @@ const GROUP = 20;
 const LEASE_MS = 60_000;
 
 /** Brings payments to where their providers say they are. */
-export function providerLoop(desk: ProviderDesk): LoopSpec {
+export function providerLoop(desk: ProviderDesk) {
   return { name: "providers", everyMs: EVERY_MS, turn: () => attendDue(desk) };
 }
 

@@ -23,8 +23,8 @@ export async function handleEvent(
     if (!order) throw new Error("nothing here is known by this reference");
     await attend(desk, order);
   } catch (error) {
-    const { code, error: text } = errorFields(error);
-    const failure = String(code ?? text);
+    const { code, message, error: name } = errorFields(error);
+    const failure = String(code ?? message ?? name);
     await db.pool
       .update(providerEvent)
       .set({ attempts: sql`${providerEvent.attempts} + 1`, failure })

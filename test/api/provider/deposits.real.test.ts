@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 import { type DevChain, startDevChain } from "../../support/dev-chain.ts";
-import { newMerchant, type RunningHouse, startHouse, until } from "../../support/house.ts";
+import { type Answer, newMerchant, type RunningHouse, startHouse, until } from "../../support/house.ts";
 
 let dev: DevChain;
 let database: TestDatabase;
@@ -20,8 +20,9 @@ afterAll(async () => {
   await dev.stop();
 });
 
+type Called = Pick<Answer, "status" | "body">;
 let count = 0;
-async function call(method: string, path: string, body?: unknown, by = merchant) {
+async function call(method: string, path: string, body?: unknown, by = merchant): Promise<Called> {
   const headers = { "Idempotency-Key": `deposit-${++count}` };
   const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
   const response = await by.call(path, init);

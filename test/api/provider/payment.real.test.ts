@@ -4,7 +4,7 @@ import { sandboxAccess } from "#api";
 import { balances, differences, transfers } from "../../facilitator/ledger/rows.ts";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 import { type DevChain, masterSecret, startDevChain } from "../../support/dev-chain.ts";
-import { newMerchant, type RunningHouse, startHouse, until } from "../../support/house.ts";
+import { type Answer, newMerchant, type RunningHouse, startHouse, until } from "../../support/house.ts";
 
 const asset = "USDC@sandbox";
 const [held, clearingAccount] = ["asset:provider:sandbox", "liability:clearing"];
@@ -26,8 +26,9 @@ afterAll(async () => {
 });
 afterEach(async () => expect(await differences(database)).toEqual({}));
 
+type Called = Pick<Answer, "status" | "body">;
 let count = 0;
-async function call(method: string, path: string, body?: unknown) {
+async function call(method: string, path: string, body?: unknown): Promise<Called> {
   const headers = { "Idempotency-Key": `provider-${++count}` };
   const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
   const response = await merchant.call(path, init);
@@ -255,7 +256,10 @@ describe("elsewhere", () => {
         },
         body: JSON.stringify({ amount: { amount: "50", asset: "USD" }, provider: "sandbox" }),
       });
-      expect([response.status, (await response.json()).code]).toEqual([422, "rail_unsupported"]);
+      expect([response.status, ((await response.json()) as { code?: string }).code]).toEqual([
+        422,
+        "rail_unsupported",
+      ]);
     } finally {
       await other.stop();
     }
