@@ -1,5 +1,5 @@
 import type { ClearingState, ClearingTrigger } from "../clearing/state.ts";
-import type { ProviderState } from "./port.ts";
+import type { ProviderState, ProviderStatus } from "./port.ts";
 
 /** What follows for a clearing from what its provider says now. */
 export interface Course {
@@ -12,45 +12,43 @@ export interface Course {
 
 const receivedStates: ReadonlySet<ProviderState> = new Set(["funds-received", "settling", "settled"]);
 
-/** Pure, and the same however often and in which order it is asked: a status that is older than the clearing's state
- *  leads nowhere. `isOver`: the payer's time has ended. */
+/** Pure. A status that is older than the clearing's state leads nowhere, so the order in which statuses are told does not
+ *  matter. The end of the payer's time is the clearing's own. */
 export function courseOf(
   from: ClearingState,
-  state: ProviderState,
-  { isOver }: { readonly isOver: boolean },
+  { state, received }: Pick<ProviderStatus, "state" | "received">,
 ): Course {
-  const isReceived = receivedStates.has(state);
-  const triggers = triggersOf(from, state, isOver && !isReceived);
+  const isReceived = receivedStates.has(state) || (state === "failed" && received > 0n);
+  const triggers = triggersOf(from, state, isReceived);
   return { triggers, isReceived, instruct: instructionOf(from, state, triggers) };
 }
 
 function triggersOf(
   from: ClearingState,
   state: ProviderState,
-  isExpiring: boolean,
+  isReceived: boolean,
 ): readonly ClearingTrigger[] {
   const end: readonly ClearingTrigger[] = state === "settled" ? ["credit"] : [];
-  const isReceived = receivedStates.has(state);
   switch (from) {
     case "awaiting-funds":
       if (state === "failed") return ["fail"];
       if (isReceived) return ["detect", "receive", "settle", ...end];
       if (state === "funds-detected") return ["detect"];
-      return isExpiring || state === "closed" ? ["expire"] : [];
+      return state === "closed" ? ["expire"] : [];
     case "funds-detected":
       if (state === "failed") return ["fail"];
       return isReceived ? ["receive", "settle", ...end] : [];
+    // Money that a settlement failed on is settled again, when a retry asks for it.
     case "funds-received":
-      if (state === "failed") return ["fail"];
-      return ["settle", ...end];
+      return isReceived ? ["settle", ...end] : ["fail"];
     case "settling":
       return state === "failed" ? ["fail"] : end;
     // What ended and is paid after all is settled; what was called off waits for a person.
     case "expired":
     case "failed":
-      return isReceived ? ["reopen", "settle", ...end] : [];
+      return isReceived && state !== "failed" ? ["reopen", "settle", ...end] : [];
     case "cancelled":
-      return isReceived ? ["review"] : [];
+      return isReceived && state !== "failed" ? ["review"] : [];
     default:
       return [];
   }
@@ -61,7 +59,8 @@ function instructionOf(
   state: ProviderState,
   triggers: readonly ClearingTrigger[],
 ): Course["instruct"] {
-  if (state === "funds-received" && (triggers.includes("settle") || from === "settling")) return "settle";
-  const isEnded = triggers.includes("expire") || from === "cancelled" || from === "expired";
-  return isEnded && state === "awaiting-funds" ? "close" : null;
+  if (triggers.includes("settle") && (state === "funds-received" || state === "failed")) return "settle";
+  if (from === "settling" && state === "funds-received") return "settle";
+  const isOver = from === "cancelled" || from === "expired";
+  return isOver && state === "awaiting-funds" ? "close" : null;
 }

@@ -15,8 +15,6 @@ import { providerOrder } from "../tables.ts";
 import type { Looked, ProviderDesk } from "./attend.ts";
 import { isIt, type OrderName, type OrderRow } from "./order.ts";
 
-/** Past the end of the payer's time, so that clocks may differ. Source: merchant-api.md §1.2. */
-const SKEW_MS = 60_000;
 /** Of orders and of settlements, before a person is asked. */
 const MAX_FAILURES = 8;
 const SOON_MS = 10_000;
@@ -137,9 +135,8 @@ async function hold(tx: Tx, { merchantId, id }: OrderName): Promise<Held> {
 async function lead(desk: ProviderDesk, order: OrderRow, status: ProviderStatus): Promise<Led> {
   return desk.db.tx(async (tx) => {
     const held = await named(tx, await hold(tx, order), order, status);
-    const { state, expiresAt, sourceAmount } = held.clearing;
-    const isOver = desk.keeping.now().getTime() > expiresAt.getTime() + SKEW_MS;
-    const { triggers, isReceived, instruct: next } = courseOf(state, status.state, { isOver });
+    const { state, sourceAmount, failedSteps } = held.clearing;
+    const { triggers, isReceived, instruct: next } = courseOf(state, status);
     if (triggers.length === 0) return { state, instruct: next };
     if (isReceived) {
       if (status.received !== sourceAmount)
@@ -147,8 +144,10 @@ async function lead(desk: ProviderDesk, order: OrderRow, status: ProviderStatus)
       await bookReceived(tx, held, status);
     }
     const steps = triggers.map((trigger) => stepOf(trigger, status));
-    const isCredited = triggers.includes("credit");
-    const change = isCredited ? await credit(tx, desk, held) : { clearing: { failedSteps: 0 } };
+    // What failed with the money there can be tried again.
+    const noted =
+      triggers.includes("fail") && isReceived ? { clearing: { failedSteps: failedSteps + 1 } } : {};
+    const change = triggers.includes("credit") ? await credit(tx, desk, held) : noted;
     const after = await transition(tx, desk.keeping, held, steps, change);
     return { state: after.clearing.state, instruct: next };
   });

@@ -1,7 +1,6 @@
-import { and, asc, eq, inArray, isNotNull, lte, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, lte, sql } from "drizzle-orm";
 import type { Database, Executor, outbox, Tx } from "#store";
 import { providerOrder } from "../tables.ts";
-import { CLOCK_ADVANCED } from "./world.ts";
 
 export type OrderRow = typeof providerOrder.$inferSelect;
 /** What names an order. */
@@ -61,6 +60,7 @@ const ofPayments: ReadonlySet<string> = new Set([
   "payment.clearing",
   "payment.reopened",
   "payment.funds_received",
+  "payment.expired",
   "payment.cancelled",
 ]);
 
@@ -74,8 +74,6 @@ export async function hearOfPayments(
   if (providers.length === 0) return;
   const about = facts.filter(({ type }) => ofPayments.has(type));
   if (about.length > 0) await makeDue(tx, about, { providers, now });
-  if (facts.some(({ type }) => type === CLOCK_ADVANCED))
-    await tx.update(providerOrder).set({ dueAt: now }).where(isNotNull(providerOrder.dueAt));
 }
 
 async function makeDue(

@@ -6,7 +6,7 @@ import type { SandboxChain } from "../sandbox.ts";
 import type { ClockAdvance, ClockAdvanced, Reorg } from "../schema.ts";
 
 /** Told when the merchant clock was moved: who waits for an hour of it need not wait for the next look. */
-export const CLOCK_ADVANCED = "sandbox.clock_advanced";
+const CLOCK_ADVANCED = "sandbox.clock_advanced";
 
 /** Moves the merchant clock of the whole deployment forward; every process goes by it when this returns. */
 export async function advanceClock(

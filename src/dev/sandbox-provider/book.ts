@@ -33,7 +33,7 @@ export interface ProviderRefund {
 }
 export const outcomes = ["by-command", "paid", "declined", "not-settled"] as const;
 /** `by-command`: somebody must pay it; `paid`: it is paid by itself; `declined`: so it is, and the money is refused;
- *  `not-settled`: the money comes and its settlement fails. */
+ *  `not-settled`: the money comes and its first settlement fails. */
 export type Outcome = (typeof outcomes)[number];
 
 /** What happens next by itself, or null when nothing does. */
@@ -46,11 +46,17 @@ export function next(clearing: ProviderClearing): ProviderClearing | null {
       if (outcome === "declined") return { ...clearing, received: "0", state: "failed", failure: "declined" };
       return { ...clearing, state: "funds-received" };
     case "settling":
-      if (outcome === "not-settled") return { ...clearing, state: "failed", failure: "settlement refused" };
+      if (outcome === "not-settled")
+        return { ...clearing, state: "failed", failure: "settlement refused", outcome: "by-command" };
       return { ...clearing, state: "settled" };
     default:
       return null;
   }
+}
+
+/** Whether a settlement can be begun: also once more, after one that failed. */
+export function isSettleable({ state, received }: ProviderClearing): boolean {
+  return state === "funds-received" || (state === "failed" && received !== "0");
 }
 
 /** The payer's money, which is exactly what was asked for. */

@@ -2,7 +2,15 @@
 import { randomUUID, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { z } from "zod";
-import { type Book, next, outcomes, type ProviderClearing, type ProviderRefund, paid } from "./book.ts";
+import {
+  type Book,
+  isSettleable,
+  next,
+  outcomes,
+  type ProviderClearing,
+  type ProviderRefund,
+  paid,
+} from "./book.ts";
 import type { Callbacks } from "./callbacks.ts";
 
 export interface ProviderServer {

@@ -118,11 +118,13 @@ describe("the sandbox provider", () => {
     });
   });
 
-  it("fails a settlement when it was asked to, and keeps the money", async () => {
+  it("fails the first settlement when it was asked to, keeps the money, and settles it when told again", async () => {
     const reference = await received({ "sandbox.outcome": "not-settled" });
     await provider.settle(reference);
     await untilState(reference, "failed");
     expect(await provider.getStatus(reference)).toMatchObject({ received: order.amount });
+    expect(await provider.settle(reference)).toMatchObject({ state: "settling", failure: null });
+    await untilState(reference, "settled");
   });
 
   it("refunds once per reference, and no more than it received", async () => {
