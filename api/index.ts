@@ -6,6 +6,9 @@ import type { NewId } from "#kernel/id";
 import type { Log } from "#kernel/log";
 import { systemRandom } from "#kernel/system";
 import type { Database, outbox, Tx } from "#store";
+import { clearingHearer } from "./clearing/hear.ts";
+import { clearingLoops, type MoneyLoop } from "./clearing/loop.ts";
+import { clearingRoutes } from "./clearing/routes.ts";
 import { mountDocs } from "./docs.ts";
 import { healthRoutes, type Readiness } from "./health.ts";
 import type { Edge } from "./http/context.ts";
@@ -15,7 +18,6 @@ import { openCors, privateAnswers, securityHeaders } from "./http/headers.ts";
 import type { Job } from "./http/job.ts";
 import { requestJobs } from "./http/jobs.ts";
 import { limitsOf, memoryCount, noCount, rateHeaders } from "./http/limit.ts";
-import type { LoopSpec } from "./http/loop.ts";
 import { answerNotFound } from "./http/not-found.ts";
 import { onError } from "./http/problem.ts";
 import { requestContext } from "./http/request-id.ts";
@@ -27,6 +29,7 @@ import { createAuthenticator } from "./merchant/authenticate.ts";
 import { createOriginBook } from "./merchant/known-origin.ts";
 import { merchantRoutes } from "./merchant/routes.ts";
 import { addDocument } from "./openapi.ts";
+import { paymentRoutes } from "./payment/routes.ts";
 import { paymentIntentRoutes } from "./payment-intent/routes.ts";
 import { payoutRoutes } from "./payout/routes.ts";
 import { providerJobs } from "./provider/jobs.ts";
@@ -39,6 +42,7 @@ import type { QuoteInput } from "./quote/schema.ts";
 import { quote } from "./quote/verbs.ts";
 import type { Rates } from "./rate/rates.ts";
 import { rateRoutes } from "./rate/routes.ts";
+import { ExecutionPath } from "./rate/schema.ts";
 import type { Pricing } from "./rate/verbs.ts";
 import { resourceJobs } from "./resource/jobs.ts";
 import { resourceRoutes } from "./resource/routes.ts";
@@ -49,10 +53,10 @@ import { payableIndex } from "./x402/payable-index.ts";
 import { mountPayments } from "./x402/payments.ts";
 import { describePayments, x402Routes } from "./x402/routes.ts";
 
+export type { MoneyLoop } from "./clearing/loop.ts";
 export type { Readiness } from "./health.ts";
 export { errorReference } from "./http/errors.ts";
 export type { Job } from "./http/job.ts";
-export type { LoopSpec } from "./http/loop.ts";
 export { type Permission, permissions } from "./http/permissions.ts";
 export { createSafeFetch } from "./http/safe-fetch.ts";
 export { deriveKey, type KeyKind, type Secret } from "./merchant/key.ts";
@@ -97,6 +101,8 @@ export interface ApiConfig {
 }
 export interface ApiDeps {
   readonly db: Database;
+  /** For what goes on apart from requests; the same one when left out. */
+  readonly loopDb?: Database;
   readonly facilitator: Facilitator;
   readonly config: ApiConfig;
   readonly clock: Clock;
@@ -114,6 +120,7 @@ export interface ApiDeps {
   readonly sandbox?: Sandbox | undefined;
 }
 
+/** Told of facts in the transaction that marks them as delivered. */
 type Hearer = (tx: Tx, facts: readonly outbox.Fact[]) => Promise<void>;
 
 /** A new payout address must wait a day. */
@@ -136,12 +143,13 @@ export function createApi({
   readonly app: OpenAPIHono;
   /** What has to be done apart from requests. */
   readonly jobs: readonly Job[];
-  /** The same for what moves money; processes that only answer requests leave it to others. */
-  readonly loops: readonly LoopSpec[];
-  /** To be called with every fact, in the transaction that marks it as delivered. */
+  /** What moves money on: over and over, in every process that may. */
+  readonly loops: readonly MoneyLoop[];
+  /** Who inside wants to know of facts. */
   readonly hearers: readonly Hearer[];
 } {
   const { masterSecret, version, allowLocalTargets } = config;
+  const { loopDb = db } = rest;
   const baseUrl = config.baseUrl.replace(/\/+$/, "");
   const later = config.revisions ?? revisions;
   const isSandbox = config.isSandbox ?? false;
@@ -150,8 +158,9 @@ export function createApi({
   const merchantClock = sandbox?.clock.clock ?? clock;
   const adapters = [...(rest.providers ?? []), ...(sandbox?.provider ? [sandbox.provider] : [])];
   const providers = new Map(adapters.map((each) => [each.name, each]));
-  const keeping = { facilitator, baseUrl, newId, now: () => merchantClock.now() };
-  const providerDesk = { db, providers, clock, log, keeping };
+  const now = () => merchantClock.now();
+  const clearing = { db, facilitator, rates, baseUrl, isSandbox, newId, now, log };
+  const providerDesk = { db, providers, clock, log, keeping: clearing };
   const edge: Edge = {
     db,
     clock: merchantClock,
@@ -169,7 +178,7 @@ export function createApi({
   };
   const userAgent = `Farebox/${version} (+${baseUrl})`;
   const safeFetch = rest.safeFetch ?? createSafeFetch({ allowLocal: allowLocalTargets, userAgent });
-  const pricing: Pricing = { rates, facilitator, executionPaths: ["x402"] };
+  const pricing: Pricing = { rates, facilitator, executionPaths: ExecutionPath.options };
   const app = new OpenAPIHono({ defaultHook: refuseInvalid });
   // Ahead of everything else: these answer without passing through the general middleware.
   mountPayments(app, { edge, facilitator });
@@ -188,6 +197,8 @@ export function createApi({
   app.openapiRoutes(quoteRoutes(pricing));
   app.openapiRoutes(resourceRoutes({ facilitator, allowLocalTargets, safeFetch }));
   app.openapiRoutes(paymentIntentRoutes({ facilitator, rates, baseUrl, isSandbox }));
+  app.openapiRoutes(clearingRoutes(clearing));
+  app.openapiRoutes(paymentRoutes(clearing));
   app.openapiRoutes(payoutRoutes({ facilitator, coolingMs: edge.isSandbox ? 0 : COOLING_MS }));
   app.openapiRoutes(callbackRoutes({ providers, clock }));
   if (sandbox) app.openapiRoutes(sandboxRoutes({ ...sandbox, facilitator, machine: clock }));
@@ -204,6 +215,10 @@ export function createApi({
     ...resourceJobs({ db, facilitator, safeFetch, clock, log }),
     ...providerJobs(providerDesk),
   ];
-  const loops = [providerLoop(providerDesk)];
-  return { app, jobs, loops, hearers: [providerHearer(providerDesk)] };
+  return {
+    app,
+    jobs,
+    loops: [...clearingLoops({ ...clearing, db: loopDb }), providerLoop({ ...providerDesk, db: loopDb })],
+    hearers: [clearingHearer(clearing), providerHearer(providerDesk)],
+  };
 }

@@ -24,6 +24,7 @@ const tags = {
   merchant: "The merchant's data and settings.",
   rates: "Currencies, rails and indicative quotes.",
   "payment intents": "Requests to be paid: made, confirmed, cancelled.",
+  payments: "Where the money of an intent stands, and what to do about it.",
   "x402 resources": "Endpoints that a merchant sells to agents.",
   "balances and ledger": "What a merchant holds, and how it came about.",
   payouts: "Money to a merchant's own addresses.",

@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { type Address, encodeDeployData, type Hex } from "viem";
 import { type Artifact, contractsDir, currentStamp, isFresh, readArtifact } from "./artifact.ts";
 
 export type { Artifact } from "./artifact.ts";
@@ -27,6 +28,11 @@ export async function loadArtifacts(): Promise<Artifacts> {
     readArtifact("OddToken"),
   ]);
   return { devToken, erc1967Proxy, aggregate3, paymentRouter, wallet1271, oddToken };
+}
+
+/** What a transaction without recipient carries to make a payment router that takes orders signed by `operator`. */
+export function routerCreation({ paymentRouter: { abi, bytecode } }: Artifacts, operator: Address): Hex {
+  return encodeDeployData({ abi, bytecode, args: [operator] });
 }
 
 /** The compiler blocks for seconds, keeps its memory, and hooks uncaught exceptions: not in the service's process. */

@@ -131,7 +131,7 @@ export interface Facilitator {
   /** Money that leaves the treasury: payouts, refunds, returns. */
   readonly outgoing: {
     /** Reserves it in the books and queues it, in the feature's transaction. Overdrawing fails that transaction with
-     *  SQLSTATE 23514 on `ledger_balance_bounded`. */
+     *  SQLSTATE 23514 on `ledger_balance_bounded`. Fault: `recipient_is_ours`. */
     queue(tx: Tx, order: OutgoingOrder): Promise<void>;
     /** False once the treasury has signed it. */
     cancel(tx: Tx, id: string): Promise<boolean>;

@@ -49,7 +49,8 @@ ALTER TABLE "outgoing" ADD COLUMN "subject" text;--> statement-breakpoint
 ALTER TABLE "reconciliation" ADD COLUMN "place" text DEFAULT 'treasury' NOT NULL;--> statement-breakpoint
 ALTER TABLE "reconciliation" ADD COLUMN "waiting" numeric(39, 0) DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "sweep" ADD CONSTRAINT "sweep_claim_key_claim_claim_key_fk" FOREIGN KEY ("claim_key") REFERENCES "public"."claim"("claim_key") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-CREATE UNIQUE INDEX "deposit_order_address" ON "deposit_order" USING btree ("address_index");--> statement-breakpoint
+CREATE UNIQUE INDEX "deposit_order_index" ON "deposit_order" USING btree ("address_index");--> statement-breakpoint
+CREATE INDEX "deposit_order_address" ON "deposit_order" USING btree ("address");--> statement-breakpoint
 CREATE INDEX "deposit_order_subject" ON "deposit_order" USING btree ("subject");--> statement-breakpoint
 CREATE INDEX "deposit_order_reference" ON "deposit_order" USING btree ("chain_id","payment_ref");--> statement-breakpoint
 CREATE INDEX "deposit_order_written" ON "deposit_order" USING btree ("chain_id","written_in") WHERE "deposit_order"."address_index" IS NOT NULL;--> statement-breakpoint

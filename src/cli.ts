@@ -2,6 +2,8 @@ import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import { ZodError } from "zod";
 import { createKey, createMerchant, type Permission, permissions, replaceKey, revokeKey } from "#api";
+import { addressOf } from "#facilitator";
+import { checksum } from "#kernel/bytes";
 import { Fault } from "#kernel/fault";
 import { idMaker } from "#kernel/id";
 import type { Log } from "#kernel/log";
@@ -9,9 +11,11 @@ import { formatDecimal } from "#kernel/money";
 import { systemClock, systemRandom } from "#kernel/system";
 import { imbalance, trialBalance } from "#ledger";
 import { type Database, migrate, openDatabase, outageOf, sqlState } from "#store";
+import { loadArtifacts, routerCreation } from "../contracts/index.ts";
 import { ConfigProblem, readConfig } from "./config.ts";
 import { recordedDatabase } from "./dev/recorded-database.ts";
 import { resetDataFolder } from "./dev/reset.ts";
+import { deriveKey } from "./keys.ts";
 import { version } from "./version.ts";
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
@@ -175,6 +179,17 @@ program
       process.exitCode = off.length === 0 ? 0 : 1;
     }),
   );
+
+program
+  .command("router")
+  .description("what to deploy as payment router: the operator it obeys; as the last line, its creation code")
+  .action(async () => {
+    const { outside, dataDir } = readConfig(process.env);
+    const { masterSecret } = outside ?? (await recordedDatabase(dataDir));
+    const operator = addressOf(deriveKey(masterSecret, "operator"));
+    say(`operator ${checksum(operator)}`);
+    say(routerCreation(await loadArtifacts(), operator));
+  });
 
 program
   .command("reset")

@@ -2,8 +2,8 @@ import {
   createApi,
   createSafeFetch,
   fixedRates,
-  type LoopSpec,
   liveRates,
+  type MoneyLoop,
   openMovableClock,
   paymentCodec,
   quoter,
@@ -136,6 +136,7 @@ export async function compose(parts: Parts): Promise<House> {
   });
   const { app, jobs, loops, hearers } = createApi({
     db,
+    loopDb,
     facilitator,
     agents,
     rates,
@@ -153,11 +154,11 @@ export async function compose(parts: Parts): Promise<House> {
       version,
     },
   });
-  const background =
-    role === "web"
-      ? noBackground
-      : await openBackground(parts, { hearers: [running.hear, ...hearers], jobs });
-  const merchantLoops = role === "web" ? [] : loops.map((spec) => loopOf(engine, spec));
+  const isWorking = role !== "web";
+  const background = isWorking
+    ? await openBackground(parts, { hearers: [running.hear, ...hearers], jobs })
+    : noBackground;
+  const moneyLoops = isWorking ? loops.map((each) => looped(engine, each)) : [];
   return {
     app,
     facilitator,
@@ -171,9 +172,9 @@ export async function compose(parts: Parts): Promise<House> {
     reconcile: () => reconcileAll(engine),
     async start() {
       sandbox?.clock.start();
-      running.start({ moneyLoops: role !== "web" });
+      running.start({ moneyLoops: isWorking });
+      for (const each of moneyLoops) each.start();
       background.start();
-      for (const each of merchantLoops) each.start();
       await untilWorking(engine, facilitator);
       isStarted = true;
     },
@@ -183,15 +184,16 @@ export async function compose(parts: Parts): Promise<House> {
       running.drain();
     },
     async close() {
-      await Promise.all([running.stop(), background.stop(), agents.close(), sandbox?.clock.stop()]);
-      await Promise.all(merchantLoops.map((each) => each.stop()));
+      await Promise.all([
+        ...moneyLoops.map((each) => each.stop()),
+        background.stop(),
+        agents.close(),
+        sandbox?.clock.stop(),
+      ]);
+      await running.stop();
       await Promise.all([db.close(), loopDb.close()]);
     },
   };
-}
-
-function loopOf({ clock, log, meter }: Engine, { name, everyMs, turn }: LoopSpec): Loop {
-  return loop({ name, clock, log, meter, everyMs }, async () => void (await turn()));
 }
 
 async function openSandbox(parts: Parts, given: SandboxParts, db: Database): Promise<Sandbox> {
@@ -204,6 +206,13 @@ async function openSandbox(parts: Parts, given: SandboxParts, db: Database): Pro
     clock: await openMovableClock({ db, clock, log }),
     provider: providerUrl === null ? null : sandboxProvider({ baseUrl: providerUrl, access, fetch }),
   };
+}
+
+/** Turn after turn while there is something to do, then a pause. */
+function looped({ clock, log, meter }: Engine, { name, everyMs, turn }: MoneyLoop): Loop {
+  return loop({ name, clock, log, meter, everyMs }, async (stopping) => {
+    while (!stopping.aborted && (await turn()) > 0);
+  });
 }
 
 const BOOKS_EVERY_MS = 60_000;
@@ -261,7 +270,7 @@ async function readiness(
     ),
   };
   try {
-    const { chains: followed, openClaims, undeliveredFacts } = await health(engine);
+    const { chains: followed, openClaims, openSweeps, undeliveredFacts } = await health(engine);
     return {
       isReady: isStarted && !draining,
       checks: {
@@ -270,6 +279,7 @@ async function readiness(
         chains: followed,
         ...refused,
         openClaims,
+        openSweeps,
         undeliveredFacts,
       },
     };

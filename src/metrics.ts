@@ -69,11 +69,17 @@ function gaugesOf(registry: Registry) {
   return {
     openClaims: gauge("open_claims", "Claims without an end", ["state"]),
     openClaimAge: gauge("open_claim_oldest_seconds", "Age of the oldest of them", ["state"]),
+    openSweeps: gauge("open_sweeps", "Sweeps of deposit addresses without an end", []),
+    openSweepAge: gauge("open_sweep_oldest_seconds", "Age of the oldest of them", []),
     laneSlots: gauge("lane_open_slots", "Transactions not final", ["chain", "lane"]),
     laneActive: gauge("lane_active", "1 while the lane may sign", ["chain", "lane"]),
     laneHeld: gauge("lane_held", "1 while a process holds its lease", ["chain", "lane"]),
     height: gauge("chain_height", "How far the chain is followed", ["chain", "kind"]),
     halted: gauge("chain_halted", "1 when crediting stopped", ["chain"]),
+    differing: gauge("books_differ", "1 where the books differed from the chain when last compared", [
+      "chain",
+      "asset",
+    ]),
     imbalance: gauge("ledger_imbalance", "Debits less credits, and balances less their fold; 0 always", [
       "asset",
     ]),
@@ -90,12 +96,15 @@ async function readGauges(gauges: Gauges, { health, imbalance, pools }: Sources)
   for (const [pool, usage] of Object.entries(pools())) {
     for (const [kind, count] of Object.entries(usage)) gauges.pool.set({ pool, kind }, count);
   }
-  const { chains, openClaims, undeliveredFacts } = await health();
+  const { chains, openClaims, openSweeps, undeliveredFacts } = await health();
+  gauges.openSweeps.set(openSweeps.count);
+  gauges.openSweepAge.set(openSweeps.oldestSeconds);
   for (const { state, count, oldestSeconds } of openClaims) {
     gauges.openClaims.set({ state }, count);
     gauges.openClaimAge.set({ state }, oldestSeconds);
   }
-  for (const { chain, lanes, cursor, finalized, halted } of chains) {
+  for (const { chain, lanes, cursor, finalized, halted, differing } of chains) {
+    for (const asset of differing) gauges.differing.set({ chain, asset }, 1);
     gauges.height.set({ chain, kind: "followed" }, cursor ?? 0);
     gauges.height.set({ chain, kind: "final" }, finalized ?? 0);
     gauges.halted.set({ chain }, halted ? 1 : 0);

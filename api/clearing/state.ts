@@ -103,13 +103,6 @@ export function follow(from: IntentStatus, state: ClearingState): IntentStatus {
   return to;
 }
 
-/** Whether it still waits for something: money, or a decision. */
-export function isOpen(state: ClearingState): boolean {
-  return ["created", "awaiting-funds", "funds-detected", "funds-received", "settling", "in-review"].includes(
-    state,
-  );
-}
-
 /** What the world is told of a step. Source: merchant-api.md §1.11. */
 export const factsOfTrigger: Readonly<Record<ClearingTrigger, readonly PaymentFact[]>> = {
   lock: ["payment.clearing"],

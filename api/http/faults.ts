@@ -137,6 +137,47 @@ export const apiFaults = {
     title: "First request still running",
     detail: "A request with this key is still running. Repeat it unchanged in a moment.",
   },
+  intent_not_confirmable: {
+    kind: "conflict",
+    title: "Intent not confirmable",
+    detail: "The intent is {status}. Make a new one; what has failed may also be retried.",
+  },
+  intent_expired: {
+    kind: "gone",
+    title: "Intent expired",
+    detail: "The intent was to be confirmed until {expiresAt}. Make a new one.",
+  },
+  intent_not_cancellable: {
+    kind: "conflict",
+    title: "Intent not cancellable",
+    detail: "The intent is {status}, or money for it is on its way. Read the payment to see where it stands.",
+  },
+  funds_not_received: {
+    kind: "conflict",
+    title: "Funds not received",
+    detail: "Less has arrived and been confirmed than is due, so there is nothing to settle yet.",
+  },
+  funds_not_final: {
+    kind: "conflict",
+    title: "Funds not final",
+    detail: "The block of this money is not final yet. Repeat the request when it is.",
+  },
+  payment_not_retryable: {
+    kind: "conflict",
+    title: "Payment not retryable",
+    detail: "The payment is {state}. Only what failed or expired after its funds arrived can be retried.",
+  },
+  review_not_required: {
+    kind: "conflict",
+    title: "No review required",
+    detail: "No money of this payment waits for a decision of this kind.",
+  },
+  destination_required: {
+    kind: "unprocessable",
+    title: "Destination required",
+    detail:
+      "The money came from {sender}, and nobody has said that this is the payer's own: an exchange could not tell whose it is. Send destination.",
+  },
   key_revoked: {
     kind: "conflict",
     title: "Key revoked",

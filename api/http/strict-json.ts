@@ -146,8 +146,10 @@ export function strictJson(limit = BODY_LIMIT): MiddlewareHandler {
 
 async function checkBody(c: Context, limit: number): Promise<void> {
   const text = await readText(c.req.raw, limit);
-  if (text !== "" && isJson(c.req.header("content-type"))) parseStrict(text);
-  keepBody(c, text);
+  const isCalledJson = isJson(c.req.header("content-type"));
+  if (text !== "" && isCalledJson) parseStrict(text);
+  // Many clients call nothing at all JSON: where a body may be left out that is none, elsewhere its fields are missing.
+  keepBody(c, text === "" && isCalledJson ? "{}" : text);
 }
 
 /** Validators read the body from hono's cache, since the stream is spent. Its type says text, it holds promises. */

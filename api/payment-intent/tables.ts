@@ -1,5 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import {
+  boolean,
   check,
   foreignKey,
   index,
@@ -67,6 +68,8 @@ export const paymentIntent = pgTable(
     /** Slug. */
     paymentChain: text("payment_chain"),
     payerAddress: addressBytes("payer_address"),
+    /** The caller named the payer; otherwise it was learned from the money. */
+    payerDeclared: boolean("payer_declared").notNull(),
     executionPath: text("execution_path").$type<ExecutionPath>(),
     merchantName: text("merchant_name").notNull(),
     merchantCity: text("merchant_city").notNull(),
@@ -89,7 +92,7 @@ export const paymentIntent = pgTable(
     offerRails: jsonb("offer_rails").$type<readonly { readonly chain: string; readonly asset: string }[]>(),
     offerExpiresAt: instant("offer_expires_at"),
     /** The rate of that offer, where it is not one to one. */
-    offerRateId: text("offer_rate_id"),
+    offerRateId: text("offer_rate_id").$type<`rate_${string}`>(),
     clearingId: text("clearing_id").$type<`clr_${string}`>(),
     clearingState: text("clearing_state").$type<ClearingState>(),
     failureReason: text("failure_reason").$type<FailureReason>(),

@@ -177,6 +177,7 @@ function transferRoutes(till: Till) {
           ...requiredKeyFaults,
           "insufficient_balance",
           "payout_address_unknown",
+          "recipient_is_ours",
           "payout_address_cooling",
           "rail_unsupported",
           "too_many_decimals",

@@ -106,8 +106,8 @@ export async function removeAddress({ ctx, input }: Call<{ readonly id: string }
 }
 
 /** Pays a merchant out. The money is reserved at once and leaves through the settlement lanes. Faults:
- *  `insufficient_balance`, `payout_address_unknown`, `payout_address_cooling`, `rail_unsupported`, `too_many_decimals`,
- *  `currency_unsupported`. */
+ *  `insufficient_balance`, `payout_address_unknown`, `payout_address_cooling`, `recipient_is_ours`, `rail_unsupported`,
+ *  `too_many_decimals`, `currency_unsupported`. */
 export async function createPayout(
   { facilitator }: Till,
   { ctx, input }: Call<PayoutInput>,

@@ -7,7 +7,7 @@ export interface Course {
   /** The provider holds the payer's money: it is booked, once. */
   readonly isReceived: boolean;
   /** What the provider is to be told next. */
-  readonly instruct: "settle" | "close" | null;
+  readonly instruct: "settle" | "close" | "give-back" | null;
 }
 
 const receivedStates: ReadonlySet<ProviderState> = new Set(["funds-received", "settling", "settled"]);
@@ -17,9 +17,11 @@ const receivedStates: ReadonlySet<ProviderState> = new Set(["funds-received", "s
 export function courseOf(
   from: ClearingState,
   { state, received }: Pick<ProviderStatus, "state" | "received">,
+  { failedSteps }: { readonly failedSteps: number },
 ): Course {
   const isReceived = receivedStates.has(state) || (state === "failed" && received > 0n);
-  const triggers = triggersOf(from, state, isReceived);
+  const isGivenUp = from === "failed" && failedSteps > 0 && state === "funds-received";
+  const triggers = isGivenUp ? [] : triggersOf(from, state, isReceived);
   return { triggers, isReceived, instruct: instructionOf(from, state, triggers) };
 }
 
@@ -43,12 +45,10 @@ function triggersOf(
       return isReceived ? ["settle", ...end] : ["fail"];
     case "settling":
       return state === "failed" ? ["fail"] : end;
-    // What ended and is paid after all is settled; what was called off waits for a person.
+    // What ended and is paid after all is settled, but for what was given up: that takes a retry.
     case "expired":
     case "failed":
       return isReceived && state !== "failed" ? ["reopen", "settle", ...end] : [];
-    case "cancelled":
-      return isReceived && state !== "failed" ? ["review"] : [];
     default:
       return [];
   }
@@ -61,6 +61,9 @@ function instructionOf(
 ): Course["instruct"] {
   if (triggers.includes("settle") && (state === "funds-received" || state === "failed")) return "settle";
   if (from === "settling" && state === "funds-received") return "settle";
-  const isOver = from === "cancelled" || from === "expired";
-  return isOver && state === "awaiting-funds" ? "close" : null;
+  if (from === "expired" && state === "awaiting-funds") return "close";
+  if (from !== "cancelled") return null;
+  if (state === "awaiting-funds") return "close";
+  // It was paid in the moment in which it was called off: never ours, so it never comes into the books.
+  return state === "funds-received" ? "give-back" : null;
 }

@@ -15,7 +15,7 @@ export function presentRail(rail: RailFacts, executionPaths: readonly ExecutionP
     contract: rail.contract,
     decimals: rail.decimals,
     settlementAsset: rail.asset,
-    executionPaths: [...executionPaths],
+    executionPaths: executionPaths.filter((path) => path !== "on-chain-contract" || rail.router !== null),
     transferMethod: rail.transferMethod,
     minimum: presentAmount({ amount: rail.minimum, asset: rail.asset }),
     confirmationsRequired: rail.depth.standard,

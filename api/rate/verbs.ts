@@ -13,12 +13,13 @@ import { rateSnapshot } from "./tables.ts";
 
 export { presentLockedRate, type RateSnapshot } from "./present.ts";
 export type { Pair, Rate, Rates } from "./rates.ts";
+export { ONE } from "./scaled.ts";
 
 /** What pricing needs besides the request. */
 export interface Pricing {
   readonly rates: Rates;
   readonly facilitator: Pick<Facilitator, "rails">;
-  /** How money may reach us on every rail here. */
+  /** How money may reach us here; through a contract only where one stands. */
   readonly executionPaths: readonly ExecutionPath[];
 }
 

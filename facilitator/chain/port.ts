@@ -155,6 +155,8 @@ export interface Chain {
   /** Wei. */
   nativeBalance(account: Address, block: number | "latest"): Promise<bigint>;
   tokenBalance(token: Address, account: Address, block: number | "latest"): Promise<bigint>;
+  /** The same of many accounts, in their order. */
+  tokenBalances(token: Address, accounts: readonly Address[], block: number): Promise<readonly bigint[]>;
   code(account: Address): Promise<Hex>;
   /** Whether there is code at each account, in one call: accounts with code are never batched. */
   haveCode(accounts: readonly Address[]): Promise<readonly boolean[]>;

@@ -74,6 +74,11 @@ export const kernelFaults = {
     detail:
       "Another merchant holds {url}. A URL belongs to one merchant; use another one or ask its holder to archive it.",
   },
+  recipient_is_ours: {
+    kind: "unprocessable",
+    title: "Recipient is ours",
+    detail: "{recipient} is an address of this service, where money comes in. Name an address of your own.",
+  },
   ledger_conflict: {
     kind: "bug",
     title: "Ledger conflict",

@@ -8,6 +8,7 @@ export type IdPrefix =
   | "stl"
   | "dep"
   | "re"
+  | "ret"
   | "inv"
   | "plink"
   | "sub"

@@ -3,7 +3,7 @@ import { alias } from "drizzle-orm/pg-core";
 import { fromBytes, type Hex, toBytes } from "#kernel/bytes";
 import type { Executor } from "#store";
 import { ledgerAccount, ledgerTransfer } from "./tables.ts";
-import type { Phase } from "./transfer.ts";
+import { entryId, type Phase } from "./transfer.ts";
 
 /** An entry as one merchant sees it: only the transfers that touch an account of its own. Atomic units of `asset`. */
 export interface MerchantEntry {
@@ -107,6 +107,17 @@ async function readEntries(db: Executor, ids: readonly Hex[], touches: ReturnTyp
     entries.set(entryId, { ...known, transfers: [...known.transfers, transfer] });
   }
   return entries;
+}
+
+/** Which of these events are in the books. */
+export async function postedEvents(db: Executor, eventKeys: readonly string[]): Promise<ReadonlySet<string>> {
+  if (eventKeys.length === 0) return new Set();
+  const byId = new Map(eventKeys.map((key) => [entryId(key), key]));
+  const found = await db
+    .selectDistinct({ entryId: ledgerTransfer.entryId })
+    .from(ledgerTransfer)
+    .where(inArray(ledgerTransfer.entryId, [...byId.keys()]));
+  return new Set(found.flatMap((row) => byId.get(row.entryId) ?? []));
 }
 
 function toWireId(entryId: Hex): string {

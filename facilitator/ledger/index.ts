@@ -1,6 +1,6 @@
 export * as account from "./account.ts";
 export { type AccountBalance, balanceAt, imbalance, merchantBalances, trialBalance } from "./balance.ts";
-export { type EntryFilter, type MerchantEntry, merchantEntries } from "./entries.ts";
+export { type EntryFilter, type MerchantEntry, merchantEntries, postedEvents } from "./entries.ts";
 export { type Posted, post } from "./post.ts";
 export { resolvePending } from "./resolve.ts";
 export type { Deposit, ReturnSource, X402Payment } from "./templates/index.ts";

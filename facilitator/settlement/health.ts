@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Engine } from "./engine.ts";
+import { brokenAssets } from "./reconcile.ts";
 
 /** What an operator looks at: per chain how far it is followed, its lanes, and the claims that are still open. */
 export interface SettlementHealth {
@@ -8,6 +9,8 @@ export interface SettlementHealth {
     readonly cursor: number | null;
     readonly finalized: number | null;
     readonly halted: string | null;
+    /** Assets whose books differed from the chain when they were last compared: nothing of them leaves. */
+    readonly differing: readonly string[];
     readonly lanes: readonly {
       readonly address: string;
       readonly state: string;
@@ -20,12 +23,14 @@ export interface SettlementHealth {
     readonly count: number;
     readonly oldestSeconds: number;
   }[];
+  /** Sweeps wait for room that payments leave; they are no payments. */
+  readonly openSweeps: { readonly count: number; readonly oldestSeconds: number };
   readonly undeliveredFacts: number;
 }
 
 export async function health(engine: Engine): Promise<SettlementHealth> {
   const db = engine.loopDb.pool;
-  const [observers, lanes, claims, facts] = await Promise.all([
+  const [observers, lanes, claims, sweeps, facts, differing] = await Promise.all([
     db.execute<{
       chain_id: string;
       cursor_number: string;
@@ -38,9 +43,14 @@ export async function health(engine: Engine): Promise<SettlementHealth> {
       FROM signer ORDER BY address`),
     db.execute<{ state: string; count: string; oldest: string }>(sql`
       SELECT state, count(*) AS count, extract(epoch FROM now() - min(created_at)) AS oldest
-      FROM claim WHERE state IN ('claimed','submitting','failed-watch','review') GROUP BY state`),
+      FROM claim WHERE state IN ('claimed','submitting','failed-watch','review') AND kind <> 'sweep' GROUP BY state`),
+    db.execute<{ count: string; oldest: string | null }>(sql`
+      SELECT count(*) AS count, extract(epoch FROM now() - min(created_at)) AS oldest
+      FROM claim WHERE state IN ('claimed','submitting','failed-watch','review') AND kind = 'sweep'`),
     db.execute<{ count: string }>(sql`SELECT count(*) AS count FROM outbox WHERE delivered_at IS NULL`),
+    Promise.all([...engine.chains.keys()].map(async (id) => [id, await brokenAssets(db, id)] as const)),
   ]);
+  const broken = new Map(differing);
   return {
     chains: [...engine.chains.values()].map(({ chain: { row } }) => {
       const at = observers.rows.find(({ chain_id }) => Number(chain_id) === row.chainId);
@@ -49,6 +59,7 @@ export async function health(engine: Engine): Promise<SettlementHealth> {
         cursor: at ? Number(at.cursor_number) : null,
         finalized: at ? Number(at.finalized_number) : null,
         halted: at?.halted_reason ?? null,
+        differing: [...(broken.get(row.chainId) ?? [])],
         lanes: lanes.rows
           .filter(({ chain_id }) => Number(chain_id) === row.chainId)
           .map(({ address, state, held, open_slots }) => ({
@@ -64,6 +75,10 @@ export async function health(engine: Engine): Promise<SettlementHealth> {
       count: Number(count),
       oldestSeconds: Number(oldest),
     })),
+    openSweeps: {
+      count: Number(sweeps.rows[0]?.count ?? 0),
+      oldestSeconds: Number(sweeps.rows[0]?.oldest ?? 0),
+    },
     undeliveredFacts: Number(facts.rows[0]?.count ?? 0),
   };
 }

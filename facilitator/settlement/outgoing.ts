@@ -1,12 +1,13 @@
 import { and, asc, eq, inArray, isNull, sql } from "drizzle-orm";
-import type { Address, Hash } from "#kernel/bytes";
+import { type Address, checksum, type Hash } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
-import { assert } from "#kernel/fault";
+import { assert, fault } from "#kernel/fault";
 import { post, type ReturnSource } from "#ledger";
 import type { Executor, Tx } from "#store";
 import type { ChainRow } from "../chain/registry.ts";
 import { insertRows } from "./claim.ts";
 import { assetOf } from "./coin.ts";
+import { depositOrder } from "./deposit/tables.ts";
 import type { Engine, OpenChain } from "./engine.ts";
 import { chainTime, liveRail, signClaim } from "./own-claim.ts";
 import { brokenAssets } from "./reconcile.ts";
@@ -34,13 +35,26 @@ export interface OutgoingOrder {
 type OutgoingRow = typeof outgoing.$inferSelect;
 
 /** Reserves the money in the books and queues it, in the feature's transaction. Where there is not that much the
- *  transaction fails (SQLSTATE 23514, `ledger_balance_bounded`). Nothing is signed here. */
+ *  transaction fails (SQLSTATE 23514, `ledger_balance_bounded`). Nothing is signed here. Fault: `recipient_is_ours`. */
 export async function queueOutgoing({ chains }: Engine, tx: Tx, order: OutgoingOrder): Promise<void> {
   const open = chains.get(order.chainId);
   assert(open, `chain ${order.chainId} is served`);
+  if (await isOurs(tx, open.chain.row, order.recipient))
+    throw fault("recipient_is_ours", { recipient: checksum(order.recipient) });
   const [row] = await tx.insert(outgoing).values(order).returning();
   assert(row, "an order that was queued is there");
   await post(tx, [reserved(moneyOf(open.chain.row, row))]);
+}
+
+/** One transfer would be money out and money in; it can be booked as one of them. */
+async function isOurs(tx: Tx, { treasury, router }: ChainRow, recipient: Address): Promise<boolean> {
+  if (recipient === treasury || recipient === router) return true;
+  const orders = await tx
+    .select({ orderId: depositOrder.orderId })
+    .from(depositOrder)
+    .where(eq(depositOrder.address, recipient))
+    .limit(1);
+  return orders.length > 0;
 }
 
 /** Takes an order back that the treasury has not signed; false once it has. */

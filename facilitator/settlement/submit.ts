@@ -36,7 +36,8 @@ export async function submit(engine: Engine, lane: Lane, submission: Submission)
   await engine.checkpoint("slotted");
   engine.meter.count("batches", { chain: lane.chain.row.slug });
   engine.meter.count("batch_items", { chain: lane.chain.row.slug }, submission.claims.length);
-  engine.meter.time("dispatch", longestWait(engine, submission.claims));
+  const payments = submission.claims.filter(({ kind }) => kind !== "sweep");
+  if (payments.length > 0) engine.meter.time("dispatch", longestWait(engine, payments));
   const result = await lane.chain.send(signed.raw);
   engine.log.info(
     {

@@ -11,7 +11,7 @@ import {
   parseEther,
 } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
-import { type Artifacts, loadArtifacts } from "../../contracts/index.ts";
+import { type Artifacts, loadArtifacts, routerCreation } from "../../contracts/index.ts";
 import { deriveKey } from "../keys.ts";
 import { type DevSymbol, devTokenDecimals, devTokens } from "./dev-tokens.ts";
 import { rpc } from "./rpc.ts";
@@ -102,7 +102,6 @@ function layout(masterSecret: string): DevContracts {
 /** In the order of their nonces: a step is never moved or removed, new ones go to the end. */
 function steps(contracts: DevContracts, artifacts: Artifacts): readonly Step[] {
   const { payer, signers, operator } = contracts;
-  const { abi, bytecode } = artifacts.paymentRouter;
   const mint = encodeFunctionData({
     abi: tokenAbi,
     functionName: "mint",
@@ -113,7 +112,7 @@ function steps(contracts: DevContracts, artifacts: Artifacts): readonly Step[] {
     ...devTokens.map((token) => ({ data: proxyOf(token, contracts, artifacts), gas: 1_000_000n })),
     ...devTokens.map(({ symbol }) => ({ to: contracts.assets[symbol], data: mint, gas: 200_000n })),
     ...[payer, ...signers].map(({ address }) => ({ to: address, value: gasMoney, gas: 21_000n })),
-    { data: encodeDeployData({ abi, bytecode, args: [operator.address] }), gas: 2_000_000n },
+    { data: routerCreation(artifacts, operator.address), gas: 2_000_000n },
   ];
 }
 

@@ -1,7 +1,10 @@
+import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { post, resolvePending, templates } from "#ledger";
 import { permissions } from "../../api/http/permissions.ts";
 import { hashingKey, keyHmac } from "../../api/merchant/key.ts";
+import { loadArtifacts } from "../../contracts/index.ts";
+import { deriveKey } from "../../src/keys.ts";
 import { payment } from "../facilitator/ledger/rows.ts";
 import { freshDatabase, type TestDatabase } from "../support/db.ts";
 import { dataFolder, type Ended, farebox } from "./service.ts";
@@ -230,5 +233,18 @@ describe("any command", () => {
   it("finds nothing to reset where there is nothing", async () => {
     const done = await farebox({ FAREBOX_DATA: folder.dataDir }, "reset");
     expect(done).toMatchObject({ code: 0, stdout: `nothing to reset: ${folder.dataDir} does not exist\n` });
+  });
+});
+
+describe("router", () => {
+  it("names the operator, and gives the code that makes a router of it as its last line", async () => {
+    const done = await run("router");
+    expect(done).toMatchObject({ code: 0, stderr: "" });
+    const operator = privateKeyToAccount(deriveKey(MASTER_SECRET, "operator")).address;
+    const { paymentRouter } = await loadArtifacts();
+    expect(shown(done)).toEqual([
+      `operator ${operator}`,
+      `${paymentRouter.bytecode}${operator.slice(2).toLowerCase().padStart(64, "0")}`,
+    ]);
   });
 });

@@ -92,8 +92,13 @@ describe("readConfig with everything set", () => {
       },
     });
     expect(config.outside?.chains).toMatchObject([
-      { slug: "local", chainId: 31337, isLocal: true, treasury: TREASURY.toLowerCase() },
+      { slug: "local", chainId: 31337, isLocal: true, treasury: TREASURY.toLowerCase(), router: null },
     ]);
+  });
+
+  it("reads a chain's router", () => {
+    const config = readConfig({ ...outside, FAREBOX_CHAINS: chains({ router: TOKEN }) });
+    expect(config.outside?.chains[0]?.router).toBe(TOKEN.toLowerCase());
   });
 
   it("names itself after its port unless told otherwise, and has no treasury key unless given one", () => {
@@ -243,6 +248,12 @@ const refused: readonly (readonly [what: string, set: Record<string, string | un
     { FAREBOX_CHAINS: chains({ treasury: "0x12" }) },
     /^FAREBOX_CHAINS, local: treasury must/,
   ],
+  [
+    "a router that is no address",
+    { FAREBOX_CHAINS: chains({ router: "0x12" }) },
+    /^FAREBOX_CHAINS, local: router must/,
+  ],
+  ["no router said as null", { FAREBOX_CHAINS: chains({ router: null }) }, /^FAREBOX_CHAINS: 0\.router: /],
   [
     "an asset that nobody knows",
     { FAREBOX_CHAINS: chains({ assets: [{ symbol: "DOGE", contract: TOKEN }] }) },

@@ -95,7 +95,10 @@ describe("a start on nothing", () => {
     expect(await call(`${baseUrl}/health`)).toMatchObject({ status: 200, body: { status: "ok" } });
     expect(await call(`${baseUrl}/health/ready`)).toMatchObject({
       status: 200,
-      body: { status: "ready", checks: { database: "ok", draining: false, refusedRails: [] } },
+      body: {
+        status: "ready",
+        checks: { database: "ok", draining: false, refusedRails: [], refusedRouters: [] },
+      },
     });
   });
 

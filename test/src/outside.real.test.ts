@@ -4,7 +4,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from "vitest";
 import { freePort } from "../../src/dev/free-port.ts";
 import { databaseAt } from "../support/database-server.ts";
-import { type DevChain, startDevChain } from "../support/dev-chain.ts";
+import { type DevChain, masterSecret, startDevChain } from "../support/dev-chain.ts";
 import { startFakeNode } from "../support/fake-node.ts";
 import { until } from "../support/house.ts";
 import {
@@ -20,7 +20,6 @@ import {
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const MASTER_SECRET = "the master secret of an outside deployment";
 /** No sandbox: the drain pause counts. */
 const CHAIN_ID = 84_532;
 let dev: DevChain;
@@ -50,7 +49,7 @@ beforeAll(async () => {
     DATABASE_URL: databaseUrl,
     FAREBOX_CHAINS: JSON.stringify([dev.config]),
     FAREBOX_SIGNER_KEYS: dev.contracts.signers[0]?.privateKey ?? "",
-    FAREBOX_MASTER_SECRET: MASTER_SECRET,
+    FAREBOX_MASTER_SECRET: masterSecret,
   };
 });
 afterAll(async () => {

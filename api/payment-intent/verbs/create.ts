@@ -14,7 +14,7 @@ import { findMerchant, type MerchantRow } from "../../merchant/verbs/merchant.ts
 import { lockRate, lockWindow, type Rates } from "../../rate/verbs.ts";
 import { type IntentRow, presentIntent } from "../present.ts";
 import type { PaymentIntent, PaymentIntentInput } from "../schema.ts";
-import type { IntentSource } from "../state.ts";
+import type { IntentSource, IntentStatus } from "../state.ts";
 import { type AskedRail, paymentIntent } from "../tables.ts";
 import { noOffer, type Offer, offerAtParity, offerAtRate, publishIntent } from "./offer.ts";
 import { asPrice, checkAmount, checkFloor, type PricedRail, priceRails, railsFor } from "./rails.ts";
@@ -44,17 +44,19 @@ export interface Checked {
 
 const LIFE_SECONDS = 3_600;
 
-type Wishes = Pick<PaymentIntentInput, "executionPath" | "settlementAsset" | "payment">;
+type Wishes = Pick<PaymentIntentInput, "executionPath" | "settlementAsset" | "payment" | "provider">;
 
 /** Finds out whether an amount can be paid as asked. May ask for rates, so it comes before any transaction. Faults:
  *  `amount_too_small`, `amount_too_large`, `rail_unsupported`. */
 export async function checkIntent(
   { facilitator, rates }: Pick<IntentDesk, "facilitator" | "rates">,
   money: Money,
-  { executionPath, settlementAsset, payment }: Wishes,
+  { executionPath, settlementAsset, payment, provider }: Wishes,
 ): Promise<Checked> {
   const named = { executionPath, settlementAsset, asset: payment?.asset, chain: payment?.chain };
   await checkAmount({ rates }, money, named);
+  // Another provider has rails of its own, and takes no agents.
+  if (provider !== "evm") return { money, asked: named, rails: [], priced: null };
   const rails = railsFor(facilitator.rails(), named, money.asset);
   const asked = named.chain === undefined ? named : { ...named, chain: rails[0]?.chain };
   const atPar = rails.filter(({ asset }) => atParity(money.asset, asset));
@@ -119,14 +121,14 @@ export async function makeIntent(
   const [inserted] = await tx.insert(paymentIntent).values(row).onConflictDoNothing().returning();
   if (!inserted) return { row: await earlier(tx, terms), isRepeated: true };
   await publishIntent(desk, tx, inserted, null);
-  await outbox.append(tx, [intentFact(making.newId, inserted, "payment.created")]);
+  await outbox.append(tx, [intentFact(making.newId, inserted, "payment.created", null)]);
   return { row: inserted, isRepeated: false };
 }
 
 function checkTerms(desk: IntentDesk, { merchant, input }: IntentTerms): void {
   if (input.merchant?.id !== undefined && input.merchant.id !== merchant.id)
     throw fault("merchant_mismatch", { pointer: "/merchant/id" });
-  if (input.provider !== "evm")
+  if (input.provider !== "evm" && !desk.isSandbox)
     throw fault("rail_unsupported", { rail: input.provider, pointer: "/provider" });
   const { returnUrl } = input;
   if (returnUrl !== undefined && !isReturnable(returnUrl, merchant, desk))
@@ -174,6 +176,7 @@ function rowOf({ newId, now }: Making, terms: IntentTerms, offer: Offer): Intent
     paymentAsset: asked.asset ?? null,
     paymentChain: asked.chain ?? null,
     payerAddress: parseAddress(input.payment?.payerAddress),
+    payerDeclared: input.payment?.payerAddress !== undefined,
     executionPath: null,
     merchantName: input.merchant?.name ?? merchant.name,
     merchantCity: input.merchant?.city ?? merchant.city,
@@ -209,13 +212,14 @@ async function earlier(tx: Tx, { merchant, write }: IntentTerms): Promise<Intent
   return found;
 }
 
-/** A fact about an intent that no clearing is told of. */
-export function intentFact(newId: NewId, row: IntentRow, type: string): outbox.Fact {
-  return {
-    id: newId("evt"),
-    type,
-    subject: row.id,
-    merchantId: row.merchantId,
-    payload: { paymentIntentId: row.id, clearingId: row.clearingId, previous: null },
-  };
+/** A fact about an intent without a clearing. `before` is the status that it had. */
+export function intentFact(
+  newId: NewId,
+  row: Pick<IntentRow, "id" | "merchantId">,
+  type: string,
+  before: IntentStatus | null,
+): outbox.Fact {
+  const previous = before && { status: before, state: null };
+  const payload = { paymentIntentId: row.id, clearingId: null, previous };
+  return { id: newId("evt"), type, subject: row.id, merchantId: row.merchantId, payload };
 }

@@ -6,6 +6,8 @@ import { checkoutUrl, type IntentRow } from "../present.ts";
 import type { AskedRail } from "../tables.ts";
 import { asPrice, type PricedRail } from "./rails.ts";
 
+export type { IntentRow } from "../present.ts";
+
 const MAX_TIMEOUT_SECONDS = 300;
 
 /** What agents are asked for at the intent's URL. */
@@ -36,7 +38,7 @@ export function offerAtParity(money: Money, rails: readonly RailFacts[], asked: 
 export function offerAtRate(
   { due }: Pick<PricedRail, "due">,
   rails: readonly RailFacts[],
-  lock: { readonly rateId: string; readonly until: Date },
+  lock: { readonly rateId: `rate_${string}`; readonly until: Date },
 ): Offer {
   const fitting = rails.filter(({ asset }) => asset === due.asset);
   return {

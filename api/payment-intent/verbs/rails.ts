@@ -1,5 +1,5 @@
 import type { Facilitator, RailFacts } from "#facilitator";
-import { atParity, priceDecimals } from "#kernel/asset";
+import { atParity, pegs, priceDecimals } from "#kernel/asset";
 import { formatDecimal, type Money, mulDivCeil } from "#kernel/money";
 import { findCurrency } from "../../http/currency.ts";
 import { fault } from "../../http/faults.ts";
@@ -58,8 +58,10 @@ function inOrder(rails: readonly RailFacts[], currency: string): readonly RailFa
   return [...rails].sort((a, b) => rank(a) - rank(b));
 }
 
+const MOST_UNITS = 1_000_000n;
+
 /** The first of the rails on which the amount can be paid now. Faults: `rate_unavailable` when none can be priced,
- *  `amount_too_small` when it is below the least amount of all. */
+ *  `amount_too_small` when it is below the least amount of all, `amount_too_large`. */
 export async function priceRails(
   { rates }: Pick<RailChoice, "rates">,
   money: Money,
@@ -72,6 +74,12 @@ export async function priceRails(
     const rate = byAsset.get(rail.asset);
     if (!rate) continue;
     const priced = { rail, rate, due: convert(money, rate) };
+    if (priced.due.amount > MOST_UNITS * 10n ** BigInt(rail.decimals))
+      throw fault("amount_too_large", {
+        asset: rail.asset,
+        maximum: MOST_UNITS.toString(),
+        pointer: "/amount/amount",
+      });
     if (priced.due.amount >= rail.minimum) return priced;
     if (!least || rail.minimum < least.rail.minimum) least = priced;
   }
@@ -131,4 +139,9 @@ export function checkFloor(price: Money, atPar: readonly RailFacts[]): void {
   if (!least || price.amount >= least.minimum) return;
   const minimum = formatDecimal(least.minimum, least.decimals);
   throw fault("amount_too_small", { asset: least.asset, minimum, pointer: "/amount/amount" });
+}
+
+/** The coin that an amount is paid with where nobody chose one. */
+export function coinOf(currency: string): string {
+  return Object.keys(pegs).find((coin) => atParity(currency, coin)) ?? "USDC";
 }

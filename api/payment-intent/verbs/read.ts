@@ -9,6 +9,8 @@ import { type IntentRow, presentIntent } from "../present.ts";
 import type { PaymentIntent, PaymentIntentFilter, PaymentIntentPath } from "../schema.ts";
 import { paymentIntent } from "../tables.ts";
 
+export { type IntentRow, presentIntent } from "../present.ts";
+
 interface Shown {
   readonly baseUrl: string;
 }

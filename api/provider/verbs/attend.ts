@@ -1,7 +1,7 @@
 import type { Clock } from "#kernel/clock";
 import { errorFields, type Log } from "#kernel/log";
 import type { Database } from "#store";
-import type { ClearingDesk } from "../../clearing/verbs/step.ts";
+import type { ClearingDesk } from "../../clearing/verbs/lead.ts";
 import type { Providers } from "../port.ts";
 import { providerOrder } from "../tables.ts";
 import { attendClearing } from "./clearing.ts";

@@ -1,13 +1,13 @@
 import { and, eq } from "drizzle-orm";
 import { ledgerAsset } from "#kernel/asset";
-import { assert } from "#kernel/fault";
+import { assert, unreachable } from "#kernel/fault";
 import { errorFields } from "#kernel/log";
 import { post, resolvePending, templates } from "#ledger";
 import type { Tx } from "#store";
 import type { ClearingState } from "../../clearing/state.ts";
 import { clearing } from "../../clearing/tables.ts";
+import { feeOf, type Held, type Step, stepFailed, transition } from "../../clearing/verbs/lead.ts";
 import { lockPayment } from "../../clearing/verbs/payment.ts";
-import { feeOf, type Held, type Step, transition } from "../../clearing/verbs/step.ts";
 import { paymentIntent } from "../../payment-intent/tables.ts";
 import { type ProviderAdapter, ProviderProblem, type ProviderStatus } from "../port.ts";
 import { type Course, courseOf } from "../state.ts";
@@ -15,8 +15,8 @@ import { providerOrder } from "../tables.ts";
 import type { Looked, ProviderDesk } from "./attend.ts";
 import { isIt, type OrderName, type OrderRow } from "./order.ts";
 
-/** Of orders and of settlements, before a person is asked. */
-const MAX_FAILURES = 8;
+/** So often a payment is asked for before it fails. */
+const MOST_REQUESTS = 8;
 const SOON_MS = 10_000;
 const NOW_AND_THEN_MS = 60_000;
 
@@ -30,7 +30,7 @@ export async function attendClearing(
   if (!status) return over;
   const led = await lead(desk, order, status);
   if (!led.instruct) return lookAgain(led.state, status);
-  const told = await instruct(desk, adapter, order, { ...led, reference: status.reference });
+  const told = await instruct(desk, adapter, order, led.instruct, status);
   return lookAgain((await lead(desk, order, told)).state, told);
 }
 
@@ -48,8 +48,8 @@ async function ask(
   try {
     return await adapter.createClearing(terms);
   } catch (error) {
-    if (order.attempts + 1 < MAX_FAILURES) throw error;
-    await giveUp(desk, order, ["awaiting-funds"], error);
+    if (order.attempts + 1 < MOST_REQUESTS) throw error;
+    await giveUp(desk, order, error);
     return null;
   }
 }
@@ -67,20 +67,30 @@ async function termsOf({ db }: ProviderDesk, { merchantId, id }: OrderName) {
   return row;
 }
 
-/** Tells the provider. A settlement that cannot be told goes back a step, and fails after so many of them; what the
- *  provider did all the same is seen at a later look. */
+/** Tells the provider. A settlement that cannot be told goes back a step, and is given up at last; what the provider did
+ *  all the same is seen at a later look. */
 async function instruct(
   desk: ProviderDesk,
   adapter: ProviderAdapter,
   order: OrderRow,
-  { instruct: what, reference }: Pick<Course, "instruct"> & { readonly reference: string },
+  what: NonNullable<Course["instruct"]>,
+  { reference, received }: ProviderStatus,
 ): Promise<ProviderStatus> {
-  if (what === "close") return adapter.close(reference);
-  try {
-    return await adapter.settle(reference);
-  } catch (error) {
-    await stepBack(desk, order, error);
-    throw error;
+  switch (what) {
+    case "close":
+      return adapter.close(reference);
+    case "give-back":
+      await adapter.refund({ id: order.id, reference, amount: received });
+      return adapter.getStatus(reference);
+    case "settle":
+      try {
+        return await adapter.settle(reference);
+      } catch (error) {
+        await stepBack(desk, order, error);
+        throw error;
+      }
+    default:
+      return unreachable(what);
   }
 }
 
@@ -88,24 +98,15 @@ async function stepBack(desk: ProviderDesk, order: OrderRow, error: unknown): Pr
   await desk.db.tx(async (tx) => {
     const held = await hold(tx, order);
     if (held.clearing.state !== "settling") return;
-    const failedSteps = held.clearing.failedSteps + 1;
-    const step: Step =
-      failedSteps < MAX_FAILURES
-        ? { trigger: "back-off", cause: "the provider did not take the instruction" }
-        : { trigger: "fail", cause: "the provider never took the instruction", failure: failureOf(error) };
-    await transition(tx, desk.keeping, held, [step], { clearing: { failedSteps } });
+    await stepFailed(tx, desk.keeping, held, { ...failureOf(error), isPermanent: false });
   });
 }
 
-async function giveUp(
-  desk: ProviderDesk,
-  order: OrderRow,
-  from: readonly ClearingState[],
-  error: unknown,
-): Promise<void> {
+/** A payment that the provider never took. */
+async function giveUp(desk: ProviderDesk, order: OrderRow, error: unknown): Promise<void> {
   await desk.db.tx(async (tx) => {
     const held = await hold(tx, order);
-    if (!from.includes(held.clearing.state)) return;
+    if (held.clearing.state !== "awaiting-funds") return;
     const step: Step = { trigger: "fail", cause: "the provider cannot be asked", failure: failureOf(error) };
     await transition(tx, desk.keeping, held, [step]);
   });
@@ -136,7 +137,7 @@ async function lead(desk: ProviderDesk, order: OrderRow, status: ProviderStatus)
   return desk.db.tx(async (tx) => {
     const held = await named(tx, await hold(tx, order), order, status);
     const { state, sourceAmount, failedSteps } = held.clearing;
-    const { triggers, isReceived, instruct: next } = courseOf(state, status);
+    const { triggers, isReceived, instruct: next } = courseOf(state, status, { failedSteps });
     if (triggers.length === 0) return { state, instruct: next };
     if (isReceived) {
       if (status.received !== sourceAmount)

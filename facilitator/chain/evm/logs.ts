@@ -158,7 +158,7 @@ function tokenLog({ emitter, place, topics, data }: RawLog): MoneyLog | null {
   throw new MalformedAnswer("a log of another event");
 }
 
-/** Null for a payment in a token that is not listed: anybody may write a token and pay an old order's twin in it. */
+/** Null for a payment in a token that is not listed, such as one that was taken off the list after an order was signed. */
 function routedLog({ place, topics, data }: RawLog, tokens: readonly Address[]): MoneyLog | null {
   const [event, paymentRef, payer, paidIn, ...more] = topics;
   if (event !== PAYMENT_RECEIVED || !paymentRef || !payer || !paidIn || more.length > 0) {

@@ -48,7 +48,8 @@ export const depositOrder = pgTable(
     createdAt: instant("created_at").notNull().defaultNow(),
   },
   (table) => [
-    uniqueIndex("deposit_order_address").on(table.addressIndex),
+    uniqueIndex("deposit_order_index").on(table.addressIndex),
+    index("deposit_order_address").on(table.address),
     index("deposit_order_subject").on(table.subject),
     index("deposit_order_reference").on(table.chainId, table.paymentRef),
     index("deposit_order_written")

@@ -121,8 +121,8 @@ function routesOf({ book }: ProviderServer, moves: Moves): Readonly<Record<strin
     },
     async "POST /clearings/{id}/settle"(id) {
       const clearing = found(id);
-      return clearing.state === "funds-received"
-        ? moves.change({ ...clearing, state: "settling" })
+      return isSettleable(clearing)
+        ? moves.change({ ...clearing, state: "settling", failure: null })
         : clearing;
     },
     async "POST /clearings/{id}/refunds"(id, body) {

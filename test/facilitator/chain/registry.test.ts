@@ -32,6 +32,11 @@ describe("chainRow", () => {
     });
   });
 
+  it("takes the router as configured", () => {
+    const router = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+    expect(chainRow({ ...base, router }).router).toBe(router.toLowerCase());
+  });
+
   it("makes a row of every chain in the table, with addresses whose checksums are right", () => {
     for (const { slug, chainId, assets } of knownChains) {
       const listed = Object.keys(assets).length > 0 ? undefined : [{ symbol: "USDC", contract: treasury }];
@@ -96,6 +101,11 @@ describe("chainRow", () => {
       "a treasury with a wrong checksum",
       { treasury: "0x833589fcD6eDb6E08f4c7C32D4f71b54bdA02913" },
       /treasury must be/,
+    ],
+    [
+      "a router with a wrong checksum",
+      { router: "0x833589fcD6eDb6E08f4c7C32D4f71b54bdA02913" },
+      /router must be an address with a right checksum/,
     ],
     [
       "an asset that is no stablecoin of ours",

@@ -4,6 +4,7 @@ import { sha256 } from "#kernel/codec";
 import { post as postEntries, templates } from "#ledger";
 import { isCheckViolation } from "#store";
 import { newKey } from "../../support/authorization.ts";
+import { openOrder } from "../../support/deposits.ts";
 import { books, newMerchant, newPayer, rowOf, startWorld, until } from "../../support/house.ts";
 import { factsOf, ledgerOf } from "../../support/records.ts";
 import { expectAtRest, newPayment, transfer } from "../../support/scene.ts";
@@ -147,6 +148,22 @@ describe("a return", () => {
   it("says where its money lies, or is no return", async () => {
     const { id: merchantId } = await newMerchant(world);
     await expect(queue(order({ kind: "return", merchantId, amount: 1n }))).rejects.toThrow();
+  });
+});
+
+describe("an address of ours", () => {
+  it("is no recipient: what left would have come back, and the books would not know", async () => {
+    const { id: merchantId } = await earned();
+    const { address } = await openOrder(world);
+    const { treasury, router } = rowOf(world.dev);
+    const before = await books(world.dev, world.database);
+    for (const recipient of [treasury, router ?? treasury, address]) {
+      const refund = order({ kind: "refund", merchantId, amount: 5n, recipient });
+      await expect(queue(refund)).rejects.toMatchObject({ code: "recipient_is_ours" });
+      expect(await status(refund.id)).toBeUndefined();
+    }
+    await expectAtRest(world);
+    expect(await books(world.dev, world.database)).toEqual(before);
   });
 });
 

@@ -91,6 +91,61 @@ describe("the proof of payment", () => {
   });
 });
 
+describe("a payment through the router", () => {
+  const routed = (
+    place: Place,
+    over: { payTo?: Address; amount?: bigint; payer?: Address } = {},
+  ): MoneyLog => ({
+    ...placed(place),
+    ...{ event: "routed", paymentRef: word("e"), payer, payTo: treasury, amount: 10n },
+    ...over,
+  });
+  const references = (logs: readonly MoneyLog[]) =>
+    pairTransfers(chainId, logs).map(({ paymentRef }) => paymentRef);
+
+  it("is a transfer and, behind it in its transaction, what the router says of it", () => {
+    expect(references([moved({ logIndex: 4 }), routed({ logIndex: 5 })])).toEqual([word("e")]);
+    // a token may tell more than its transfer
+    expect(references([moved({ logIndex: 4 }), routed({ logIndex: 7 })])).toEqual([word("e")]);
+  });
+
+  it.each<[string, readonly MoneyLog[]]>([
+    ["a transfer alone", [moved({ logIndex: 4 })]],
+    ["what was said before it", [routed({ logIndex: 3 }), moved({ logIndex: 4 })]],
+    ["another transaction's", [moved({ logIndex: 4 }), routed({ logIndex: 5, txHash: word("d") })]],
+    ["another token's", [moved({ logIndex: 4 }), routed({ logIndex: 5, token: otherToken })]],
+    ["another payer's", [moved({ logIndex: 4 }), routed({ logIndex: 5 }, { payer: other })]],
+    ["another payee's", [moved({ logIndex: 4 }), routed({ logIndex: 5 }, { payTo: other })]],
+    ["another amount's", [moved({ logIndex: 4 }), routed({ logIndex: 5 }, { amount: 9n })]],
+  ])("is not: %s", (_, logs) => {
+    expect(references(logs)).toEqual([null]);
+  });
+
+  it("names the last transfer before it, and that one only", () => {
+    const logs = [moved({ logIndex: 4 }), moved({ logIndex: 5 }), routed({ logIndex: 6 })];
+    expect(references(logs)).toEqual([null, word("e")]);
+  });
+});
+
+describe("the rank of a transfer", () => {
+  it("counts those of its transaction to its recipient", () => {
+    const logs = [
+      moved({ logIndex: 1 }),
+      moved({ logIndex: 2 }, payer, other),
+      moved({ logIndex: 3, token: otherToken }),
+      moved({ logIndex: 4, txHash: word("d") }),
+    ];
+    expect(pairTransfers(chainId, logs).map(({ ordinal }) => ordinal)).toEqual([0, 0, 1, 0]);
+  });
+
+  it("is not given to a transfer of nothing, which is none", () => {
+    const nothing = { ...moved({ logIndex: 1 }), amount: 0n } as MoneyLog;
+    expect(pairTransfers(chainId, [nothing, moved({ logIndex: 2 })])).toMatchObject([
+      { logIndex: 2, ordinal: 0 },
+    ]);
+  });
+});
+
 describe("a nonce that was spent without paying us", () => {
   const spent = (logs: readonly MoneyLog[]) => spentKeys(chainId, logs, pairTransfers(chainId, logs));
 
@@ -99,6 +154,13 @@ describe("a nonce that was spent without paying us", () => {
       keyOf(word("e")),
       keyOf(word("f")),
     ]);
+  });
+
+  it("is not one that the router tells of: that spends no authorization", () => {
+    const order = { event: "routed" as const, paymentRef: word("d"), payTo: treasury, amount: 5n };
+    const logs = [moved({ logIndex: 1 }), { ...moved({ logIndex: 2 }), ...order, payer }];
+    expect(spent(logs)).toEqual([]);
+    expect(pairTransfers(chainId, logs)).toMatchObject([{ logIndex: 1, authorizationKey: null }]);
   });
 
   it("is not one whose transfer stands behind it", () => {

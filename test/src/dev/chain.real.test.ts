@@ -14,6 +14,7 @@ const masterSecret = "11".repeat(32);
 const token = parseAbi([
   "function balanceOf(address) view returns (uint256)",
   "function transfer(address, uint256) returns (bool)",
+  "function operator() view returns (address)",
 ]);
 
 async function open(
@@ -40,7 +41,7 @@ async function spend({ rpcUrl }: LocalChain, { payer, treasury, assets }: DevCon
   return { number: Number(receipt.blockNumber), hash: receipt.blockHash };
 }
 
-async function standing({ rpcUrl }: LocalChain, { payer, treasury, assets, signers }: DevContracts) {
+async function standing({ rpcUrl }: LocalChain, { payer, treasury, assets, signers, router }: DevContracts) {
   const client = createPublicClient({ transport: http(rpcUrl) });
   const balanceOf = (address: `0x${string}`, of: `0x${string}`) =>
     client.readContract({ address, abi: token, functionName: "balanceOf", args: [of] });
@@ -48,6 +49,7 @@ async function standing({ rpcUrl }: LocalChain, { payer, treasury, assets, signe
     payer: await balanceOf(assets.USDC, payer.address),
     treasury: await balanceOf(assets.USDC, treasury.address),
     euros: await balanceOf(assets.EURC, payer.address),
+    operator: await client.readContract({ address: router, abi: token, functionName: "operator" }),
     payerGas: await client.getBalance({ address: payer.address }),
     signerGas: await Promise.all(signers.map(({ address }) => client.getBalance({ address }))),
   };
@@ -83,6 +85,7 @@ describe("startChain and deployDevContracts", () => {
       payer: full,
       treasury: 0n,
       euros: full,
+      operator: first.contracts.operator.address,
       payerGas: 0n,
       signerGas: Array(4).fill(parseEther("100")),
     });

@@ -9,7 +9,6 @@ import { masterSecret } from "../../../src/dev/master-secret.ts";
 import { run } from "../../../src/dev/processes.ts";
 import { placePrograms } from "../../../src/dev/program-place.ts";
 import { resetDataFolder } from "../../../src/dev/reset.ts";
-import { deriveKey } from "../../../src/keys.ts";
 import { dataFolder, say } from "./support.ts";
 
 describe("masterSecret", () => {
@@ -26,21 +25,6 @@ describe("masterSecret", () => {
     await mkdir(dataDir);
     await writeFile(join(dataDir, "master-secret"), "short\n");
     await expect(masterSecret(dataDir)).rejects.toThrow("64 hex digits");
-  });
-});
-
-describe("deriveKey", () => {
-  it("is the same for the same secret and label, and no other", () => {
-    const secret = "ab".repeat(32);
-    const keys = [
-      deriveKey(secret, "payer"),
-      deriveKey(secret, "signer:0"),
-      deriveKey(secret, "signer:1"),
-      deriveKey("cd".repeat(32), "payer"),
-    ];
-    expect(new Set(keys).size).toBe(4);
-    expect(deriveKey(`0x${secret.toUpperCase()}`, "payer")).toBe(keys[0]);
-    for (const key of keys) expect(key).toMatch(/^0x[0-9a-f]{64}$/);
   });
 });
 

@@ -3,9 +3,10 @@ import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Address, address, type Hash, type Hex } from "#kernel/bytes";
 import { openEvmChain } from "../../../../facilitator/chain/evm/index.ts";
-import type { BlockRef, Chain } from "../../../../facilitator/chain/port.ts";
+import type { Chain } from "../../../../facilitator/chain/port.ts";
 import { chainRow } from "../../../../facilitator/chain/registry.ts";
 import { authorize, devDomain, newKey } from "../../../support/authorization.ts";
+import { blockOf, inOneBlock } from "../../../support/blocks.ts";
 import { type DevChain, silentLog, startDevChain } from "../../../support/dev-chain.ts";
 import { startFakeNode } from "../../../support/fake-node.ts";
 
@@ -25,21 +26,7 @@ afterAll(() => dev?.stop());
 const pay = (to: string, value: bigint) =>
   authorize({ domain: devDomain(dev.usdc), key: payer.key, to, value });
 
-async function headOf(hash: Hex): Promise<BlockRef> {
-  const receipt = await chain.receipt(hash as Hash);
-  const block = receipt && (await chain.blockAt(receipt.blockNumber));
-  if (!block) throw new Error("the transaction was not mined");
-  return block;
-}
-
-/** Puts what is sent during `work` into one block, in the order of sending. */
-async function inOneBlock(work: () => Promise<unknown>): Promise<BlockRef> {
-  await dev.anvil.rpc("evm_setAutomine", [false]);
-  await work();
-  await dev.anvil.mine();
-  await dev.anvil.rpc("evm_setAutomine", [true]);
-  return chain.head();
-}
+const headOf = (hash: Hex) => blockOf(dev, hash);
 
 describe("moneyLogs", () => {
   it("has what moved to us and from us and every authorization, in the order of the block", async () => {
@@ -48,7 +35,7 @@ describe("moneyLogs", () => {
     await dev.administer("mint", [ours.address, 50n]);
     const [toUs, toStranger] = [await pay(treasury, 11n), await pay(stranger.address, 22n)];
     const fromUs = await authorize({ domain: devDomain(dev.usdc), key: ours.key, to: treasury, value: 33n });
-    const block = await inOneBlock(async () => {
+    const block = await inOneBlock(dev, async () => {
       for (const { call } of [toUs, toStranger, fromUs]) {
         const fee = { maxFeePerGas: "0x2540be400", maxPriorityFeePerGas: "0x3b9aca00" };
         await dev.anvil.rpc("eth_sendTransaction", [{ from: dev.lane, gas: "0x30d40", ...fee, ...call }]);

@@ -208,6 +208,43 @@ describe("isValidSignature", () => {
   });
 });
 
+describe("tokenBalances", () => {
+  it("reads many accounts as of a block, hundreds in one call, in their order", async () => {
+    const holders = [newKey().address, newKey().address];
+    await dev.administer("mint", [holders[0], 3n]);
+    const before = await chain.head();
+    await dev.administer("mint", [holders[1], 4n]);
+    const nobody = Array.from({ length: 150 }, () => newKey().address);
+    const read = (block: number) => chain.tokenBalances(dev.usdc, [...holders, ...nobody], block);
+    rpcCalls = [];
+    const now = await read((await dev.chain.head()).number);
+    expect(rpcCalls.filter((method) => method === "eth_call")).toHaveLength(1);
+    expect(now).toEqual([3n, 4n, ...nobody.map(() => 0n)]);
+    expect((await read(before.number)).slice(0, 3)).toEqual([3n, 0n, 0n]);
+    expect(await chain.tokenBalances(dev.usdc, [], before.number)).toEqual([]);
+  });
+
+  it("asks one by one where no Multicall3 stood", async () => {
+    const holder = newKey().address;
+    await dev.administer("mint", [holder, 5n]);
+    const { number } = await dev.chain.head();
+    const { multicall } = chain.row;
+    const code = await chain.code(multicall ?? dev.usdc);
+    await dev.anvil.rpc("anvil_setCode", [multicall, "0x"]);
+    try {
+      expect(await chain.tokenBalances(dev.usdc, [dev.lane, holder], number)).toEqual([0n, 5n]);
+    } finally {
+      await dev.anvil.rpc("anvil_setCode", [multicall, code]);
+    }
+  });
+
+  it("is an outage where the height has no state, never a balance", async () => {
+    await expect(chain.tokenBalances(dev.usdc, [dev.lane], 10_000_000)).rejects.toMatchObject({
+      code: "chain_unavailable",
+    });
+  });
+});
+
 describe("isValidSignature's answer", () => {
   it.each<[string, string, boolean]>([
     ["the magic value", `0x1626ba7e${"0".repeat(56)}`, true],

@@ -1,0 +1,154 @@
+import { and, eq } from "drizzle-orm";
+import type { PaymentView } from "#facilitator";
+import { atParity } from "#kernel/asset";
+import { assert } from "#kernel/fault";
+import type { Executor, Tx } from "#store";
+import type { IntentRow } from "../payment-intent/verbs/offer.ts";
+import { rateSnapshot } from "../rate/tables.ts";
+import { ONE, type RateSnapshot } from "../rate/verbs.ts";
+import type { ClearingDesk } from "./desk.ts";
+import { type ClearingRow, feeOf } from "./money.ts";
+import { liveOrder, type OrderRow } from "./orders.ts";
+import { attemptOf, follow, isCredited, leading } from "./rails/x402.ts";
+import { type Change, type Held, type Step, transition } from "./timeline.ts";
+
+type Terms = Pick<
+  ClearingRow,
+  | "executionPath"
+  | "providerReference"
+  | "chain"
+  | "asset"
+  | "sourceAmount"
+  | "settlementAmount"
+  | "fee"
+  | "rateFrom"
+  | "rateTo"
+  | "scaledRate"
+  | "rateSource"
+  | "rateLockedAt"
+>;
+
+/** Brings a clearing to where the agent's payment of it stands. What the facilitator has booked is not booked again. */
+export async function followAgent(
+  tx: Tx,
+  desk: ClearingDesk,
+  held: Held,
+  { orders, payments }: { readonly orders: readonly OrderRow[]; readonly payments: readonly PaymentView[] },
+): Promise<Held> {
+  const payment = leading(payments);
+  if (!payment) return held;
+  const { clearing, intent } = held;
+  const order = liveOrder(orders, clearing);
+  const steps = follow(
+    {
+      state: clearing.state,
+      settlementId: clearing.executionPath === "x402" ? clearing.providerReference : null,
+      attempt: clearing.attempt,
+      hasOtherWay: hasOtherWay(held, order, desk.now()),
+    },
+    payment,
+  );
+  if (steps.length === 0) return held;
+  const terms = (await termsAfter(tx, held, steps, order)) ?? (await termsOfAgent(tx, intent, payment));
+  return transition(tx, desk, held, steps, changeOf(held, payment, terms, desk.now()));
+}
+
+/** What it is about again, once the agent's payment has ended unpaid; null while the agent leads, or always did. */
+async function termsAfter(
+  tx: Tx,
+  held: Held,
+  steps: readonly Step[],
+  order: OrderRow | null,
+): Promise<Partial<Terms> | null> {
+  const last = steps.at(-1)?.trigger;
+  const isUnpaid = last === "lose" || last === "extend" || last === "fail";
+  if (isUnpaid && order) return termsOfOrder(tx, held, order);
+  return isUnpaid && last !== "fail" ? { providerReference: null } : null;
+}
+
+/** Whether the payer could still pay without an agent: an order that stands, or the right to ask for one. */
+function hasOtherWay({ clearing, intent }: Held, order: OrderRow | null, now: Date): boolean {
+  // While it waits, the end of its window is what ends it.
+  const isWaiting = clearing.state === "awaiting-funds";
+  if (order) return order.state === "active" && (isWaiting || now <= clearing.expiresAt);
+  const isFree = clearing.chosenPath === null && intent.asked.executionPath !== "x402";
+  return isFree && (isWaiting || now < intent.expiresAt);
+}
+
+/** What the clearing is about while an agent pays it. */
+export async function termsOfAgent(db: Executor, intent: IntentRow, payment: PaymentView): Promise<Terms> {
+  const { chain, asset, amount, fee } = payment;
+  return {
+    executionPath: "x402",
+    providerReference: payment.id,
+    chain,
+    asset,
+    sourceAmount: amount,
+    settlementAmount: amount,
+    fee,
+    ...(await rateOf(db, intent, payment)),
+  };
+}
+
+/** One to one, or the rate that the offer was made at. */
+async function rateOf(db: Executor, intent: IntentRow, { asset, createdAt }: PaymentView) {
+  const { merchantId, currency, offerRateId } = intent;
+  const exact = { rateFrom: currency, rateTo: asset, scaledRate: ONE, rateLockedAt: createdAt };
+  if (currency === asset) return { ...exact, rateSource: "identity" as const };
+  if (atParity(currency, asset)) return { ...exact, rateSource: "parity" as const };
+  assert(offerRateId !== null, `${intent.id} was offered in ${asset} without a rate`);
+  return lockedRate(db, merchantId, offerRateId);
+}
+
+async function lockedRate(db: Executor, merchantId: string, id: `rate_${string}`) {
+  const [lock] = await db
+    .select()
+    .from(rateSnapshot)
+    .where(and(eq(rateSnapshot.merchantId, merchantId), eq(rateSnapshot.id, id)));
+  assert(lock, `the rate ${id} was kept`);
+  return rateColumns(lock);
+}
+
+/** What it is about again, once the agent's payment has ended unpaid. */
+async function termsOfOrder(tx: Tx, { clearing }: Held, order: OrderRow | null): Promise<Partial<Terms>> {
+  if (!order) return { providerReference: null };
+  return {
+    executionPath: order.path,
+    providerReference: order.id,
+    chain: order.chain,
+    asset: order.asset,
+    sourceAmount: order.amount,
+    settlementAmount: order.amount,
+    fee: feeOf(order.amount, clearing.feeBps),
+    ...(await lockedRate(tx, order.merchantId, order.rateId)),
+  };
+}
+
+/** A locked rate as a clearing keeps it. */
+export function rateColumns({ fromAsset, toAsset, scaledRate, source, lockedAt }: RateSnapshot) {
+  return { rateFrom: fromAsset, rateTo: toAsset, scaledRate, rateSource: source, rateLockedAt: lockedAt };
+}
+
+function changeOf(
+  { intent, clearing }: Held,
+  payment: PaymentView,
+  terms: Partial<Terms>,
+  now: Date,
+): Change {
+  const credited = isCredited(payment);
+  const asset = terms.asset ?? clearing.asset;
+  return {
+    clearing: {
+      ...terms,
+      transactionHash: credited ? payment.transaction : null,
+      ...(credited && { attempt: attemptOf(payment), settledAt: now, isFinal: payment.state === "final" }),
+    },
+    intent: {
+      settlementAsset: asset,
+      paymentAsset: asset,
+      paymentChain: terms.chain ?? clearing.chain,
+      payerAddress: intent.payerAddress ?? payment.payer,
+      ...(credited && { completedAt: intent.completedAt ?? now }),
+    },
+  };
+}

@@ -1,0 +1,180 @@
+import { and, inArray, sql } from "drizzle-orm";
+import type { PaymentView } from "#facilitator";
+import { assert } from "#kernel/fault";
+import { insertMany, outbox, type Tx } from "#store";
+import { merchant } from "../merchant/tables.ts";
+import type { MerchantRow } from "../merchant/verbs/merchant.ts";
+import type { IntentSource } from "../payment-intent/state.ts";
+import { paymentIntent } from "../payment-intent/tables.ts";
+import { type IntentRow, noOffer } from "../payment-intent/verbs/offer.ts";
+import { ONE } from "../rate/verbs.ts";
+import type { ClearingDesk } from "./desk.ts";
+import type { ClearingRow } from "./money.ts";
+import { attemptOf, follow, isCredited } from "./rails/x402.ts";
+import { clearing, timelineEntry } from "./tables.ts";
+import { entriesOf, factOf, type Walk, walkFromStart } from "./timeline.ts";
+
+/** An agent's payment that becomes a merchant's payment as it stands. */
+export interface Recorded {
+  readonly payment: PaymentView;
+  readonly source: IntentSource;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly merchantReference: string | null;
+}
+
+/** Writes down agents' payments of resources, each once, whatever was told of it how often. */
+export async function recordPayments(
+  tx: Tx,
+  desk: ClearingDesk,
+  facts: readonly outbox.Fact[],
+): Promise<void> {
+  const payments = await unknown(tx, desk, facts);
+  const recorded = payments.map((payment) => ({
+    payment,
+    source: "x402" as const,
+    metadata: { resourceId: payment.payableId },
+    merchantReference: null,
+  }));
+  await writePayments(tx, desk, recorded);
+}
+
+/** The payments that these facts are about and that have no clearing. */
+async function unknown(
+  tx: Tx,
+  { facilitator }: Pick<ClearingDesk, "facilitator">,
+  facts: readonly outbox.Fact[],
+): Promise<readonly PaymentView[]> {
+  const ids = [...new Set(facts.map(({ subject }) => subject))];
+  if (ids.length === 0) return [];
+  const merchants = [...new Set(facts.map(({ merchantId }) => merchantId))];
+  const known = await tx
+    .select({ id: clearing.providerReference })
+    .from(clearing)
+    .where(
+      and(
+        inArray(clearing.merchantId, merchants),
+        inArray(clearing.providerReference, ids),
+        sql`${clearing.executionPath} = 'x402'`,
+      ),
+    );
+  const taken = new Set(known.map(({ id }) => id));
+  const left = ids.filter((id) => !taken.has(id));
+  return left.length === 0 ? [] : facilitator.payments({ ids: left });
+}
+
+/** Intent, clearing and timeline of many payments in a few statements: hundreds come in a second. The states between were
+ *  never to be seen, so only the last is told. One that is still under way is left for its next fact. */
+export async function writePayments(
+  tx: Tx,
+  desk: ClearingDesk,
+  recorded: readonly Recorded[],
+): Promise<void> {
+  const merchants = await merchantsOf(tx, recorded);
+  const born = recorded.flatMap((each) => {
+    const { payment } = each;
+    const standing = { state: "created" as const, settlementId: null, attempt: 0, hasOtherWay: false };
+    const steps =
+      payment.state === "claimed" || payment.state === "submitting" ? [] : follow(standing, payment);
+    if (steps.length === 0) return [];
+    const seller = merchants.get(payment.merchantId);
+    assert(seller, `${payment.id} is of a merchant`);
+    return [bornOf(desk, each, seller, walkFromStart("created", steps))];
+  });
+  if (born.length === 0) return;
+  const occurredAt = desk.now();
+  await tx.execute(
+    insertMany(
+      paymentIntent,
+      born.map(({ intent }) => intent),
+    ),
+  );
+  await tx.execute(
+    insertMany(
+      clearing,
+      born.map((each) => each.clearing),
+    ),
+  );
+  await tx.execute(
+    insertMany(
+      timelineEntry,
+      born.flatMap((each) => entriesOf(each.clearing, each.walk, { sequence: 0, occurredAt })),
+    ),
+  );
+  await outbox.append(
+    tx,
+    born.flatMap(({ walk, clearing: row }) => {
+      const last = walk.facts.at(-1);
+      return last ? [factOf(desk.newId, row, { type: last.type, previous: null })] : [];
+    }),
+  );
+}
+
+async function merchantsOf(tx: Tx, recorded: readonly Recorded[]): Promise<ReadonlyMap<string, MerchantRow>> {
+  const ids = [...new Set(recorded.map(({ payment }) => payment.merchantId))];
+  const rows = ids.length === 0 ? [] : await tx.select().from(merchant).where(inArray(merchant.id, ids));
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** The payer paid in a coin, and in that coin the payment is told: what was on offer may have been priced anew since. */
+function bornOf(
+  { newId, now }: Pick<ClearingDesk, "newId" | "now">,
+  { payment, source, metadata, merchantReference }: Recorded,
+  seller: MerchantRow,
+  walk: Walk,
+): { readonly intent: IntentRow; readonly clearing: ClearingRow; readonly walk: Walk } {
+  const at = now();
+  const { amount, asset, chain, fee } = payment;
+  const [intentId, id] = [newId("pi"), newId("clr")];
+  const credited = isCredited(payment);
+  const shared = { merchantId: seller.id, provider: "evm" as const, executionPath: "x402" as const };
+  const stamps = { createdAt: at, updatedAt: at, expiresAt: at };
+  const intent: IntentRow = {
+    ...{ ...shared, ...stamps, ...noOffer, id: intentId, amount, source, metadata, merchantReference },
+    status: walk.status,
+    currency: asset,
+    asked: { executionPath: "x402" },
+    settlementAsset: asset,
+    paymentAsset: asset,
+    paymentChain: chain,
+    payerAddress: payment.payer,
+    payerDeclared: false,
+    merchantName: seller.name,
+    merchantCity: seller.city,
+    merchantCountryCode: seller.countryCode,
+    merchantCategoryCode: seller.categoryCode,
+    customer: null,
+    returnUrl: null,
+    feeBps: seller.feeBps,
+    expiresInSeconds: null,
+    clearingId: id,
+    clearingState: walk.state,
+    failureReason: walk.status === "failed" ? (walk.failure?.code ?? null) : null,
+    ...{ idempotencyScope: null, idempotencyKey: null, fingerprint: null },
+    confirmedAt: at,
+    completedAt: credited ? at : null,
+  };
+  const row: ClearingRow = {
+    ...{ ...shared, ...stamps, id, intentId, chain, asset, fee },
+    state: walk.state,
+    providerReference: payment.id,
+    chosenPath: "x402",
+    sourceAmount: amount,
+    settlementAmount: amount,
+    feeBps: seller.feeBps,
+    toleranceBps: 0,
+    ...{ rateFrom: asset, rateTo: asset, scaledRate: ONE, rateSource: "identity" as const, rateLockedAt: at },
+    transactionHash: payment.transaction,
+    failureCode: walk.failure?.code ?? null,
+    failureReason: walk.failure?.reason ?? null,
+    failureAt: walk.failure ? at : null,
+    orderSeq: null,
+    reviewRequired: walk.state === "in-review",
+    attempt: credited ? attemptOf(payment) : 0,
+    failedSteps: 0,
+    settledAt: credited ? at : null,
+    isFinal: payment.state === "final",
+    sequence: walk.entries.length,
+    dueAt: null,
+  };
+  return { intent, clearing: row, walk };
+}

@@ -1,0 +1,284 @@
+import { and, eq } from "drizzle-orm";
+import type { Arrival, PaymentView, RailFacts } from "#facilitator";
+import { assert } from "#kernel/fault";
+import type { Tx } from "#store";
+import { followAgent } from "./agent.ts";
+import { book, heldOf, postSettlement, resolveSettlement, saveDeposits, unbook } from "./book.ts";
+import { fallenOf, isOrdered, isStray, look, type Seen, statusOf } from "./deposits.ts";
+import type { ClearingDesk } from "./desk.ts";
+import { leastOf, lyingOf, type ReturnRow, requiredFor } from "./money.ts";
+import { liveOrder, markOrder, type OrderRow } from "./orders.ts";
+import { loadPurse, type Purse } from "./purse.ts";
+import { type Decision, decide, type Standing, windowOf } from "./rails/order.ts";
+import { isUnderWay } from "./rails/x402.ts";
+import { followReturns, type Returned, returnExcess } from "./returns.ts";
+import { nextLook } from "./schedule.ts";
+import { advance, type ClearingState } from "./state.ts";
+import { clearing as clearingTable } from "./tables.ts";
+import { type Change, type Failure, type Held, transition } from "./timeline.ts";
+
+/** What was learned before the transaction: nothing outside is asked in one. */
+export interface Outside {
+  readonly payments: readonly PaymentView[];
+  /** Whether late money may still be taken at the locked rate. */
+  readonly isRateGood: boolean;
+  readonly returned: Returned;
+}
+
+/** A clearing in hand, with its money as it is now. */
+export interface Work {
+  readonly held: Held;
+  readonly orders: readonly OrderRow[];
+  readonly returns: readonly ReturnRow[];
+  readonly seen: readonly Seen[];
+  /** A step was left for the next turn. */
+  readonly isMidway: boolean;
+}
+
+/** Brings a locked clearing up to what the chain and the facilitator say, in one transaction. */
+export async function bringUp(tx: Tx, desk: ClearingDesk, held: Held, outside: Outside): Promise<Held> {
+  const purse = await loadPurse(tx, held.clearing);
+  const byAgent = await followAgent(tx, desk, held, { orders: purse.orders, payments: outside.payments });
+  const counted = await countMoney(tx, desk, byAgent, purse);
+  return finish(tx, desk, counted, purse, outside);
+}
+
+/** Takes the steps that the money in hand calls for, and puts everything down. */
+export async function finish(
+  tx: Tx,
+  desk: ClearingDesk,
+  work: Work,
+  before: Purse,
+  outside: Outside,
+): Promise<Held> {
+  const stepped = await takeSteps(tx, desk, work, outside);
+  return putDown(tx, desk, await followMoney(tx, desk, stepped, outside), before, outside);
+}
+
+/** What arrived, in the books and not: what fell is taken out, what has its confirmations is taken in. */
+export async function countMoney(tx: Tx, desk: ClearingDesk, held: Held, purse: Purse): Promise<Work> {
+  const { orders, returns } = purse;
+  const arrivals =
+    orders.length === 0 ? [] : await desk.facilitator.deposits.arrivals(tx, [held.clearing.id]);
+  const standing = await reverseFallen(tx, desk, held, purse, arrivals);
+  const order = liveOrder(orders, standing.held.clearing);
+  const looking = {
+    ...desk,
+    clearing: standing.held.clearing,
+    order,
+    now: desk.now(),
+    depthOf: depthOf(desk),
+  };
+  const seen = look(standing.deposits, arrivals, looking);
+  const booking = { clearing: standing.held.clearing, orders, order, returns };
+  return { held: standing.held, orders, returns, seen: await book(tx, desk, booking, seen), isMidway: false };
+}
+
+const REORGED: Failure = {
+  code: "reorged",
+  reason: "The block of its money left the chain. It comes back by itself when the money does.",
+};
+
+async function reverseFallen(
+  tx: Tx,
+  desk: ClearingDesk,
+  held: Held,
+  purse: Purse,
+  arrivals: readonly Arrival[],
+) {
+  const { deposits, orders, returns } = purse;
+  const fallen = fallenOf(deposits, arrivals);
+  if (fallen.length === 0) return { held, deposits };
+  const { clearing } = held;
+  const isCounted = fallen.some((row) => lyingOf(row, returns).clearing > 0n);
+  const isReversed = clearing.state === "settled" && clearing.executionPath !== "x402" && isCounted;
+  let after = held;
+  if (isReversed) {
+    assert(!clearing.isFinal, `${clearing.id} was settled for good, and its block left the chain`);
+    await resolveSettlement(tx, "void", clearing);
+    const order = liveOrder(orders, clearing);
+    if (order) await markOrder(tx, order, "active");
+    after = await transition(tx, desk, held, [
+      { trigger: "reverse", cause: "its block left the chain", failure: REORGED },
+    ]);
+  }
+  const unbooked = new Map((await unbook(tx, orders, fallen)).map((row) => [row.id, row]));
+  return { held: after, deposits: deposits.map((row) => unbooked.get(row.id) ?? row) };
+}
+
+const MOST_STEPS = 6;
+
+/** The steps that the money calls for, and what they bring with them. */
+async function takeSteps(tx: Tx, desk: ClearingDesk, work: Work, outside: Outside): Promise<Work> {
+  if (isLedByOthers(work)) return work;
+  const standing = standingOf(desk, work, outside);
+  const steps: Decision[] = [];
+  let isMidway = false;
+  for (let state: ClearingState = standing.state; steps.length < MOST_STEPS; ) {
+    const next = decide({ ...standing, state });
+    if (!next) break;
+    steps.push(next);
+    state = advance(state, next.trigger);
+    // Agents must have been told that it is being paid before the money counts, or both would be taken.
+    isMidway = next.trigger === "detect" && work.held.intent.offerAmount !== null;
+    if (isMidway || next.trigger === "review" || next.trigger === "extend") break;
+  }
+  if (steps.length === 0) return work;
+  const isTaken = steps.some(({ trigger }) => trigger === "receive" || trigger === "reopen");
+  const seen = isTaken ? decided(work.seen) : work.seen;
+  const change = await changeOf(tx, desk, { ...work, seen }, steps, standing);
+  return { ...work, held: await transition(tx, desk, work.held, steps, change), seen, isMidway };
+}
+
+/** An agent's payment is the facilitator's to lead, another provider's is the provider's; the end of the window is ours. */
+function isLedByOthers({ held: { clearing } }: Work): boolean {
+  const isOurs = clearing.executionPath !== "x402" && clearing.provider === "evm";
+  return !isOurs && clearing.state !== "awaiting-funds";
+}
+
+function standingOf(desk: ClearingDesk, work: Work, { payments, isRateGood }: Outside): Standing {
+  const { held, orders, returns, seen } = work;
+  const { clearing } = held;
+  const order = liveOrder(orders, clearing);
+  const rows = seen.map(({ row }) => row);
+  const ordered = seen.filter(({ row, isCanonical }) => isCanonical && isOrdered(row, order));
+  const coming = ordered
+    .filter(({ row }) => !row.isBooked)
+    .reduce((total, { row }) => total + row.amount, 0n);
+  const fresh = rows.filter((row) => row.isBooked && !row.isDecided);
+  const facts = order && factsOf(desk)(order.chain);
+  const confirmations = facts ? requiredFor(clearing.sourceAmount, facts.depth).confirmations : 0;
+  return {
+    state: clearing.state,
+    now: desk.now(),
+    expiresAt: clearing.expiresAt,
+    least: leastOf(clearing),
+    held: heldOf(clearing, rows, returns),
+    hasLate: fresh.some(({ isLate, toClearing }) => isLate && toClearing > 0n),
+    coming,
+    depthMs: confirmations * (facts?.blockTimeSeconds ?? 0) * 1000,
+    hasNew: fresh.some((row) => lyingOf(row, returns).clearing > 0n || isStray(row, returns)),
+    hasStray: fresh.some((row) => isStray(row, returns)),
+    isRateGood,
+    isHeldByAgent: payments.some(isUnderWay),
+  };
+}
+
+function decided(seen: readonly Seen[]): readonly Seen[] {
+  return seen.map((each) => (each.row.isBooked ? { ...each, row: { ...each.row, isDecided: true } } : each));
+}
+
+async function changeOf(
+  tx: Tx,
+  desk: ClearingDesk,
+  { held, orders, returns, seen }: Work,
+  steps: readonly Decision[],
+  standing: Standing,
+): Promise<Change> {
+  const { clearing, intent } = held;
+  const has = (trigger: Decision["trigger"]) => steps.some((step) => step.trigger === trigger);
+  const order = liveOrder(orders, clearing);
+  if (order && has("expire")) await markOrder(tx, order, "expired");
+  const [first] = seen.filter(({ row, isCanonical }) => isCanonical && isOrdered(row, order));
+  const learned = { payerAddress: intent.payerAddress ?? first?.row.sender ?? null };
+  if (!has("credit")) return { intent: learned };
+  if (order) await markOrder(tx, order, "consumed");
+  const counted = countedOf(clearing, seen, returns);
+  const attempt = clearing.attempt + 1;
+  const { gross, fee } = await postSettlement(tx, clearing, { attempt, counted, gross: standing.held });
+  const now = desk.now();
+  return {
+    clearing: {
+      ...{
+        attempt,
+        fee,
+        sourceAmount: gross,
+        settlementAmount: gross,
+        settledAt: now,
+        isFinal: false,
+        failedSteps: 0,
+      },
+      transactionHash: completing(counted, leastOf(clearing)),
+    },
+    intent: { ...learned, completedAt: intent.completedAt ?? now },
+  };
+}
+
+/** The deposits whose money lies in the clearing, in its own token. */
+function countedOf({ chain, asset }: Held["clearing"], seen: readonly Seen[], returns: readonly ReturnRow[]) {
+  return seen
+    .map(({ row }) => row)
+    .filter((row) => row.chain === chain && row.asset === asset && lyingOf(row, returns).clearing > 0n);
+}
+
+/** The transaction that completed the sum; the last one where the sum was accepted as it is. */
+function completing(counted: ReturnType<typeof countedOf>, least: bigint) {
+  let total = 0n;
+  for (const { amount, txHash } of counted) {
+    total += amount;
+    if (total >= least) return txHash;
+  }
+  return counted.at(-1)?.txHash ?? null;
+}
+
+/** What follows from where the money is: postings that become final, and what goes back. */
+async function followMoney(tx: Tx, desk: ClearingDesk, work: Work, { returned }: Outside): Promise<Work> {
+  const { clearing, intent } = work.held;
+  const excess = await returnExcess(tx, desk, work.held, work);
+  const returns = await followReturns(tx, desk, excess, { seen: work.seen, returned });
+  const counted = countedOf(clearing, work.seen, returns);
+  const isOurs =
+    clearing.state === "settled" && clearing.executionPath !== "x402" && clearing.provider === "evm";
+  if (!isOurs || clearing.isFinal || !counted.every(({ isFinal }) => isFinal)) return { ...work, returns };
+  await resolveSettlement(tx, "post", clearing);
+  return { ...work, returns, held: { intent, clearing: { ...clearing, isFinal: true } } };
+}
+
+/** Writes what is left to write, and when to look again. */
+async function putDown(
+  tx: Tx,
+  desk: ClearingDesk,
+  work: Work,
+  before: Purse,
+  outside: Outside,
+): Promise<Held> {
+  const { held, returns, seen } = work;
+  const { clearing, intent } = held;
+  const now = desk.now();
+  const rows = seen.map((each) => ({ ...each.row, status: statusOf(each, clearing.state, returns) }));
+  await saveDeposits(tx, before.deposits, rows, now);
+  const isLeftOver =
+    clearing.state === "settled" && clearing.executionPath === "x402" && heldAnywhere(rows, returns) > 0n;
+  const hasStray = rows.some((row) => !row.isDecided && isStray(row, returns));
+  const reviewRequired = clearing.state === "in-review" || hasStray || isLeftOver;
+  const row = { ...clearing, reviewRequired };
+  const dueAt = nextLook({
+    clearing: row,
+    ...{ seen, returns, now },
+    isMidway: work.isMidway,
+    windowAt: windowOf(standingOf(desk, work, outside)),
+    factsOf: factsOf(desk),
+  });
+  const { isFinal } = clearing;
+  await tx
+    .update(clearingTable)
+    .set({ reviewRequired, dueAt, isFinal })
+    .where(and(eq(clearingTable.merchantId, clearing.merchantId), eq(clearingTable.id, clearing.id)));
+  return { intent, clearing: { ...row, dueAt } };
+}
+
+function heldAnywhere(rows: Purse["deposits"], returns: readonly ReturnRow[]): bigint {
+  return rows.reduce((total, row) => total + lyingOf(row, returns).clearing, 0n);
+}
+
+export function factsOf({ facilitator }: Pick<ClearingDesk, "facilitator">): (chain: string) => RailFacts {
+  return (chain) => {
+    const facts = facilitator.rails().find((rail) => rail.chain === chain);
+    assert(facts, `${chain} has a rail`);
+    return facts;
+  };
+}
+
+function depthOf(desk: Pick<ClearingDesk, "facilitator">): (chain: string) => RailFacts["depth"] {
+  return (chain) => factsOf(desk)(chain).depth;
+}

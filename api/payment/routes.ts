@@ -1,0 +1,56 @@
+import { createRoute, defineOpenAPIRoute, z } from "@hono/zod-openapi";
+import { PaymentPath, PaymentPosition } from "../clearing/schema.ts";
+import type { PaymentDesk } from "../clearing/verbs/payment.ts";
+import { PageQuery, pageOf, readPage } from "../http/page.ts";
+import { json, problems, secretKey, secretKeyFaults } from "../http/route.ts";
+import { PaymentFilter, PaymentSummary } from "./schema.ts";
+import { listPayments, readPayment } from "./verbs.ts";
+
+const payments = { tags: ["payments"], ...secretKey({ permission: "payments:read" }) };
+
+/** Payments as they stand, by the id of the intent or of the clearing. */
+export function paymentRoutes(desk: PaymentDesk) {
+  const list = defineOpenAPIRoute({
+    addRoute: true,
+    route: createRoute({
+      method: "get",
+      path: "/v1/payments",
+      summary: "List the merchant's payments",
+      ...payments,
+      request: { query: PageQuery.extend(PaymentFilter.shape) },
+      responses: {
+        200: json(z.array(PaymentSummary), "Newest first"),
+        ...problems(...secretKeyFaults, "invalid_cursor"),
+      },
+    }),
+    handler: async (c) => {
+      const { limit, cursor, ...filter } = c.req.valid("query");
+      const page = readPage(c, { limit, cursor }, filter);
+      const found = await listPayments(desk, { ctx: c.var.merchant, input: { ...page, ...filter } });
+      const shown = pageOf(c, page, found, filter);
+      return c.json(
+        shown.map(({ paymentIntent, clearing }) => ({ paymentIntent, clearing })),
+        200,
+      );
+    },
+  });
+
+  const read = defineOpenAPIRoute({
+    addRoute: true,
+    route: createRoute({
+      method: "get",
+      path: "/v1/payments/{id}",
+      summary: "Read a payment",
+      ...payments,
+      request: { params: PaymentPath },
+      responses: {
+        200: json(PaymentPosition, "Intent, clearing, deposit and timeline"),
+        ...problems(...secretKeyFaults, "not_found"),
+      },
+    }),
+    handler: async (c) =>
+      c.json(await readPayment(desk, { ctx: c.var.merchant, input: c.req.valid("param") }), 200),
+  });
+
+  return [list, read] as const;
+}

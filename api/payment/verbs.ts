@@ -1,0 +1,98 @@
+import { and, desc, eq, lt, type SQL, sql } from "drizzle-orm";
+import { parseHash } from "#kernel/bytes";
+import type { PaymentPath, PaymentPosition } from "../clearing/schema.ts";
+import { clearing, clearingDeposit } from "../clearing/tables.ts";
+import {
+  findPayment,
+  type PaymentDesk,
+  paymentsOf,
+  positionOf,
+  presentClearing,
+} from "../clearing/verbs/payment.ts";
+import type { Call } from "../http/context.ts";
+import type { Page } from "../http/page.ts";
+import { statusOf } from "../payment-intent/state.ts";
+import { paymentIntent } from "../payment-intent/tables.ts";
+import { intentConditions, presentIntent } from "../payment-intent/verbs/read.ts";
+import type { PaymentFilter, PaymentSummary } from "./schema.ts";
+
+/** A payment whole, by the id of its intent or of its clearing. Fault: `not_found`. Source: interface §4. */
+export async function readPayment(
+  desk: PaymentDesk,
+  { ctx, input }: Call<PaymentPath>,
+): Promise<PaymentPosition> {
+  ctx.demand("payments:read");
+  const { pool } = ctx.db;
+  const payment = await findPayment(pool, ctx.merchantId, input.id);
+  const payments = await paymentsOf(desk, payment.intent, payment.clearing);
+  return positionOf(desk, pool, { ...payment, payments });
+}
+
+/** The merchant's payments, newest first; one more than the page holds when there are more. `id` is the intent's. */
+export async function listPayments(
+  desk: PaymentDesk,
+  { ctx, input }: Call<Page & PaymentFilter>,
+): Promise<readonly (PaymentSummary & { readonly id: string })[]> {
+  ctx.demand("payments:read");
+  const { merchantId } = ctx;
+  const rows = await ctx.db.pool
+    .select({ intent: paymentIntent, clearing })
+    .from(paymentIntent)
+    .leftJoin(
+      clearing,
+      and(eq(clearing.merchantId, paymentIntent.merchantId), eq(clearing.id, paymentIntent.clearingId)),
+    )
+    .where(
+      and(
+        eq(paymentIntent.merchantId, merchantId),
+        input.after === null ? undefined : lt(paymentIntent.id, input.after as `pi_${string}`),
+        ...intentConditions(input),
+        ...conditionsOf(desk, merchantId, input),
+      ),
+    )
+    .orderBy(desc(paymentIntent.id))
+    .limit(input.limit + 1);
+  return rows.map(({ intent, clearing: row }) => ({
+    id: intent.id,
+    paymentIntent: presentIntent(intent, desk),
+    clearing: row && presentClearing(row),
+  }));
+}
+
+/** Each is answered by an index that ends in the id, or by one that finds a handful of rows. */
+function conditionsOf(
+  { facilitator }: PaymentDesk,
+  merchantId: string,
+  { state, reviewRequired, chain, asset, txHash, subscriptionId, invoiceId }: PaymentFilter,
+): readonly SQL[] {
+  const slug = facilitator.rails().find((rail) => rail.network === chain)?.chain ?? chain;
+  return [
+    // The status stands in an index with all of them, the state only with those that are not settled.
+    state && and(eq(paymentIntent.status, statusOf[state]), eq(paymentIntent.clearingState, state)),
+    reviewRequired === undefined ? undefined : underReview(merchantId, reviewRequired === "true"),
+    slug === undefined ? undefined : eq(paymentIntent.paymentChain, slug),
+    asset === undefined ? undefined : eq(paymentIntent.paymentAsset, asset),
+    txHash === undefined ? undefined : paidIn(merchantId, txHash),
+    subscriptionId === undefined ? undefined : says("subscriptionId", subscriptionId),
+    invoiceId === undefined ? undefined : says("invoiceId", invoiceId),
+  ].filter((condition) => condition !== undefined);
+}
+
+function says(key: "subscriptionId" | "invoiceId", value: string): SQL {
+  const column = sql.raw(`payment_intent.metadata`);
+  const name = sql.raw(`'${key}'`);
+  return sql`(${column} ? ${name} AND (${column}->>${name}) = ${value})`;
+}
+
+function underReview(merchantId: string, isRequired: boolean): SQL {
+  const ids = sql`(SELECT intent_id FROM ${clearing} WHERE ${clearing.merchantId} = ${merchantId} AND ${clearing.reviewRequired})`;
+  return isRequired ? sql`${paymentIntent.id} IN ${ids}` : sql`${paymentIntent.id} NOT IN ${ids}`;
+}
+
+function paidIn(merchantId: string, txHash: string): SQL {
+  const hash = parseHash(txHash);
+  const paid = sql`SELECT intent_id FROM ${clearing} WHERE ${clearing.merchantId} = ${merchantId} AND ${clearing.transactionHash} = ${sql.param(hash, clearing.transactionHash)}`;
+  const reached = sql`SELECT clearing.intent_id FROM ${clearingDeposit} JOIN ${clearing} ON clearing.merchant_id = clearing_deposit.merchant_id AND clearing.id = clearing_deposit.clearing_id
+    WHERE ${clearingDeposit.merchantId} = ${merchantId} AND ${clearingDeposit.txHash} = ${sql.param(hash, clearingDeposit.txHash)}`;
+  return sql`${paymentIntent.id} IN (${paid} UNION ${reached})`;
+}

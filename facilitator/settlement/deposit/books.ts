@@ -1,0 +1,111 @@
+import { and, eq, gt, isNotNull, isNull, lte, or, type SQL, sql } from "drizzle-orm";
+import type { Address } from "#kernel/bytes";
+import { postedEvents, templates } from "#ledger";
+import type { Tx } from "#store";
+import type { ChainRow } from "../../chain/registry.ts";
+import { chainTransfer, claim } from "../tables.ts";
+import { depositOrder } from "./tables.ts";
+
+/** A token on a chain as of a final block. */
+export interface Where {
+  readonly row: ChainRow;
+  readonly token: Address;
+  readonly blockNumber: number;
+}
+
+const upTo = ({ row, token, blockNumber }: Where) =>
+  and(
+    eq(chainTransfer.chainId, row.chainId),
+    eq(chainTransfer.token, token),
+    lte(chainTransfer.blockNumber, blockNumber),
+  );
+
+/** What reached orders and is not in the books, because who asked for them has yet to book it, less what stays in the
+ *  books until they take it back. Atomic units, by where it lies. */
+export async function waitingArrivals(
+  tx: Tx,
+  where: Where,
+): Promise<{ readonly treasury: bigint; readonly deposits: bigint }> {
+  const untaken = and(eq(chainTransfer.canonical, true), isNull(chainTransfer.claimedKind));
+  const came = await sumByPlace(tx, and(upTo(where), untaken));
+  const stale = await staleBookings(tx, where);
+  return { treasury: came.treasury - stale.treasury, deposits: came.deposits - stale.deposits };
+}
+
+const byPlace = (sums: readonly { readonly isOwn: boolean; readonly amount: bigint }[]) => {
+  const sum = (own: boolean) =>
+    sums.filter(({ isOwn }) => isOwn === own).reduce((total, { amount }) => total + amount, 0n);
+  return { treasury: sum(false), deposits: sum(true) };
+};
+const isOwn = sql<boolean>`${depositOrder.addressIndex} IS NOT NULL`;
+
+async function sumByPlace(tx: Tx, where: SQL | undefined) {
+  const rows = await tx
+    .select({ isOwn, amount: sql<string>`sum(${chainTransfer.amount})` })
+    .from(chainTransfer)
+    .innerJoin(depositOrder, eq(depositOrder.orderId, chainTransfer.orderId))
+    .where(where)
+    .groupBy(isOwn);
+  return byPlace(rows.map((row) => ({ isOwn: row.isOwn, amount: BigInt(row.amount) })));
+}
+
+/** Booked, and then its block left the chain (and came back, perhaps): in the books until the reversal is posted. */
+async function staleBookings(tx: Tx, where: Where) {
+  const left = or(eq(chainTransfer.canonical, false), isNull(chainTransfer.claimedKind));
+  const rows = await tx
+    .select({ log: chainTransfer, isOwn })
+    .from(chainTransfer)
+    .innerJoin(depositOrder, eq(depositOrder.orderId, chainTransfer.orderId))
+    .where(and(upTo(where), gt(chainTransfer.bookings, 0), left));
+  const booked = rows.map(({ log, isOwn: own }) => {
+    const named = { ...log, chain: where.row.slug, booking: log.bookings };
+    const [received, reversed] = [templates.depositEventKey(named), templates.depositReversalKey(named)];
+    return { received, reversed, isOwn: own, amount: log.amount };
+  });
+  const posted = await postedEvents(
+    tx,
+    booked.flatMap(({ received, reversed }) => [received, reversed]),
+  );
+  return byPlace(booked.filter(({ received, reversed }) => posted.has(received) && !posted.has(reversed)));
+}
+
+/** What a deposit address must hold. */
+export interface AddressMoney {
+  readonly address: Address;
+  readonly expected: bigint;
+  /** Whether all that comes to it is seen; what comes later to one that is not is nobody's yet. */
+  readonly isWatched: boolean;
+}
+
+/** Deposit addresses that received something and hold it still, or are watched still. */
+export async function addressMoney(tx: Tx, where: Where, now: Date): Promise<readonly AddressMoney[]> {
+  const isSwept = sql`EXISTS (SELECT FROM ${claim} WHERE ${claim.claimKey} = ${chainTransfer.sweptBy}
+    AND ${claim.state} IN ('included','final') AND ${claim.includedBlock} <= ${where.blockNumber})`;
+  const expected = sql`coalesce(sum(${chainTransfer.amount}) FILTER (WHERE NOT ${isSwept}), 0)`;
+  const isWatched = sql<boolean>`bool_or(${depositOrder.watchedUntil} > ${now.toISOString()})`;
+  const rows = await tx
+    .select({ address: depositOrder.address, expected: sql<string>`${expected}`, isWatched })
+    .from(chainTransfer)
+    .innerJoin(depositOrder, eq(depositOrder.orderId, chainTransfer.orderId))
+    .where(and(upTo(where), eq(chainTransfer.canonical, true), isNotNull(depositOrder.addressIndex)))
+    .groupBy(depositOrder.address)
+    .having(sql`${expected} > 0 OR ${isWatched}`);
+  return rows.map((row) => ({ ...row, expected: BigInt(row.expected) }));
+}
+
+/** Transfers out of deposit addresses that no sweep explains. */
+export async function unexplainedOutflows(tx: Tx, where: Where): Promise<number> {
+  const [found] = await tx
+    .select({ count: sql<string>`count(*)` })
+    .from(chainTransfer)
+    .innerJoin(
+      depositOrder,
+      and(
+        eq(depositOrder.chainId, chainTransfer.chainId),
+        eq(depositOrder.address, chainTransfer.sender),
+        isNotNull(depositOrder.addressIndex),
+      ),
+    )
+    .where(and(upTo(where), eq(chainTransfer.canonical, true), isNull(chainTransfer.claimedKind)));
+  return Number(found?.count ?? 0);
+}
