@@ -196,7 +196,7 @@ export function createApi({
   app.openapiRoutes(rateRoutes(pricing));
   app.openapiRoutes(quoteRoutes(pricing));
   app.openapiRoutes(resourceRoutes({ facilitator, allowLocalTargets, safeFetch }));
-  app.openapiRoutes(paymentIntentRoutes({ facilitator, rates, baseUrl, isSandbox }));
+  app.openapiRoutes(paymentIntentRoutes({ ...clearing, providers: [...providers.keys()] }));
   app.openapiRoutes(clearingRoutes(clearing));
   app.openapiRoutes(paymentRoutes(clearing));
   app.openapiRoutes(payoutRoutes({ facilitator, coolingMs: edge.isSandbox ? 0 : COOLING_MS }));

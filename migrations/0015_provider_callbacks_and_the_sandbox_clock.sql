@@ -36,8 +36,10 @@ CREATE TABLE "sandbox_clock" (
 	CONSTRAINT "sandbox_clock_offset" CHECK ("sandbox_clock"."offset_seconds" BETWEEN 1 AND 946080000)
 );
 --> statement-breakpoint
-ALTER TABLE "provider_order" ADD CONSTRAINT "provider_order_merchant_id_merchant_id_fk" FOREIGN KEY ("merchant_id") REFERENCES "public"."merchant"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-CREATE INDEX "provider_event_unhandled" ON "provider_event" USING btree ("received_at") WHERE "provider_event"."handled_at" IS NULL;--> statement-breakpoint
-CREATE UNIQUE INDEX "provider_order_reference" ON "provider_order" USING btree ("provider","reference");--> statement-breakpoint
-CREATE INDEX "provider_order_due" ON "provider_order" USING btree ("due_at") WHERE "provider_order"."due_at" IS NOT NULL;--> statement-breakpoint
-CREATE UNIQUE INDEX "deposit_order_index" ON "deposit_order" USING btree ("address_index");--> statement-breakpoint
+ALTER TABLE "provider_order" ADD CONSTRAINT "provider_order_merchant_id_merchant_id_fk" FOREIGN KEY ("merchant_id") REFERENCES "public"."merchant"("id") ON DELETE no action ON UPDATE no action;
+--> statement-breakpoint
+CREATE INDEX "provider_event_unhandled" ON "provider_event" USING btree ("received_at") WHERE "provider_event"."handled_at" IS NULL;
+--> statement-breakpoint
+CREATE UNIQUE INDEX "provider_order_reference" ON "provider_order" USING btree ("provider","reference");
+--> statement-breakpoint
+CREATE INDEX "provider_order_due" ON "provider_order" USING btree ("due_at") WHERE "provider_order"."due_at" IS NOT NULL;

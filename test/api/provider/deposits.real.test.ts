@@ -133,7 +133,7 @@ describe("POST /v1/test/reorg", () => {
     await until(async () => (await read(id)).clearing.state === "settled", "settled");
     const { status, body } = await call("POST", "/v1/test/reorg", { depth: 1 });
     expect([status, body]).toEqual([200, { depth: 1 }]);
-    await until(async () => (await read(id)).clearing.state === "reversed", "reversed");
+    await untilState(id, "reversed");
     await simulate(id);
     await untilState(id, "settled");
   });
