@@ -219,7 +219,7 @@ export function world({
   sandbox?: Sandbox;
 } = {}) {
   const log = recordingLog();
-  const { app, jobs } = createApi({
+  const api = createApi({
     db,
     facilitator,
     config: {
@@ -239,7 +239,7 @@ export function world({
     sandbox,
     ready: async () => ({ isReady, checks: { database: isReady } }),
   });
-  return { app, jobs, facilitator, log };
+  return { ...api, facilitator, log };
 }
 
 export function post(body: unknown, headers: Record<string, string> = {}): RequestInit {
