@@ -86,6 +86,7 @@ const matrix: Readonly<Record<string, readonly Attempt[]>> = {
   "GET /v1/payouts": [own],
   "GET /v1/payouts/{id}": [hidden],
   "POST /v1/payouts/{id}/cancel": [hidden],
+  "POST /v1/test/deposits": [{ body: ({ pi }) => ({ paymentId: pi }), answer: "404 not_found" }],
   "POST /v1/test/advance-clock": [
     { body: ({ mer }) => ({ seconds: 60, merchantId: mer }), answer: "400 validation_failed" },
   ],

@@ -63,7 +63,7 @@ describe("POST /v1/test/advance-clock", () => {
     const { call } = await process();
     const { body } = await call("POST", path, { body: { seconds: 5 } });
     const facts = await database.query<{ subject: string; payload: unknown }>(
-      "SELECT subject, payload FROM outbox WHERE type = 'sandbox.clock_advanced' ORDER BY id DESC LIMIT 1",
+      "SELECT subject, payload FROM outbox WHERE type = 'sandbox.clock_advanced' AND payload->>'seconds' = '5'",
     );
     expect(facts).toEqual([
       { subject: who.merchantId, payload: { seconds: 5, offsetSeconds: body.offsetSeconds } },

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 import { type DevChain, startDevChain } from "../../support/dev-chain.ts";
 import { type Answer, newMerchant, type RunningHouse, startHouse, until } from "../../support/house.ts";
+import { expectAtRest } from "../../support/scene.ts";
 
 let dev: DevChain;
 let database: TestDatabase;
@@ -127,7 +128,7 @@ describe("POST /v1/test/deposits", () => {
 
 describe("POST /v1/test/reorg", () => {
   it("takes a deposit away that was not final: the payment is reversed, and paid again settles again", async () => {
-    await dev.anvil.mine(4);
+    await expectAtRest({ dev, database, baseUrl: house.baseUrl }); // or a sweep would be the newest block
     const id = await confirmed();
     await simulate(id);
     await until(async () => (await read(id)).clearing.state === "settled", "settled");
