@@ -61,7 +61,11 @@ const homes = [
   [["@hono/zod-openapi"], ["api"], "the OpenAPI document is made of routes"],
   [["@hono/node-server"], ["src"], "the shell listens"],
   [["rate-limiter-flexible", "undici"], ["api/http"], "limits and outgoing requests have one implementation"],
-  [["standardwebhooks"], ["api/webhook"], "one home per edge library"],
+  [
+    ["standardwebhooks"],
+    ["api/webhook", "api/provider/adapters", "src/dev/sandbox-provider"],
+    "what is signed and what is verified, each in one place",
+  ],
   [["nodemailer"], ["api/mail"], "one home per edge library"],
   [["pdfkit"], ["api/documents"], "one home per edge library"],
   [["qrcode"], ["api/documents", "api/pages"], "one home per edge library"],

@@ -32,6 +32,11 @@ import { addDocument } from "./openapi.ts";
 import { paymentRoutes } from "./payment/routes.ts";
 import { paymentIntentRoutes } from "./payment-intent/routes.ts";
 import { payoutRoutes } from "./payout/routes.ts";
+import { providerJobs } from "./provider/jobs.ts";
+import { providerHearer, providerLoop } from "./provider/loop.ts";
+import type { ProviderAdapter } from "./provider/port.ts";
+import { callbackRoutes, sandboxRoutes } from "./provider/routes.ts";
+import type { Sandbox } from "./provider/sandbox.ts";
 import { quoteRoutes } from "./quote/routes.ts";
 import type { QuoteInput } from "./quote/schema.ts";
 import { quote } from "./quote/verbs.ts";
@@ -69,6 +74,9 @@ export {
   revokeKey,
 } from "./merchant/verbs/operator.ts";
 export { stateReference } from "./payment-states.ts";
+export { type SandboxAccess, sandboxAccess, sandboxProvider } from "./provider/adapters/sandbox.ts";
+export { openMovableClock } from "./provider/clock.ts";
+export type { Sandbox, SandboxChain } from "./provider/sandbox.ts";
 export { fixedRates, liveRates, type Rates } from "./rate/rates.ts";
 export { paymentCodec } from "./x402/codec.ts";
 
@@ -108,6 +116,10 @@ export interface ApiDeps {
   readonly agents?: AgentDoor;
   /** The way to addresses that merchants gave; the guarded one when left out. */
   readonly safeFetch?: SafeFetch;
+  /** Outside companies that take money for us, beside a sandbox's simulated one. */
+  readonly providers?: readonly ProviderAdapter[];
+  /** What a sandbox can do to its world; without it the routes under `/v1/test` are not found. */
+  readonly sandbox?: Sandbox | undefined;
 }
 
 /** Told of facts in the transaction that marks them as delivered. */
@@ -127,6 +139,7 @@ export function createApi({
   ready,
   rates,
   agents,
+  sandbox,
   ...rest
 }: ApiDeps): {
   readonly app: OpenAPIHono;
@@ -143,15 +156,22 @@ export function createApi({
   const later = config.revisions ?? revisions;
   const isSandbox = config.isSandbox ?? false;
   const count = config.rateLimits === "on" ? memoryCount() : noCount;
+  // Merchants live by a clock that a sandbox can move; what others judge by their own clocks goes by the machine's.
+  const merchantClock = sandbox?.clock.clock ?? clock;
+  const adapters = [...(rest.providers ?? []), ...(sandbox?.provider ? [sandbox.provider] : [])];
+  const providers = new Map(adapters.map((each) => [each.name, each]));
+  const now = () => merchantClock.now();
+  const clearing = { db, facilitator, rates, baseUrl, isSandbox, newId, now, log };
+  const providerDesk = { db, providers, clock, log, keeping: clearing };
   const edge: Edge = {
     db,
-    clock,
+    clock: merchantClock,
     newId,
     log,
     baseUrl,
     isSandbox,
-    authenticate: createAuthenticator({ db, clock, log, masterSecret }),
-    isKnownOrigin: createOriginBook({ db, clock, isSandbox }),
+    authenticate: createAuthenticator({ db, clock: merchantClock, log, masterSecret }),
+    isKnownOrigin: createOriginBook({ db, clock: merchantClock, isSandbox }),
     count,
     limits: limitsOf(count),
     writes: createWrites(clock),
@@ -178,12 +198,13 @@ export function createApi({
   app.openapiRoutes(rateRoutes(pricing));
   app.openapiRoutes(quoteRoutes(pricing));
   app.openapiRoutes(resourceRoutes({ facilitator, allowLocalTargets, safeFetch }));
-  const clearing = { db, facilitator, rates, baseUrl, isSandbox, newId, now: () => clock.now(), log };
-  app.openapiRoutes(paymentIntentRoutes({ facilitator, rates, baseUrl, isSandbox }));
+  app.openapiRoutes(paymentIntentRoutes({ ...clearing, providers: [...providers.keys()] }));
   app.openapiRoutes(clearingRoutes(clearing));
   app.openapiRoutes(paymentRoutes(clearing));
   app.openapiRoutes(refundRoutes({ facilitator }));
   app.openapiRoutes(payoutRoutes({ facilitator, coolingMs: edge.isSandbox ? 0 : COOLING_MS }));
+  app.openapiRoutes(callbackRoutes({ providers, clock }));
+  if (sandbox) app.openapiRoutes(sandboxRoutes({ ...sandbox, facilitator, machine: clock }));
   app.openapiRoutes(x402Routes({ facilitator, baseUrl }));
   app.openapiRoutes([payableIndex({ facilitator })] as const);
   mountAgentUrl(app, { facilitator, baseUrl });
@@ -192,14 +213,19 @@ export function createApi({
   describeAgentUrl(app);
   mountDocs(app);
   addDocument(app, { baseUrl, version });
-  const jobs = [...requestJobs({ db, clock }), ...resourceJobs({ db, facilitator, safeFetch, clock, log })];
+  const jobs = [
+    ...requestJobs({ db, clock: merchantClock }),
+    ...resourceJobs({ db, facilitator, safeFetch, clock, log }),
+    ...providerJobs(providerDesk),
+  ];
   return {
     app,
     jobs,
     loops: [
       ...clearingLoops({ ...clearing, db: loopDb }),
-      refundLoop({ db: loopDb, facilitator, clock, newId, log }),
+      refundLoop({ db: loopDb, facilitator, clock: merchantClock, newId, log }),
+      providerLoop({ ...providerDesk, db: loopDb }),
     ],
-    hearers: [clearingHearer(clearing), refundHearer({ clock })],
+    hearers: [clearingHearer(clearing), refundHearer({ clock: merchantClock }), providerHearer(providerDesk)],
   };
 }

@@ -29,6 +29,8 @@ const tags = {
   refunds: "Money of a payment that goes back to who paid.",
   "balances and ledger": "What a merchant holds, and how it came about.",
   payouts: "Money to a merchant's own addresses.",
+  "provider callbacks": "Where outside providers tell that something changed; signed, not keyed.",
+  sandbox: "What a sandbox deployment can be made to live through; not found elsewhere.",
   x402: "Keyless: prices, verification, settlement and discovery for agents and their servers.",
   service: "Health, and what error codes mean.",
 } as const;

@@ -4,10 +4,15 @@ import {
   fixedRates,
   liveRates,
   type MoneyLoop,
+  openMovableClock,
   paymentCodec,
   quoter,
   type Rates,
   type Readiness,
+  type Sandbox,
+  type SandboxChain,
+  sandboxAccess,
+  sandboxProvider,
 } from "#api";
 import {
   type ChainRow,
@@ -50,6 +55,14 @@ export interface Parts extends ChainParts {
   readonly checkpoint?: (step: Checkpoint) => Promise<void>;
   /** Other prices than those of the deployment's kind: made-up ones on a sandbox, those of the market elsewhere. */
   readonly rates?: Rates;
+  /** What a sandbox needs for its test routes; not looked at where a chain is not local. */
+  readonly sandbox?: SandboxParts | undefined;
+}
+
+export interface SandboxParts {
+  readonly chain: SandboxChain;
+  /** Where the simulated provider listens; null where none runs. */
+  readonly providerUrl: string | null;
 }
 
 export interface House {
@@ -75,7 +88,6 @@ const CONNECTIONS = { requests: 12, loops: 8 };
 /** The one place that names every room. The database has been migrated. Rejects when a chain cannot be reached. */
 export async function compose(parts: Parts): Promise<House> {
   const { clock, random, log, meter, role } = parts;
-  const newId = idMaker({ clock, random });
   const url = parts.databaseUrl;
   const db = openDatabase({
     url,
@@ -91,6 +103,10 @@ export async function compose(parts: Parts): Promise<House> {
     maxConnections: CONNECTIONS.loops,
     role: "farebox_app",
   });
+  const isSandbox = parts.chains.every(({ isLocal }) => isLocal);
+  const sandbox = isSandbox && parts.sandbox ? await openSandbox(parts, parts.sandbox, loopDb) : undefined;
+  // Ids carry the merchants' time, so that they sort as what merchants are told.
+  const newId = idMaker({ clock: sandbox?.clock.clock ?? clock, random });
   const accounts = accountsOf(parts);
   const chains = await Promise.all(parts.chains.map((row) => openChain(parts, row, accounts)));
   const engine: Engine = {
@@ -108,7 +124,6 @@ export async function compose(parts: Parts): Promise<House> {
   const running = createFacilitator(engine);
   let isStarted = false;
   let draining = false;
-  const isSandbox = parts.chains.every(({ isLocal }) => isLocal);
   const { facilitator } = running;
   const { baseUrl, version } = parts;
   const rates = parts.rates ?? ratesOf(parts, { isSandbox });
@@ -126,6 +141,7 @@ export async function compose(parts: Parts): Promise<House> {
     facilitator,
     agents,
     rates,
+    sandbox,
     clock,
     newId,
     log,
@@ -157,6 +173,7 @@ export async function compose(parts: Parts): Promise<House> {
     },
     reconcile: () => reconcileAll(engine),
     async start() {
+      sandbox?.clock.start();
       running.start({ moneyLoops: isWorking });
       for (const each of moneyLoops) each.start();
       background.start();
@@ -169,10 +186,27 @@ export async function compose(parts: Parts): Promise<House> {
       running.drain();
     },
     async close() {
-      await Promise.all([...moneyLoops.map((each) => each.stop()), background.stop(), agents.close()]);
+      await Promise.all([
+        ...moneyLoops.map((each) => each.stop()),
+        background.stop(),
+        agents.close(),
+        sandbox?.clock.stop(),
+      ]);
       await running.stop();
       await Promise.all([db.close(), loopDb.close()]);
     },
+  };
+}
+
+async function openSandbox(parts: Parts, given: SandboxParts, db: Database): Promise<Sandbox> {
+  const { clock, log, version, masterSecret } = parts;
+  const { chain, providerUrl } = given;
+  const fetch = createSafeFetch({ allowLocal: true, userAgent: `farebox/${version}` });
+  const access = sandboxAccess(masterSecret);
+  return {
+    chain,
+    clock: await openMovableClock({ db, clock, log }),
+    provider: providerUrl === null ? null : sandboxProvider({ baseUrl: providerUrl, access, fetch }),
   };
 }
 

@@ -5,9 +5,10 @@ import { Fault } from "#kernel/fault";
 import { errorFields } from "#kernel/log";
 import { systemClock, systemRandom } from "#kernel/system";
 import { migrate } from "#store";
-import { compose, type House, type Parts } from "./compose.ts";
+import { compose, type House, type Parts, type SandboxParts } from "./compose.ts";
 import { type Config, ConfigProblem, readConfig } from "./config.ts";
 import { announce, type LocalParts, startLocalParts } from "./dev/local.ts";
+import { sandboxChain } from "./dev/sandbox-chain.ts";
 import { pinoLog } from "./log.ts";
 import { prometheus } from "./metrics.ts";
 import { serve } from "./serve.ts";
@@ -30,7 +31,7 @@ async function main(): Promise<void> {
   await portIsFree("PORT", config.port);
   if (config.metricsPort !== 0) await portIsFree("METRICS_PORT", config.metricsPort);
   const { signal } = stopping;
-  const local = config.outside ? null : await startLocalParts({ dataDir: config.dataDir, say, signal });
+  const local = config.outside ? null : await startLocalParts({ ...config, say, signal });
   if (local) stops.push(local.stop);
   const given = config.outside ?? local;
   if (!given)
@@ -59,6 +60,7 @@ async function main(): Promise<void> {
     log,
     meter: metrics.meter,
     onRpc: metrics.onRpc,
+    sandbox: local?.sandbox ?? outsideSandbox(given),
   });
   stops.push(() => house.close());
   signal.throwIfAborted();
@@ -72,6 +74,17 @@ async function main(): Promise<void> {
   });
   signal.throwIfAborted();
   await tell(config, house, local, internal.port);
+}
+
+/** A sandbox on a chain that somebody else runs: its payer is found where the local deployment would have put him. */
+function outsideSandbox({
+  chains,
+  masterSecret,
+}: Pick<Parts, "chains" | "masterSecret">): SandboxParts | undefined {
+  const [rpcUrl] = chains[0]?.rpcUrls ?? [];
+  return rpcUrl === undefined
+    ? undefined
+    : { chain: sandboxChain({ rpcUrl, masterSecret }), providerUrl: null };
 }
 
 async function tell(

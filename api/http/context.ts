@@ -28,6 +28,7 @@ export interface MerchantScope {
 /** What the plumbing needs of the house; one per process. */
 export interface Edge {
   readonly db: Database;
+  /** The merchants': a sandbox may be ahead of the machine's time. */
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;
@@ -57,6 +58,7 @@ export interface Edge {
 export interface Ctx {
   readonly requestId: string;
   readonly log: Log;
+  /** By the merchants' clock. */
   now(): Date;
 }
 

@@ -61,6 +61,12 @@ export const apiFaults = {
     detail:
       "Send a valid key as Authorization: Bearer <API_KEY>. This one is missing, unknown, revoked or expired.",
   },
+  signature_invalid: {
+    kind: "unauthenticated",
+    title: "Signature invalid",
+    detail:
+      "The callback's signature does not fit its exact bytes, or its timestamp is more than five minutes away.",
+  },
   address_not_allowed: {
     kind: "forbidden",
     title: "Address not allowed",
@@ -273,6 +279,11 @@ export const apiFaults = {
     title: "Token domain unreadable",
     detail:
       "The contract of {asset} on {chain} does not prove its EIP-712 domain, so nobody could sign for it.",
+  },
+  simulation_impossible: {
+    kind: "unprocessable",
+    title: "Cannot be simulated",
+    detail: "The sandbox cannot do this: {why}.",
   },
   rate_unavailable: {
     kind: "dependency",

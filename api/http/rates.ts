@@ -15,6 +15,8 @@ export const rates = {
   verify: { perSecond: 100, burst: 500 },
   settle: { perSecond: 100, burst: 500 },
   payable: { perSecond: 200, burst: 200 },
+  /** Callbacks of providers, by address; each costs a signature check over up to 1 MiB. */
+  "provider-webhook": { perSecond: 20, burst: 200 },
   payer: { perSecond: 50, burst: 250 },
 } as const;
 export type RateName = keyof typeof rates;

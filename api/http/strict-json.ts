@@ -109,13 +109,19 @@ export function isJson(contentType: string | undefined): boolean {
 
 /** The body as text: at most `limit` bytes, valid UTF-8. Faults: `body_too_large`, `invalid_json`. */
 export async function readText(request: Request, limit: number): Promise<string> {
+  const bytes = await readBytes(request, limit);
+  if (!isUtf8(bytes)) throw refuse("it is not UTF-8");
+  return bytes.toString("utf8");
+}
+
+/** The body exactly as it was sent, at most `limit` bytes. Fault: `body_too_large`. */
+export async function readBytes(request: Request, limit: number): Promise<Buffer> {
   const announced = request.headers.get("content-length");
   if (announced !== null && Number(announced) > limit) throw fault("body_too_large", { limit });
   const bytes =
     announced === null ? await readBounded(request, limit) : Buffer.from(await request.arrayBuffer());
   if (bytes.length > limit) throw fault("body_too_large", { limit });
-  if (!isUtf8(bytes)) throw refuse("it is not UTF-8");
-  return bytes.toString("utf8");
+  return bytes;
 }
 
 /** A body of unannounced length is read piece by piece, so that it cannot fill the memory. */

@@ -30,6 +30,8 @@ const chainOf = (asset: string) => asset.slice(asset.indexOf("@") + 1);
 export const treasury = (asset: string) => account("asset", `asset:treasury:${chainOf(asset)}`, asset);
 /** Tokens on deposit addresses of the asset's chain that were not swept into the treasury yet. */
 export const deposit = (asset: string) => account("asset", `asset:deposit:${chainOf(asset)}`, asset);
+/** Money held at an outside provider, whose name stands where a chain's does. */
+export const provider = (asset: string) => account("asset", `asset:provider:${chainOf(asset)}`, asset);
 /** What a merchant owes us: money that a reorganisation took away after it was paid out. */
 export const receivable = (merchantId: string, asset: string) =>
   account("asset", `asset:receivable:merchant:${merchantId}`, asset, { merchantId });

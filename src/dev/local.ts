@@ -1,15 +1,18 @@
-import { createKey, createMerchant } from "#api";
+import { createKey, createMerchant, sandboxAccess } from "#api";
 import { type ChainRow, chainRow } from "#facilitator";
 import type { Hex } from "#kernel/bytes";
 import type { Clock, Random } from "#kernel/clock";
 import type { NewId } from "#kernel/id";
 import type { Database } from "#store";
+import type { SandboxParts } from "../compose.ts";
 import { startChain } from "./chain.ts";
 import { type DevContracts, deployDevContracts } from "./deploy.ts";
 import { removeDevJson, writeDevJson } from "./dev-json.ts";
 import { claimFolder } from "./folder-claim.ts";
 import { masterSecret as readMasterSecret } from "./master-secret.ts";
 import { startPostgres } from "./postgres.ts";
+import { startSandboxProvider } from "./provider-process.ts";
+import { sandboxChain } from "./sandbox-chain.ts";
 
 /** The deployment that needs nothing but npm: a database, a chain with its contracts, and keys, all of one folder. */
 export interface LocalParts {
@@ -20,6 +23,7 @@ export interface LocalParts {
   readonly treasuryKey: Hex;
   readonly masterSecret: string;
   readonly contracts: DevContracts;
+  readonly sandbox: SandboxParts;
   stop(): Promise<void>;
 }
 
@@ -31,10 +35,13 @@ const BLOCK_TIME_SECONDS = 1;
  *  the signal's reason when it ends the start; then nothing of it is left running. */
 export async function startLocalParts({
   dataDir,
+  port,
   say,
   signal,
 }: {
   dataDir: string;
+  /** Where the service will listen: the sandbox provider calls back there. */
+  port: number;
   say: (line: string) => void;
   signal: AbortSignal;
 }): Promise<LocalParts> {
@@ -55,6 +62,9 @@ export async function startLocalParts({
   try {
     await removeDevJson(dataDir);
     const masterSecret = await readMasterSecret(dataDir);
+    const provider = await started(
+      startSandboxProvider({ dataDir, access: sandboxAccess(masterSecret), servicePort: port }),
+    );
     const database = await started(startPostgres({ dataDir, say }));
     const node = { chainId: CHAIN_ID, blockTimeSeconds: BLOCK_TIME_SECONDS };
     const { rpcUrl } = await started(startChain({ dataDir, say, ...node }));
@@ -71,6 +81,7 @@ export async function startLocalParts({
       treasuryKey: contracts.treasury.privateKey,
       masterSecret,
       contracts,
+      sandbox: { chain: sandboxChain({ rpcUrl, masterSecret }), providerUrl: provider.baseUrl },
       stop,
     };
   } catch (error) {

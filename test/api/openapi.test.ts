@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { permissions } from "../../api/http/permissions.ts";
-import { world } from "./world.ts";
+import { stillSandbox, world } from "./world.ts";
 
 interface Operation {
   readonly operationId: string;
@@ -18,7 +18,7 @@ interface Operation {
     readonly required?: boolean;
     readonly $ref?: string;
   }[];
-  readonly requestBody?: object;
+  readonly requestBody?: { readonly content: Readonly<Record<string, object>> };
   readonly responses: Readonly<Record<string, Response>>;
   readonly "x-permission"?: string;
 }
@@ -42,7 +42,7 @@ const require = createRequire(import.meta.url);
 /** Documents and pages that are no operations of the API. */
 const pages = /^\/(?:openapi\.json|docs(?:\/.*)?|llms\.txt|\.well-known\/.*|x402\/mcp.*)$/;
 
-const { app } = world();
+const { app } = world({ sandbox: stillSandbox });
 let document: Document;
 let operations: readonly (readonly [name: string, path: string, operation: Operation])[];
 beforeAll(async () => {
@@ -67,6 +67,15 @@ describe("GET /openapi.json", () => {
       .filter(({ method, path }) => method !== "ALL" && !pages.test(path))
       .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
     expect(operations.map(([name]) => name).sort()).toEqual([...new Set(served)].sort());
+  });
+
+  it("knows the sandbox's routes on a sandbox only", async () => {
+    const ofSandbox = operations.map(([, path]) => path).filter((path) => path.startsWith("/v1/test/"));
+    const elsewhere = (await (await world().app.request("/openapi.json")).json()) as Document;
+    expect(ofSandbox.length).toBeGreaterThan(0);
+    expect(Object.keys(elsewhere.paths)).toEqual(
+      expect.not.arrayContaining([expect.stringMatching(/^\/v1\/test\//)]),
+    );
   });
 
   it("names, tags and summarises each, once", () => {
@@ -102,7 +111,8 @@ describe("GET /openapi.json", () => {
         expected.push("unauthenticated", "invalid_service_version", "not_acceptable");
       if (operation["x-permission"])
         expected.push("permission_denied", "secret_key_required", "secret_key_in_browser");
-      if (operation.requestBody) expected.push("invalid_json", "body_too_large", "unsupported_media_type");
+      if (operation.requestBody?.content["application/json"])
+        expected.push("invalid_json", "body_too_large", "unsupported_media_type");
       const key = operation.parameters?.find((parameter) => parameter.name === "idempotency-key");
       if (key) expected.push("idempotency_key_invalid");
       if (key?.required) expected.push("idempotency_key_required");

@@ -1,4 +1,4 @@
-import { type ApiConfig, createApi, fixedRates, type Rates } from "#api";
+import { type ApiConfig, type ApiDeps, createApi, fixedRates, type Rates, type Sandbox } from "#api";
 import type {
   Facilitator,
   PaymentRequest,
@@ -8,7 +8,7 @@ import type {
   Trust,
   VerifyAnswer,
 } from "#facilitator";
-import { address, checksum } from "#kernel/bytes";
+import { address, checksum, hash } from "#kernel/bytes";
 import type { Clock } from "#kernel/clock";
 import { idMaker } from "#kernel/id";
 import type { Log } from "#kernel/log";
@@ -174,6 +174,23 @@ export function fakeFacilitator(changes: Partial<Facilitator> = {}): FakeFacilit
   return fake;
 }
 
+/** A sandbox whose world never changes. */
+export const stillSandbox: Sandbox = {
+  chain: {
+    transfer: async () => hash(txHash),
+    payOrder: async () => hash(txHash),
+    reorg: async () => true,
+  },
+  clock: {
+    clock,
+    advance: async () => 1,
+    everywhere: async () => {},
+    start: () => {},
+    stop: async () => {},
+  },
+  provider: null,
+};
+
 /** A database that must not be asked. */
 export const noDatabase = {
   get pool(): never {
@@ -192,6 +209,8 @@ export function world({
   time = clock,
   revisions,
   rates,
+  providers,
+  sandbox,
 }: {
   db?: Database;
   facilitator?: FakeFacilitator;
@@ -202,9 +221,11 @@ export function world({
   time?: Clock;
   revisions?: ApiConfig["revisions"];
   rates?: Rates;
+  providers?: ApiDeps["providers"];
+  sandbox?: Sandbox;
 } = {}) {
   const log = recordingLog();
-  const { app, jobs } = createApi({
+  const api = createApi({
     db,
     facilitator,
     config: {
@@ -220,9 +241,11 @@ export function world({
     newId,
     log,
     rates: rates ?? fixedRates({ clock, log }),
+    ...(providers ? { providers } : {}),
+    sandbox,
     ready: async () => ({ isReady, checks: { database: isReady } }),
   });
-  return { app, jobs, facilitator, log };
+  return { ...api, facilitator, log };
 }
 
 export function post(body: unknown, headers: Record<string, string> = {}): RequestInit {

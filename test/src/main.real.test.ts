@@ -263,7 +263,7 @@ describe("a second deployment on a folder of its own", () => {
       expect(dev[key]).not.toBe(service.dev[key]);
     expect(dev.chain.treasury).not.toBe(service.dev.chain.treasury);
     expect(Object.keys(await booksOf(dev)).filter((name) => name.endsWith("USDC@local"))).toEqual([]);
-    expect(await runningParts(other.dataDir)).toEqual(["chain", "postgres"]);
+    expect(await runningParts(other.dataDir)).toEqual(["chain", "postgres", "provider"]);
     const began = performance.now();
     second.signal("SIGINT");
     second.signal("SIGTERM");
@@ -274,7 +274,7 @@ describe("a second deployment on a folder of its own", () => {
     expect(await runningParts(other.dataDir)).toEqual([]);
     expect([await answers(dev.chain.rpcUrl), await answers(dev.databaseUrl)]).toEqual([false, false]);
     expect(await exists(join(other.dataDir, "dev.json"))).toBe(false);
-    expect(await runningParts(folder.dataDir)).toEqual(["chain", "postgres"]);
+    expect(await runningParts(folder.dataDir)).toEqual(["chain", "postgres", "provider"]);
     expect((await call(`${service.dev.baseUrl}/health/ready`)).status).toBe(200);
   });
 });
@@ -327,7 +327,9 @@ describe("a kill -9 of the service alone", () => {
     const before = { dev: service.dev, books: await booksOf(service.dev) };
     service.signal("SIGKILL");
     await service.ended;
-    expect(await runningParts(folder.dataDir)).toEqual(["chain", "postgres"]);
+    const parts = () => runningParts(folder.dataDir);
+    await until(async () => !(await parts()).includes("provider"), "the provider sees that it is alone");
+    expect(await parts()).toEqual(["chain", "postgres"]);
     service = await startDeployment(folder.dataDir, { PORT: service.env.PORT ?? "" });
     expect({ dev: service.dev, books: await booksOf(service.dev) }).toEqual(before);
   });

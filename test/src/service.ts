@@ -1,11 +1,12 @@
 /** The service as an operator runs it: a process of its own, told by environment only. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { access, mkdtemp, readFile, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { expect } from "vitest";
 import { address, type Hex } from "#kernel/bytes";
 import { trialBalance } from "#ledger";
@@ -143,6 +144,8 @@ export async function runningParts(dataDir: string): Promise<readonly string[]> 
   if (record && (await answers(`http://127.0.0.1:${JSON.parse(record).port}`))) parts.push("chain");
   for (const { dir } of await existingPlaces(dataDir, "postgres"))
     if (await runningPostmaster(join(dir, "data"))) parts.push("postgres");
+  const { stdout } = await promisify(execFile)("ps", ["-eo", "args="]);
+  if (stdout.includes(join(dataDir, "sandbox-provider.json"))) parts.push("provider");
   return parts;
 }
 

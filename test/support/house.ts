@@ -10,6 +10,7 @@ import { serve } from "../../src/serve.ts";
 import { authorize, newKey } from "./authorization.ts";
 import { freshDatabase, type TestDatabase } from "./db.ts";
 import { type DevChain, masterSecret, silentLog, startDevChain } from "./dev-chain.ts";
+import { startSandbox } from "./sandbox.ts";
 
 export { masterSecret };
 
@@ -20,6 +21,8 @@ export interface HouseOptions
   readonly settings?: Partial<Settings>;
   /** Gas keys; one unless told otherwise. */
   readonly lanes?: number;
+  /** With the test routes of a sandbox and a simulated provider, a process of its own. */
+  readonly withSandbox?: boolean;
 }
 
 export interface RunningHouse {
@@ -43,7 +46,8 @@ export async function startHouse(
 ): Promise<RunningHouse> {
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
-  const { lanes = 1, settings: own, ...rest } = options;
+  const { lanes = 1, settings: own, withSandbox = false, ...rest } = options;
+  const sandbox = withSandbox ? await startSandbox(dev, port) : undefined;
   const house = await compose({
     databaseUrl: database.url,
     chains: [rowOf(dev)],
@@ -58,6 +62,7 @@ export async function startHouse(
     random: systemRandom,
     log: silentLog,
     meter: { count: () => {}, time: () => {} },
+    sandbox: sandbox?.parts,
     ...rest,
     settings: { ...settings, ...own },
   });
@@ -70,6 +75,7 @@ export async function startHouse(
       house.drain();
       await listening.close();
       await house.close();
+      await sandbox?.stop();
     },
   };
 }

@@ -4,6 +4,7 @@ import { type Failure, type Held, type Step, transition } from "../timeline.ts";
 
 export { type Recorded, writePayments } from "../bulk.ts";
 export type { ClearingDesk } from "../desk.ts";
+export { feeOf } from "../money.ts";
 export { type Change, type Failure, type Held, type Step, transition } from "../timeline.ts";
 
 /** Pauses after a step that failed; after the last try it is given up. Source: merchant-api.md §1.2. */

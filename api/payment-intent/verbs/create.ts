@@ -26,6 +26,8 @@ export interface IntentDesk {
   readonly rates: Rates;
   readonly baseUrl: string;
   readonly isSandbox: boolean;
+  /** Names of the outside providers that take money for this deployment. */
+  readonly providers: readonly string[];
 }
 /** Who makes it, and when. */
 export interface Making {
@@ -128,7 +130,7 @@ export async function makeIntent(
 function checkTerms(desk: IntentDesk, { merchant, input }: IntentTerms): void {
   if (input.merchant?.id !== undefined && input.merchant.id !== merchant.id)
     throw fault("merchant_mismatch", { pointer: "/merchant/id" });
-  if (input.provider !== "evm" && !desk.isSandbox)
+  if (input.provider !== "evm" && !desk.providers.includes(input.provider))
     throw fault("rail_unsupported", { rail: input.provider, pointer: "/provider" });
   const { returnUrl } = input;
   if (returnUrl !== undefined && !isReturnable(returnUrl, merchant, desk))

@@ -12,8 +12,8 @@ export interface SettledClearing {
   readonly fee: bigint;
   /** What the merchant owed us and repays with this; 0 as a rule. */
   readonly repaid?: bigint;
-  /** Height of the last block whose money it settles. */
-  readonly blockNumber: number;
+  /** Height of the last block whose money it settles; null where the money is not on a chain. */
+  readonly blockNumber: number | null;
 }
 
 export const settleEventKey = ({

@@ -5,6 +5,7 @@ export * from "./gas.ts";
 export * from "./opening.ts";
 export * from "./outflow.ts";
 export * from "./payout.ts";
+export * from "./provider.ts";
 export * from "./refund.ts";
 export * from "./return.ts";
 export * from "./sweep.ts";

@@ -1,0 +1,41 @@
+import { errorFields } from "#kernel/log";
+import type { outbox, Tx } from "#store";
+import { attend, type ProviderDesk } from "./verbs/attend.ts";
+import { hearOfPayments, type OrderRow, takeDue } from "./verbs/order.ts";
+
+const EVERY_MS = 500;
+const GROUP = 20;
+/** Longer than a provider may take to answer all that one look asks it. */
+const LEASE_MS = 60_000;
+
+/** Brings payments to where their providers say they are. */
+export function providerLoop(desk: ProviderDesk) {
+  return { name: "providers", everyMs: EVERY_MS, turn: () => attendDue(desk) };
+}
+
+/** Hears of payments that a provider is to be asked for, or told of. */
+export function providerHearer({ providers, clock }: Pick<ProviderDesk, "providers" | "clock">) {
+  return (tx: Tx, facts: readonly outbox.Fact[]) =>
+    hearOfPayments(tx, facts, { providers: [...providers.keys()], now: clock.now() });
+}
+
+/** Asks providers about what is due. Rows say what there is to do, so nothing is lost when a process ends. Returns how
+ *  many were looked at. */
+async function attendDue(desk: ProviderDesk): Promise<number> {
+  const { db, clock, providers } = desk;
+  const names = [...providers.keys()];
+  const due = await takeDue(db, { now: clock.now(), limit: GROUP, leaseMs: LEASE_MS, providers: names });
+  await Promise.all(due.map((order) => attendOne(desk, order)));
+  return due.length;
+}
+
+async function attendOne(desk: ProviderDesk, order: OrderRow): Promise<void> {
+  try {
+    await attend(desk, order);
+  } catch (error) {
+    desk.log.warn(
+      { order: order.id, provider: order.provider, attempts: order.attempts + 1, ...errorFields(error) },
+      "a provider could not be asked; it is asked again later",
+    );
+  }
+}

@@ -1,0 +1,61 @@
+import type { Clock } from "#kernel/clock";
+import { errorFields, type Log } from "#kernel/log";
+import type { Database } from "#store";
+import type { ClearingDesk } from "../../clearing/verbs/lead.ts";
+import type { Providers } from "../port.ts";
+import { providerOrder } from "../tables.ts";
+import { attendClearing } from "./clearing.ts";
+import { isIt, type OrderRow } from "./order.ts";
+
+/** What leading payments at providers needs. */
+export interface ProviderDesk {
+  readonly db: Database;
+  readonly providers: Providers;
+  /** The machine's: providers are asked by it. */
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What moves clearings and refunds; its time is the merchants'. */
+  readonly keeping: Pick<ClearingDesk, "facilitator" | "baseUrl" | "newId" | "now">;
+}
+
+/** What became of an order at this look. */
+export interface Looked {
+  /** When to look again, callbacks apart; null when nothing more can come. */
+  readonly againMs: number | null;
+}
+
+/** Seconds until the next try after so many failures in a row; the last for all that follow. Source: merchant-api §1.2. */
+const BACKOFF_SECONDS = [5, 15, 45, 120, 300, 600];
+
+/** Reads what an order's provider says now and moves what follows from it; told twice, done once. Throws when the
+ *  provider cannot be asked: the order then keeps why, and is due again. */
+export async function attend(desk: ProviderDesk, order: OrderRow): Promise<void> {
+  const adapter = desk.providers.get(order.provider);
+  if (!adapter) return;
+  try {
+    await note(desk, order, { ...(await attendClearing(desk, adapter, order)), attempts: 0, failure: null });
+  } catch (error) {
+    const { code, message, error: name } = errorFields(error);
+    const attempts = order.attempts + 1;
+    const seconds = BACKOFF_SECONDS[Math.min(attempts, BACKOFF_SECONDS.length) - 1] ?? 0;
+    const failure = String(code ?? message ?? name);
+    await note(desk, order, { againMs: seconds * 1_000, attempts, failure });
+    throw error;
+  }
+}
+
+type Note = Looked & Pick<OrderRow, "attempts" | "failure">;
+
+async function note({ db, clock }: ProviderDesk, order: OrderRow, found: Note): Promise<void> {
+  const now = clock.now();
+  const { againMs, attempts, failure } = found;
+  await db.pool
+    .update(providerOrder)
+    .set({
+      dueAt: againMs === null ? null : new Date(now.getTime() + againMs),
+      attempts,
+      failure,
+      updatedAt: now,
+    })
+    .where(isIt(order));
+}

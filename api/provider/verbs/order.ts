@@ -1,0 +1,92 @@
+import { and, asc, eq, inArray, lte, sql } from "drizzle-orm";
+import type { Database, Executor, outbox, Tx } from "#store";
+import { providerOrder } from "../tables.ts";
+
+export type OrderRow = typeof providerOrder.$inferSelect;
+/** What names an order. */
+export type OrderName = Pick<OrderRow, "merchantId" | "id">;
+
+export function isIt({ merchantId, id }: OrderName) {
+  return and(eq(providerOrder.merchantId, merchantId), eq(providerOrder.id, id));
+}
+
+export async function findOrder(db: Executor, name: OrderName): Promise<OrderRow | null> {
+  const [row] = await db.select().from(providerOrder).where(isIt(name));
+  return row ?? null;
+}
+
+export async function findByReference(
+  db: Executor,
+  { provider, reference }: { readonly provider: string; readonly reference: string },
+): Promise<OrderRow | null> {
+  const [row] = await db
+    .select()
+    .from(providerOrder)
+    .where(and(eq(providerOrder.provider, provider), eq(providerOrder.reference, reference)));
+  return row ?? null;
+}
+
+/** Takes orders that are due, each for one caller: who does not come back within the lease has lost them. */
+export async function takeDue(
+  { pool }: Pick<Database, "pool">,
+  {
+    now,
+    limit,
+    leaseMs,
+    providers,
+  }: {
+    readonly now: Date;
+    readonly limit: number;
+    readonly leaseMs: number;
+    readonly providers: readonly string[];
+  },
+): Promise<readonly OrderRow[]> {
+  const due = pool
+    .select({ merchantId: providerOrder.merchantId, id: providerOrder.id })
+    .from(providerOrder)
+    .where(and(lte(providerOrder.dueAt, now), inArray(providerOrder.provider, [...providers])))
+    .orderBy(asc(providerOrder.dueAt))
+    .limit(limit)
+    .for("update", { skipLocked: true });
+  return pool
+    .update(providerOrder)
+    .set({ dueAt: new Date(now.getTime() + leaseMs) })
+    .where(inArray(sql`(${providerOrder.merchantId}, ${providerOrder.id})`, due))
+    .returning();
+}
+
+/** Facts after which a provider is asked, or told, something. */
+const ofPayments: ReadonlySet<string> = new Set([
+  "payment.clearing",
+  "payment.reopened",
+  "payment.funds_received",
+  "payment.expired",
+  "payment.cancelled",
+]);
+
+/** Makes orders of what was confirmed for a provider, and those due that facts are about. Facts are hints: they only
+ *  say where to look. */
+export async function hearOfPayments(
+  tx: Tx,
+  facts: readonly outbox.Fact[],
+  { providers, now }: { readonly providers: readonly string[]; readonly now: Date },
+): Promise<void> {
+  if (providers.length === 0) return;
+  const about = facts.filter(({ type }) => ofPayments.has(type));
+  if (about.length > 0) await makeDue(tx, about, { providers, now });
+}
+
+async function makeDue(
+  tx: Tx,
+  facts: readonly outbox.Fact[],
+  { providers, now }: { readonly providers: readonly string[]; readonly now: Date },
+): Promise<void> {
+  const merchants = sql.param(facts.map(({ merchantId }) => merchantId));
+  const ids = sql.param(facts.map(({ subject }) => subject));
+  await tx.execute(sql`
+    INSERT INTO provider_order (merchant_id, id, provider, kind, due_at, created_at, updated_at)
+    SELECT DISTINCT merchant_id, id, provider, 'clearing', ${now}::timestamptz, ${now}::timestamptz, ${now}::timestamptz
+    FROM clearing JOIN unnest(${merchants}::text[], ${ids}::text[]) AS told(merchant_id, id) USING (merchant_id, id)
+    WHERE provider = ANY(${sql.param([...providers])}::text[])
+    ON CONFLICT (merchant_id, id) DO UPDATE SET due_at = EXCLUDED.due_at, attempts = 0`);
+}

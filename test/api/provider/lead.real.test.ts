@@ -1,0 +1,285 @@
+/** Payments at a provider that does not always answer, hears twice, or changes its mind; turn by turn, on a clock of the
+ *  test's own. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { outbox } from "#store";
+import type { ProviderAdapter, ProviderStatus, RefundOrder } from "../../../api/provider/port.ts";
+import { differences, transfers } from "../../facilitator/ledger/rows.ts";
+import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { type ManualClock, manualClock } from "../../support/manual-clock.ts";
+import { caller, newCaller } from "../caller.ts";
+import { fakeFacilitator, world } from "../world.ts";
+
+/** A provider of one payment at a time, whose every answer the test decides. */
+function scriptedProvider() {
+  const calls: string[] = [];
+  const refunds: RefundOrder[] = [];
+  const script = {
+    status: { state: "awaiting-funds", received: 0n, failure: null } as Omit<ProviderStatus, "reference">,
+    /** What a settle makes of it. */
+    settled: "settling" as ProviderStatus["state"],
+    failing: new Set<string>(),
+  };
+  const answer = async (what: string, reference: string, change?: () => void): Promise<ProviderStatus> => {
+    calls.push(what);
+    if (script.failing.has(what)) throw new Error(`${what} does not answer`);
+    change?.();
+    return { ...script.status, reference };
+  };
+  const adapter: ProviderAdapter = {
+    name: "sandbox",
+    verifyWebhook: async () => [],
+    createClearing: ({ id }) => answer("create", `at ${id}`),
+    settle: (reference) =>
+      answer("settle", reference, () => {
+        script.status = { ...script.status, state: script.settled };
+      }),
+    close: (reference) =>
+      answer("close", reference, () => {
+        script.status = { ...script.status, state: "closed" };
+      }),
+    async refund(order) {
+      refunds.push(order);
+      return { reference: "refund_1", state: "succeeded" };
+    },
+    getStatus: (reference) => answer("status", reference),
+    getRefund: async (reference) => ({ reference, state: "succeeded" }),
+  };
+  return {
+    adapter,
+    calls,
+    refunds,
+    script,
+    reset() {
+      calls.length = 0;
+      refunds.length = 0;
+      script.status = { state: "awaiting-funds", received: 0n, failure: null };
+      script.settled = "settling";
+      script.failing.clear();
+    },
+    says(state: ProviderStatus["state"], received = 50_000_000n) {
+      script.status = { state, received, failure: state === "failed" ? "no reason given" : null };
+    },
+  };
+}
+
+const provider = scriptedProvider();
+let database: TestDatabase;
+let time: ManualClock;
+let api: ReturnType<typeof world>;
+let call: ReturnType<typeof caller>;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  time = manualClock();
+  const facilitator = fakeFacilitator();
+  api = world({ db: database.db, facilitator, providers: [provider.adapter], time, isSandbox: true });
+  call = caller(api.app, await newCaller(database.db));
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  provider.reset();
+  await database.query("UPDATE provider_order SET due_at = NULL"); // what earlier tests left waiting
+});
+afterEach(async () => expect(await differences(database)).toEqual({}));
+
+let count = 0;
+const fresh = () => ({ headers: { "idempotency-key": `lead-${++count}` } });
+
+async function confirmed(): Promise<string> {
+  const body = { amount: { amount: "50", asset: "USD" }, provider: "sandbox" };
+  const made = await call("POST", "/v1/payment-intents", { ...fresh(), body });
+  const begun = await call("POST", `/v1/payment-intents/${made.body.id}/confirm`, fresh());
+  expect([begun.status, begun.body.code]).toEqual([200, undefined]);
+  return made.body.id;
+}
+const read = async (id: string) => (await call("GET", `/v1/payments/${id}`)).body;
+const stateOf = async (id: string) => (await read(id)).clearing.state;
+const order = async () =>
+  (
+    await database.query<{ attempts: number; failure: string | null; due_at: Date | null }>(
+      "SELECT attempts, failure, due_at FROM provider_order ORDER BY created_at DESC, id DESC LIMIT 1",
+    )
+  )[0];
+async function lookNow(id: string): Promise<void> {
+  const { clearing } = await read(id);
+  await database.query("UPDATE provider_order SET due_at = $1 WHERE id = $2", [time.now(), clearing.id]);
+}
+const codesOf = async (id: string) => {
+  const { clearing } = await read(id);
+  return (await transfers(database))
+    .filter(({ subject }) => subject === clearing.id)
+    .map(({ code, phase }) => `${code} ${phase}`);
+};
+const credited = ["provider-received single", "clearing-settled pending", "clearing-settled post"];
+
+/** Facts are told and everything that is due is done. */
+async function turn(): Promise<void> {
+  for (let told = 1; told > 0; )
+    told = await outbox.deliver(database.db, 200, async (tx, facts) => {
+      for (const hear of api.hearers) await hear(tx, facts);
+    });
+  for (const { turn: step } of api.loops) await step();
+}
+/** Long enough for a callback that never came to be looked for. */
+async function later(seconds = 61): Promise<void> {
+  await time.advance(seconds * 1_000);
+  await turn();
+}
+
+describe("a provider that is away", () => {
+  it("is asked for the payment again, later each time, and eight times in all", async () => {
+    provider.script.failing.add("create");
+    const id = await confirmed();
+    const dueAfter: number[] = [];
+    for (let attempt = 1; attempt <= 7; attempt += 1) {
+      await turn();
+      const { due_at, attempts, failure } = (await order()) ?? {};
+      expect([attempts, failure]).toEqual([attempt, "create does not answer"]);
+      dueAfter.push(((due_at?.getTime() ?? 0) - time.now().getTime()) / 1_000);
+      expect(await stateOf(id)).toBe("awaiting-funds");
+      await time.advance((dueAfter.at(-1) ?? 0) * 1_000);
+    }
+    expect(dueAfter).toEqual([5, 15, 45, 120, 300, 600, 600]);
+  });
+
+  it("fails the payment when it was never asked for, before its window ends, and nobody is asked any more", async () => {
+    provider.script.failing.add("create");
+    const id = await confirmed();
+    for (let attempt = 1; attempt <= 8; attempt += 1) {
+      await turn();
+      if ((await order())?.due_at) await lookNow(id);
+    }
+    expect(await read(id)).toMatchObject({
+      paymentIntent: { status: "failed", failureReason: "provider_error" },
+      clearing: { failure: { code: "provider_error" } },
+    });
+    expect(provider.calls).toEqual(Array.from({ length: 8 }, () => "create"));
+    await later(700);
+    expect([provider.calls.length, (await order())?.due_at]).toEqual([8, null]);
+    expect(await codesOf(id)).toEqual([]);
+  });
+
+  it("is told again to settle; what it then has done is credited once", async () => {
+    const id = await confirmed();
+    await turn();
+    provider.says("funds-received");
+    provider.script.failing.add("settle");
+    await later();
+    expect([await stateOf(id), (await order())?.failure]).toEqual([
+      "funds-received",
+      "settle does not answer",
+    ]);
+    provider.script.failing.clear();
+    provider.script.settled = "settled";
+    await later(5);
+    expect([await stateOf(id), await codesOf(id)]).toEqual(["settled", credited]);
+  });
+
+  it("gives a settlement up after eight times; a retry of the merchant tries again", async () => {
+    const id = await confirmed();
+    await turn();
+    provider.says("funds-received");
+    provider.script.failing.add("settle");
+    for (let attempt = 1; attempt <= 12; attempt += 1) await later(601);
+    expect((await read(id)).paymentIntent).toMatchObject({
+      status: "failed",
+      failureReason: "provider_error",
+    });
+    expect(await codesOf(id)).toEqual(["provider-received single"]);
+    const settles = provider.calls.filter((what) => what === "settle").length;
+    await later(601);
+    expect(provider.calls.filter((what) => what === "settle")).toHaveLength(settles);
+    provider.script.failing.clear();
+    provider.script.settled = "settled";
+    const retried = await call("POST", `/v1/payments/${id}/retry`);
+    expect([retried.status, retried.body.clearing.state]).toEqual([200, "funds-received"]);
+    await turn();
+    expect([await stateOf(id), await codesOf(id)]).toEqual(["settled", credited]);
+  });
+
+  it("that has settled though nobody heard it is believed when it is read, also after the payment was given up", async () => {
+    const id = await confirmed();
+    await turn();
+    provider.says("funds-received");
+    provider.script.failing.add("settle");
+    for (let attempt = 1; attempt <= 12; attempt += 1) await later(601);
+    provider.says("settled");
+    await lookNow(id);
+    await turn();
+    expect([await stateOf(id), await codesOf(id)]).toEqual(["settled", credited]);
+  });
+});
+
+describe("a provider that is heard twice, late, or out of order", () => {
+  it("is credited once, by however many that look at once", async () => {
+    const id = await confirmed();
+    await turn();
+    provider.says("settled");
+    await lookNow(id);
+    await Promise.all([turn(), turn(), turn()]);
+    await later();
+    await lookNow(id);
+    await turn();
+    expect([await stateOf(id), await codesOf(id)]).toEqual(["settled", credited]);
+  });
+
+  it("does not lead back", async () => {
+    const id = await confirmed();
+    await turn();
+    provider.says("settled");
+    await later();
+    for (const state of ["awaiting-funds", "funds-detected", "failed", "closed"] as const) {
+      provider.says(state);
+      await lookNow(id);
+      await turn();
+      expect(await stateOf(id)).toBe("settled");
+    }
+    expect(await codesOf(id)).toEqual(credited);
+  });
+
+  it("is not believed about another amount than was asked for: that is kept in sight, and nothing is booked", async () => {
+    const id = await confirmed();
+    await turn();
+    provider.says("funds-received", 49_999_999n);
+    await later();
+    expect([await stateOf(id), await codesOf(id)]).toEqual(["awaiting-funds", []]);
+    expect((await order())?.failure).toContain("another amount");
+  });
+});
+
+describe("a payment that is over", () => {
+  it("is closed at the provider when its window has ended, and money that came all the same is taken", async () => {
+    const id = await confirmed();
+    await turn();
+    await later(32 * 60);
+    await turn();
+    expect(await stateOf(id)).toBe("expired");
+    expect(provider.calls).toContain("close");
+    provider.says("funds-received");
+    provider.script.settled = "settled";
+    await lookNow(id);
+    await turn();
+    expect([await stateOf(id), await codesOf(id)]).toEqual(["settled", credited]);
+  });
+
+  it("gives back what was paid in the moment in which it was cancelled, and books nothing", async () => {
+    const id = await confirmed();
+    await turn();
+    await call("POST", `/v1/payment-intents/${id}/cancel`, fresh());
+    provider.says("funds-received");
+    await turn();
+    const { clearing } = await read(id);
+    expect([clearing.state, await codesOf(id)]).toEqual(["cancelled", []]);
+    expect(provider.refunds).toEqual([
+      { id: clearing.id, reference: clearing.providerReference, amount: 50_000_000n },
+    ]);
+  });
+
+  it("that was cancelled before the provider was asked is never asked for", async () => {
+    const id = await confirmed();
+    await call("POST", `/v1/payment-intents/${id}/cancel`, fresh());
+    await turn();
+    await later();
+    expect([await stateOf(id), provider.calls]).toEqual(["cancelled", []]);
+  });
+});
