@@ -44,6 +44,8 @@ import type { Rates } from "./rate/rates.ts";
 import { rateRoutes } from "./rate/routes.ts";
 import { ExecutionPath } from "./rate/schema.ts";
 import type { Pricing } from "./rate/verbs.ts";
+import { refundHearer, refundLoop } from "./refund/loop.ts";
+import { refundRoutes } from "./refund/routes.ts";
 import { resourceJobs } from "./resource/jobs.ts";
 import { resourceRoutes } from "./resource/routes.ts";
 import { describeAgentUrl, mountAgentUrl } from "./x402/agent-url.ts";
@@ -160,7 +162,7 @@ export function createApi({
   const providers = new Map(adapters.map((each) => [each.name, each]));
   const now = () => merchantClock.now();
   const clearing = { db, facilitator, rates, baseUrl, isSandbox, newId, now, log };
-  const providerDesk = { db, providers, clock, log, keeping: clearing };
+  const providerDesk = { db, providers, clock, log, refunds: { facilitator }, keeping: clearing };
   const edge: Edge = {
     db,
     clock: merchantClock,
@@ -199,6 +201,7 @@ export function createApi({
   app.openapiRoutes(paymentIntentRoutes({ ...clearing, providers: [...providers.keys()] }));
   app.openapiRoutes(clearingRoutes(clearing));
   app.openapiRoutes(paymentRoutes(clearing));
+  app.openapiRoutes(refundRoutes({ facilitator }));
   app.openapiRoutes(payoutRoutes({ facilitator, coolingMs: edge.isSandbox ? 0 : COOLING_MS }));
   app.openapiRoutes(callbackRoutes({ providers, clock }));
   if (sandbox) app.openapiRoutes(sandboxRoutes({ ...sandbox, facilitator, machine: clock }));
@@ -218,7 +221,11 @@ export function createApi({
   return {
     app,
     jobs,
-    loops: [...clearingLoops({ ...clearing, db: loopDb }), providerLoop({ ...providerDesk, db: loopDb })],
-    hearers: [clearingHearer(clearing), providerHearer(providerDesk)],
+    loops: [
+      ...clearingLoops({ ...clearing, db: loopDb }),
+      refundLoop({ db: loopDb, facilitator, clock: merchantClock, newId, log }),
+      providerLoop({ ...providerDesk, db: loopDb }),
+    ],
+    hearers: [clearingHearer(clearing), refundHearer({ clock: merchantClock }), providerHearer(providerDesk)],
   };
 }

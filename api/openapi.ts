@@ -26,6 +26,7 @@ const tags = {
   "payment intents": "Requests to be paid: made, confirmed, cancelled.",
   payments: "Where the money of an intent stands, and what to do about it.",
   "x402 resources": "Endpoints that a merchant sells to agents.",
+  refunds: "Money of a payment that goes back to who paid.",
   "balances and ledger": "What a merchant holds, and how it came about.",
   payouts: "Money to a merchant's own addresses.",
   "provider callbacks": "Where outside providers tell that something changed; signed, not keyed.",

@@ -1,5 +1,6 @@
 import { clearingStates, clearingTransitions, factsOfTrigger, intentTransitions } from "./clearing/state.ts";
 import { intentStatuses, statusOf } from "./payment-intent/state.ts";
+import { refundStates, refundTransitions } from "./refund/state.ts";
 
 type Transitions = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
@@ -8,6 +9,8 @@ interface Machine {
   readonly title: string;
   readonly about: string;
   readonly states: readonly string[];
+  /** What it may begin as; the first state unless told. */
+  readonly starts?: readonly string[];
   readonly transitions: Transitions;
 }
 
@@ -23,6 +26,14 @@ const machines: readonly Machine[] = [
     about: "`state` of a clearing: one entry of the timeline for each step.",
     states: clearingStates,
     transitions: clearingTransitions,
+  },
+  {
+    title: "Refund",
+    about:
+      "`state` of a refund. One whose payment is not final yet is `pending` until it is; where nobody can tell whom to pay it begins as `requires-destination`.",
+    states: refundStates,
+    starts: ["pending", "requires-destination"],
+    transitions: refundTransitions,
   },
 ];
 
@@ -53,7 +64,7 @@ ${facts.join("\n")}
 `;
 }
 
-function sectionOf({ title, about, states, transitions }: Machine): string {
+function sectionOf({ title, about, states, starts = states.slice(0, 1), transitions }: Machine): string {
   const drawn = states.flatMap((from) =>
     stepsOf(transitions, from).map(([trigger, to]) => `  ${name(from)} --> ${name(to)}: ${trigger}`),
   );
@@ -61,8 +72,8 @@ function sectionOf({ title, about, states, transitions }: Machine): string {
     .filter((state) => stepsOf(transitions, state).length === 0)
     .map((state) => `  ${name(state)} --> [*]`);
   const names = states.filter((state) => name(state) !== state).map((state) => `  ${name(state)}: ${state}`);
-  const first = `  [*] --> ${name(states[0] ?? "")}`;
-  const lines = ["stateDiagram-v2", ...names, first, ...drawn, ...ends];
+  const first = starts.map((state) => `  [*] --> ${name(state)}`);
+  const lines = ["stateDiagram-v2", ...names, ...first, ...drawn, ...ends];
   return `## ${title}\n\n${about}\n\n\`\`\`mermaid\n${lines.join("\n")}\n\`\`\``;
 }
 

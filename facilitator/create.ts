@@ -1,6 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
-import { checksum } from "#kernel/bytes";
+import { type Address, checksum } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
+import { assert } from "#kernel/fault";
 import { type outbox, type Tx, toBytesArray } from "#store";
 import type { Facilitator, Quote, RailFacts, Supported } from "./door.ts";
 import { discoverPayables } from "./payable/discover.ts";
@@ -25,7 +26,7 @@ import { lookupPayment } from "./settlement/lookup.ts";
 import { type Loop, loop } from "./settlement/loop.ts";
 import { releaseObservers } from "./settlement/observe.ts";
 import { stateOf } from "./settlement/offer.ts";
-import { cancelOutgoing, outgoingStatus, queueOutgoing } from "./settlement/outgoing.ts";
+import { cancelOutgoing, isOurAddress, outgoingStatus, queueOutgoing } from "./settlement/outgoing.ts";
 import { readPayments } from "./settlement/payments.ts";
 import { settle } from "./settlement/settle.ts";
 import type { Settling } from "./settlement/settling.ts";
@@ -186,6 +187,7 @@ function doorOf(engine: Engine, settling: Settling, verifying: Verifying): Facil
     project: projectPayable,
     assess,
     tidy: () => forgetOldPayers(engine.loopDb),
+    hasCode: (slug, account) => hasCode(engine, slug, account),
     payments: (by) => readPayments(engine, by),
     deposits: {
       open: (tx, order) => openOrder(engine, tx, order),
@@ -195,10 +197,19 @@ function doorOf(engine: Engine, settling: Settling, verifying: Verifying): Facil
     },
     outgoing: {
       queue: (tx, order) => queueOutgoing(engine, tx, order),
+      isOurs: (db, order) => isOurAddress(engine, db, order),
       cancel: (tx, id) => cancelOutgoing(engine, tx, id),
       status: (ids) => outgoingStatus(engine.db.pool, ids),
     },
   };
+}
+
+async function hasCode({ chains }: Engine, slug: string, account: Address): Promise<boolean> {
+  const open = [...chains.values()].find(({ chain }) => chain.row.slug === slug);
+  assert(open, `chain ${slug} is not served`);
+  const [answer] = await open.chain.haveCode([account]);
+  assert(answer !== undefined, "the chain left an account out");
+  return answer;
 }
 
 function offeredRails(engine: Engine): readonly OfferedRail[] {

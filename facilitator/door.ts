@@ -1,4 +1,5 @@
 /** What the rooms outside may ask of the centre, and the shapes of its answers. */
+import type { Address } from "#kernel/bytes";
 import type { Executor, Tx } from "#store";
 import type { Payable, PaymentOption } from "./payable/payable.ts";
 import type { Assessment, Trust } from "./payable/trust.ts";
@@ -109,6 +110,9 @@ export interface Facilitator {
   assess(tx: Tx, payableId: string, found: Assessment): Promise<void>;
   /** Forget wallets that have not paid for long; to be called now and then. */
   tidy(): Promise<void>;
+  /** Whether a contract stands at an address of a chain (its slug). Asks the chain: never inside a transaction. Fault:
+   *  `chain_unavailable`. */
+  hasCode(chain: string, account: Address): Promise<boolean>;
   /** Payments by authorization, of all merchants, by their ids, or by payables that can be paid once (all attempts at one);
    *  unknown ids are left out. */
   payments(
@@ -133,6 +137,8 @@ export interface Facilitator {
     /** Reserves it in the books and queues it, in the feature's transaction. Overdrawing fails that transaction with
      *  SQLSTATE 23514 on `ledger_balance_bounded`. Fault: `recipient_is_ours`. */
     queue(tx: Tx, order: OutgoingOrder): Promise<void>;
+    /** Whether `queue` would refuse this recipient: for what is decided now and queued later. */
+    isOurs(db: Tx | Executor, order: Pick<OutgoingOrder, "chainId" | "recipient">): Promise<boolean>;
     /** False once the treasury has signed it. */
     cancel(tx: Tx, id: string): Promise<boolean>;
     status(ids: readonly string[]): Promise<readonly OutgoingStatus[]>;

@@ -148,6 +148,7 @@ export function clearingRoutes(desk: ClearingDesk) {
           "funds_not_received",
           "funds_not_final",
           "destination_required",
+          "recipient_is_ours",
         ),
       },
     }),

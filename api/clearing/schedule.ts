@@ -53,7 +53,8 @@ function finalityAt({ clearing, seen, returns, factsOf, now }: Scheduling): Date
   const [first] = open;
   if (!first || !(isSettling || isReturning || clearing.reviewRequired)) return null;
   const halfBlock = factsOf(first.row.chain).blockTimeSeconds * 500;
-  const age = now.getTime() - first.row.firstSeenAt.getTime();
+  const since = Math.max(first.row.firstSeenAt.getTime(), clearing.updatedAt.getTime());
+  const age = now.getTime() - since;
   return later(now, Math.max(halfBlock, age / 3));
 }
 

@@ -203,10 +203,13 @@ async function tellAndNote(
   at: { readonly sequence: number; readonly occurredAt: Date },
 ): Promise<void> {
   await tx.execute(insertMany(timelineEntry, entriesOf(held.clearing, walk, at)));
-  await outbox.append(
-    tx,
-    walk.facts.map((told) => factOf(newId, held.clearing, told)),
-  );
+  // Told in the order of their ids, and these are of one moment.
+  const ids = walk.facts.map(() => newId("evt")).sort();
+  const facts = walk.facts.map((told, i) => ({
+    ...factOf(newId, held.clearing, told),
+    id: ids[i] ?? newId("evt"),
+  }));
+  await outbox.append(tx, facts);
 }
 
 /** The rows of a walk, numbered after those that are there. */

@@ -224,7 +224,34 @@ export const apiFaults = {
     kind: "unprocessable",
     title: "Insufficient balance",
     detail:
-      "Less than {amount} {asset} is available on {chain}. GET /v1/balances tells what is; money that is not final yet cannot be spent.",
+      "Less than {amount} {asset} is available on {chain}. GET /v1/balances tells what is; money that is not final yet, or promised to a refund, cannot be spent.",
+  },
+  payment_not_refundable: {
+    kind: "conflict",
+    title: "Payment not refundable",
+    detail: "This payment cannot be refunded: {why}. GET /v1/payments/{id} tells where it stands.",
+  },
+  refund_exceeds_refundable: {
+    kind: "unprocessable",
+    title: "More than is refundable",
+    detail:
+      "Of this payment {refundable} {asset} can still be refunded. Ask for less, or leave the amount out for all of it.",
+  },
+  asset_mismatch: {
+    kind: "unprocessable",
+    title: "Another asset",
+    detail: "A refund of this payment is in {currency}, as it was priced, or in {asset}, as it was paid.",
+  },
+  refund_has_destination: {
+    kind: "conflict",
+    title: "Destination known",
+    detail:
+      "The refund is {state}, and where it goes is settled. Cancel it while it is pending, and make another.",
+  },
+  refund_not_cancellable: {
+    kind: "conflict",
+    title: "Refund not cancellable",
+    detail: "The refund is {state}: it has been signed or has ended. Read it again to see where it stands.",
   },
   payout_address_unknown: {
     kind: "unprocessable",

@@ -33,6 +33,8 @@ interface Write<Found> {
   /** The validated body. */
   readonly input: unknown;
   readonly isRequired: boolean;
+  /** What the write is about, where several paths name it; the path's parameters when left out. */
+  readonly about?: string;
   /** What the write must learn from outside: done before its transaction, and not at all for a replay. Changes nothing. */
   readonly beforehand: () => Promise<Found>;
 }
@@ -46,16 +48,16 @@ const WAIT_MS = 5_000;
  *  Faults: `idempotency_key_required`, `…_invalid`, `…_reused`, `idempotency_in_progress`. Source: merchant-api.md §4. */
 export function keyed(
   c: Context,
-  { input, isRequired }: Omit<Write<undefined>, "beforehand">,
+  write: Omit<Write<undefined>, "beforehand">,
   work: Work<undefined>,
 ): Promise<Replayable> {
-  return keyedAfter(c, { input, isRequired, beforehand: nothing }, work);
+  return keyedAfter(c, { ...write, beforehand: nothing }, work);
 }
 
 /** `keyed` for a write that asks outside first. */
 export async function keyedAfter<Found>(
   c: Context,
-  { input, isRequired, beforehand }: Write<Found>,
+  { input, isRequired, about, beforehand }: Write<Found>,
   work: Work<Found>,
 ): Promise<Replayable> {
   const ctx = c.var.merchant;
@@ -63,7 +65,7 @@ export async function keyedAfter<Found>(
   if (key === null) return respond(await work(ctx, await beforehand(), null)) as Replayable;
   const route = routeOf(c);
   const scope = `${ctx.merchantId} ${route}`;
-  const fingerprint = stableHash([route, c.req.param(), input]);
+  const fingerprint = stableHash([route, about ?? c.req.param(), input]);
   const prepared = async () => {
     const found = await beforehand();
     return (inTx: MerchantCtx) => work(inTx, found, { scope, key, fingerprint });

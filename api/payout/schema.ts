@@ -8,7 +8,7 @@ export const Balance = z
     chain: z.string(),
     available: Money.openapi({ description: "Posted and spendable" }),
     pending: Money.openapi({ description: "Credited in a block that is not final yet" }),
-    reserved: Money.openapi({ description: "Locked for a payout under way" }),
+    reserved: Money.openapi({ description: "Locked for a payout or refund under way" }),
   })
   .openapi("Balance");
 
@@ -36,7 +36,11 @@ export const LedgerAccount = z
   .openapi("LedgerAccount");
 
 export const EntryQuery = z.object({
-  subject: z.string().max(40).optional().openapi({ description: "A settlement (stl_…) or payout (po_…)" }),
+  subject: z
+    .string()
+    .max(40)
+    .optional()
+    .openapi({ description: "A settlement (stl_…), clearing (clr_…), refund (re_…) or payout (po_…)" }),
   from: z.iso.datetime({ offset: true }).optional(),
   to: z.iso.datetime({ offset: true }).optional(),
 });

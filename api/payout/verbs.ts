@@ -9,6 +9,7 @@ import type { Call, MerchantCtx } from "../http/context.ts";
 import { fault } from "../http/faults.ts";
 import { parseAmount } from "../http/money.ts";
 import type { Page } from "../http/page.ts";
+import { leavePromises } from "../refund/verbs/promise.ts";
 import { presentAccount, presentAddress, presentBalances, presentPayout } from "./present.ts";
 import type { Payout, PayoutAddress, PayoutAddressInput, PayoutInput } from "./schema.ts";
 import { payout, payoutAddress } from "./tables.ts";
@@ -105,7 +106,8 @@ export async function removeAddress({ ctx, input }: Call<{ readonly id: string }
   if (removed.length === 0) throw fault("not_found");
 }
 
-/** Pays a merchant out. The money is reserved at once and leaves through the settlement lanes. Faults:
+/** Pays a merchant out. The money is reserved at once and leaves through the settlement lanes; what refunds were promised
+ *  stays. Faults:
  *  `insufficient_balance`, `payout_address_unknown`, `payout_address_cooling`, `recipient_is_ours`, `rail_unsupported`,
  *  `too_many_decimals`, `currency_unsupported`. */
 export async function createPayout(
@@ -139,6 +141,7 @@ export async function createPayout(
     return await ctx.tx(async (tx) => {
       await tx.insert(payout).values(row);
       await facilitator.outgoing.queue(tx, order);
+      await leavePromises(tx, row, row.amount);
       return presentPayout(row, undefined);
     });
   } catch (error) {

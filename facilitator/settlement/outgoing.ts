@@ -46,8 +46,20 @@ export async function queueOutgoing({ chains }: Engine, tx: Tx, order: OutgoingO
   await post(tx, [reserved(moneyOf(open.chain.row, row))]);
 }
 
+/** Whether nothing can be sent there: it is our treasury, router, or an order's address. For who decides today about money
+ *  that is queued later. */
+export async function isOurAddress(
+  { chains }: Pick<Engine, "chains">,
+  db: Executor,
+  { chainId, recipient }: Pick<OutgoingOrder, "chainId" | "recipient">,
+): Promise<boolean> {
+  const open = chains.get(chainId);
+  assert(open, `chain ${chainId} is served`);
+  return isOurs(db, open.chain.row, recipient);
+}
+
 /** One transfer would be money out and money in; it can be booked as one of them. */
-async function isOurs(tx: Tx, { treasury, router }: ChainRow, recipient: Address): Promise<boolean> {
+async function isOurs(tx: Executor, { treasury, router }: ChainRow, recipient: Address): Promise<boolean> {
   if (recipient === treasury || recipient === router) return true;
   const orders = await tx
     .select({ orderId: depositOrder.orderId })

@@ -11,7 +11,7 @@ import { type Caller, caller, newCaller } from "./caller.ts";
 import { fakeFacilitator, newId, now, rail, stillSandbox, world } from "./world.ts";
 
 /** One thing of the victim's, by the prefix of its id. */
-type Ids = Readonly<Record<"mer" | "key" | "x402r" | "pad" | "po" | "stl" | "pi", string>>;
+type Ids = Readonly<Record<"mer" | "key" | "x402r" | "pad" | "po" | "stl" | "pi" | "clr", string>>;
 
 /** How a stranger tries a route. */
 interface Attempt {
@@ -61,6 +61,19 @@ const matrix: Readonly<Record<string, readonly Attempt[]>> = {
   ],
   "GET /v1/payment-intents": [own, { path: () => "/v1/payment-intents?source=api", ...own }],
   "GET /v1/payment-intents/{id}": [hidden],
+  "POST /v1/payment-intents/{id}/confirm": [
+    hidden,
+    { body: () => ({ executionPath: "deposit-match" }), ...hidden },
+  ],
+  "POST /v1/payment-intents/{id}/cancel": [hidden],
+  "GET /v1/payments": [
+    own,
+    { path: () => "/v1/payments?state=awaiting-funds", ...own },
+    { path: () => `/v1/payments?txHash=0x${"0".repeat(64)}`, ...own },
+  ],
+  "GET /v1/payments/{id}": [hidden],
+  "POST /v1/payments/{id}/retry": [hidden],
+  "POST /v1/payments/{id}/review": [{ body: () => ({ action: "accept" }), ...hidden }],
   "GET /v1/balances": [own],
   "GET /v1/ledger/accounts": [own],
   "GET /v1/ledger/entries": [
@@ -96,7 +109,23 @@ const matrix: Readonly<Record<string, readonly Attempt[]>> = {
 const signed = ["POST /v1/provider-webhooks/{provider}"];
 
 const recipient = address("0x00000000000000000000000000000000000000cc");
-const facilitator = fakeFacilitator({ project: projectPayable, rails: () => [rail] });
+const facilitator = fakeFacilitator({
+  project: projectPayable,
+  rails: () => [rail],
+  payments: async () => [],
+  deposits: {
+    open: async () => ({
+      address: recipient,
+      payTo: recipient,
+      token: recipient,
+      deadline: 1_800_000_000n,
+      signature: "0x00",
+    }),
+    resign: () => Promise.reject(new Error("nothing is signed again here")),
+    arrivals: async () => [],
+    take: async () => {},
+  },
+});
 
 let database: TestDatabase;
 let app: ReturnType<typeof world>["app"];
@@ -132,6 +161,8 @@ async function furnish(): Promise<Ids> {
     .insert(payout)
     .values({ ...place, id: po, asset: "USDC", amount: 1n, destination: recipient });
   const intent = await call("POST", "/v1/payment-intents", { headers: fresh(), body: { amount: money } });
+  const confirm = `/v1/payment-intents/${intent.body.id}/confirm`;
+  const confirmed = await call("POST", confirm, { headers: fresh(), body: {} });
   return {
     mer: merchantId,
     key: key.body.id,
@@ -140,6 +171,7 @@ async function furnish(): Promise<Ids> {
     po,
     stl: newId("stl"),
     pi: intent.body.id,
+    clr: confirmed.body.clearing.id,
   };
 }
 
@@ -298,6 +330,8 @@ describe("with another merchant's key", () => {
       ["GET /v1/x402/resources/{id}", victim.x402r],
       ["GET /v1/payouts/{id}", victim.po],
       ["GET /v1/payment-intents/{id}", victim.pi],
+      ["GET /v1/payments/{id}", victim.clr],
+      ["POST /v1/payment-intents/{id}/confirm", victim.pi],
       ["POST /v1/x402/resources/{id}/list", victim.x402r],
       ["POST /v1/api-keys/{id}/rotate", victim.key],
       ["DELETE /v1/payout-addresses/{id}", victim.pad],

@@ -137,7 +137,12 @@ export function fakeFacilitator(changes: Partial<Facilitator> = {}): FakeFacilit
     offer: async (target) =>
       target.by === "id" && target.id !== resourceId ? null : { ...quote, state: "open", paymentId: null },
     lookup: async () => ({ kind: "not-found" }),
-    outgoing: { queue: async () => {}, cancel: async () => false, status: async () => [] },
+    outgoing: {
+      queue: async () => {},
+      isOurs: async () => false,
+      cancel: async () => false,
+      status: async () => [],
+    },
     payments: async () => [],
     deposits: { open: noOrder, resign: noOrder, arrivals: async () => [], take: async () => {} },
     verify: (request) => {
@@ -163,6 +168,7 @@ export function fakeFacilitator(changes: Partial<Facilitator> = {}): FakeFacilit
     project: async () => {},
     assess: async () => {},
     tidy: async () => {},
+    hasCode: async () => false,
     ...changes,
   };
   return fake;

@@ -15,7 +15,9 @@ import { startSandbox } from "./sandbox.ts";
 export { masterSecret };
 
 export interface HouseOptions
-  extends Partial<Pick<Parts, "wrapChain" | "checkpoint" | "role" | "rateLimits" | "log">> {
+  extends Partial<
+    Pick<Parts, "wrapChain" | "checkpoint" | "role" | "rateLimits" | "log" | "clock" | "rates">
+  > {
   readonly settings?: Partial<Settings>;
   /** Gas keys; one unless told otherwise. */
   readonly lanes?: number;

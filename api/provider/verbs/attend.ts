@@ -2,10 +2,12 @@ import type { Clock } from "#kernel/clock";
 import { errorFields, type Log } from "#kernel/log";
 import type { Database } from "#store";
 import type { ClearingDesk } from "../../clearing/verbs/lead.ts";
+import type { RefundDesk } from "../../refund/verbs/reserve.ts";
 import type { Providers } from "../port.ts";
 import { providerOrder } from "../tables.ts";
 import { attendClearing } from "./clearing.ts";
 import { isIt, type OrderRow } from "./order.ts";
+import { attendRefund } from "./refund.ts";
 
 /** What leading payments at providers needs. */
 export interface ProviderDesk {
@@ -14,6 +16,7 @@ export interface ProviderDesk {
   /** The machine's: providers are asked by it. */
   readonly clock: Clock;
   readonly log: Log;
+  readonly refunds: RefundDesk;
   /** What moves clearings and refunds; its time is the merchants'. */
   readonly keeping: Pick<ClearingDesk, "facilitator" | "baseUrl" | "newId" | "now">;
 }
@@ -33,7 +36,8 @@ export async function attend(desk: ProviderDesk, order: OrderRow): Promise<void>
   const adapter = desk.providers.get(order.provider);
   if (!adapter) return;
   try {
-    await note(desk, order, { ...(await attendClearing(desk, adapter, order)), attempts: 0, failure: null });
+    const look = order.kind === "clearing" ? attendClearing : attendRefund;
+    await note(desk, order, { ...(await look(desk, adapter, order)), attempts: 0, failure: null });
   } catch (error) {
     const { code, message, error: name } = errorFields(error);
     const attempts = order.attempts + 1;
