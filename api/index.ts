@@ -162,7 +162,7 @@ export function createApi({
   const providers = new Map(adapters.map((each) => [each.name, each]));
   const now = () => merchantClock.now();
   const clearing = { db, facilitator, rates, baseUrl, isSandbox, newId, now, log };
-  const providerDesk = { db, providers, clock, log, keeping: clearing };
+  const providerDesk = { db, providers, clock, log, refunds: { facilitator }, keeping: clearing };
   const edge: Edge = {
     db,
     clock: merchantClock,

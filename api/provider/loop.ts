@@ -1,7 +1,8 @@
 import { errorFields } from "#kernel/log";
 import type { outbox, Tx } from "#store";
-import { attend, type ProviderDesk } from "./verbs/attend.ts";
-import { hearOfPayments, type OrderRow, takeDue } from "./verbs/order.ts";
+import { attend } from "./verbs/attend.ts";
+import type { ProviderDesk } from "./verbs/desk.ts";
+import { hearOf, type OrderRow, takeDue } from "./verbs/order.ts";
 
 const EVERY_MS = 500;
 const GROUP = 20;
@@ -16,7 +17,7 @@ export function providerLoop(desk: ProviderDesk) {
 /** Hears of payments that a provider is to be asked for, or told of. */
 export function providerHearer({ providers, clock }: Pick<ProviderDesk, "providers" | "clock">) {
   return (tx: Tx, facts: readonly outbox.Fact[]) =>
-    hearOfPayments(tx, facts, { providers: [...providers.keys()], now: clock.now() });
+    hearOf(tx, facts, { providers: [...providers.keys()], now: clock.now() });
 }
 
 /** Asks providers about what is due. Rows say what there is to do, so nothing is lost when a process ends. Returns how

@@ -2,10 +2,9 @@ import type { Tx } from "#store";
 import type { ClearingDesk } from "../desk.ts";
 import { type Failure, type Held, type Step, transition } from "../timeline.ts";
 
-export { type Recorded, writePayments } from "../bulk.ts";
 export type { ClearingDesk } from "../desk.ts";
 export { feeOf } from "../money.ts";
-export { type Change, type Failure, type Held, type Step, transition } from "../timeline.ts";
+export { type Failure, type Held, type Step, transition } from "../timeline.ts";
 
 /** Pauses after a step that failed; after the last try it is given up. Source: merchant-api.md §1.2. */
 const PAUSES_SECONDS = [5, 15, 45, 120, 300, 600, 600, 600] as const;

@@ -1,28 +1,9 @@
-import type { Clock } from "#kernel/clock";
-import { errorFields, type Log } from "#kernel/log";
-import type { Database } from "#store";
-import type { ClearingDesk } from "../../clearing/verbs/lead.ts";
-import type { Providers } from "../port.ts";
+import { errorFields } from "#kernel/log";
 import { providerOrder } from "../tables.ts";
 import { attendClearing } from "./clearing.ts";
+import type { Looked, ProviderDesk } from "./desk.ts";
 import { isIt, type OrderRow } from "./order.ts";
-
-/** What leading payments at providers needs. */
-export interface ProviderDesk {
-  readonly db: Database;
-  readonly providers: Providers;
-  /** The machine's: providers are asked by it. */
-  readonly clock: Clock;
-  readonly log: Log;
-  /** What moves clearings and refunds; its time is the merchants'. */
-  readonly keeping: Pick<ClearingDesk, "facilitator" | "baseUrl" | "newId" | "now">;
-}
-
-/** What became of an order at this look. */
-export interface Looked {
-  /** When to look again, callbacks apart; null when nothing more can come. */
-  readonly againMs: number | null;
-}
+import { attendRefund } from "./refund.ts";
 
 /** Seconds until the next try after so many failures in a row; the last for all that follow. Source: merchant-api §1.2. */
 const BACKOFF_SECONDS = [5, 15, 45, 120, 300, 600];
@@ -33,7 +14,8 @@ export async function attend(desk: ProviderDesk, order: OrderRow): Promise<void>
   const adapter = desk.providers.get(order.provider);
   if (!adapter) return;
   try {
-    await note(desk, order, { ...(await attendClearing(desk, adapter, order)), attempts: 0, failure: null });
+    const look = order.kind === "clearing" ? attendClearing : attendRefund;
+    await note(desk, order, { ...(await look(desk, adapter, order)), attempts: 0, failure: null });
   } catch (error) {
     const { code, message, error: name } = errorFields(error);
     const attempts = order.attempts + 1;

@@ -1,5 +1,7 @@
 import { and, asc, eq, inArray, lte, sql } from "drizzle-orm";
 import type { Database, Executor, outbox, Tx } from "#store";
+import { clearing } from "../../clearing/tables.ts";
+import { refund } from "../../refund/tables.ts";
 import { providerOrder } from "../tables.ts";
 
 export type OrderRow = typeof providerOrder.$inferSelect;
@@ -8,11 +10,6 @@ export type OrderName = Pick<OrderRow, "merchantId" | "id">;
 
 export function isIt({ merchantId, id }: OrderName) {
   return and(eq(providerOrder.merchantId, merchantId), eq(providerOrder.id, id));
-}
-
-export async function findOrder(db: Executor, name: OrderName): Promise<OrderRow | null> {
-  const [row] = await db.select().from(providerOrder).where(isIt(name));
-  return row ?? null;
 }
 
 export async function findByReference(
@@ -64,29 +61,49 @@ const ofPayments: ReadonlySet<string> = new Set([
   "payment.cancelled",
 ]);
 
-/** Makes orders of what was confirmed for a provider, and those due that facts are about. Facts are hints: they only
- *  say where to look. */
-export async function hearOfPayments(
-  tx: Tx,
-  facts: readonly outbox.Fact[],
-  { providers, now }: { readonly providers: readonly string[]; readonly now: Date },
-): Promise<void> {
-  if (providers.length === 0) return;
-  const about = facts.filter(({ type }) => ofPayments.has(type));
-  if (about.length > 0) await makeDue(tx, about, { providers, now });
+/** Makes orders of what was confirmed for a provider and of what is refunded there, and those due that facts are about.
+ *  Facts are hints: they only say where to look. */
+export async function hearOf(tx: Tx, facts: readonly outbox.Fact[], hearing: Hearing): Promise<void> {
+  if (hearing.providers.length === 0) return;
+  await makeDue(
+    tx,
+    facts.filter(({ type }) => ofPayments.has(type)),
+    clearings,
+    hearing,
+  );
+  await makeDue(
+    tx,
+    facts.filter(({ type }) => type === "refund.created"),
+    refunds,
+    hearing,
+  );
 }
+
+interface Hearing {
+  readonly providers: readonly string[];
+  readonly now: Date;
+}
+interface Source {
+  readonly kind: OrderRow["kind"];
+  readonly table: typeof clearing | typeof refund;
+}
+const clearings: Source = { kind: "clearing", table: clearing };
+const refunds: Source = { kind: "refund", table: refund };
 
 async function makeDue(
   tx: Tx,
   facts: readonly outbox.Fact[],
-  { providers, now }: { readonly providers: readonly string[]; readonly now: Date },
+  { kind, table }: Source,
+  { providers, now }: Hearing,
 ): Promise<void> {
+  if (facts.length === 0) return;
   const merchants = sql.param(facts.map(({ merchantId }) => merchantId));
   const ids = sql.param(facts.map(({ subject }) => subject));
+  const at = sql`${now.toISOString()}::timestamptz`;
   await tx.execute(sql`
     INSERT INTO provider_order (merchant_id, id, provider, kind, due_at, created_at, updated_at)
-    SELECT DISTINCT merchant_id, id, provider, 'clearing', ${now}::timestamptz, ${now}::timestamptz, ${now}::timestamptz
-    FROM clearing JOIN unnest(${merchants}::text[], ${ids}::text[]) AS told(merchant_id, id) USING (merchant_id, id)
+    SELECT DISTINCT merchant_id, id, provider, ${kind}, ${at}, ${at}, ${at}
+    FROM ${table} JOIN unnest(${merchants}::text[], ${ids}::text[]) AS told(merchant_id, id) USING (merchant_id, id)
     WHERE provider = ANY(${sql.param([...providers])}::text[])
     ON CONFLICT (merchant_id, id) DO UPDATE SET due_at = EXCLUDED.due_at, attempts = 0`);
 }

@@ -14,6 +14,7 @@ function scriptedProvider() {
   const calls: string[] = [];
   const refunds: RefundOrder[] = [];
   const script = {
+    refund: "succeeded" as "pending" | "succeeded" | "failed",
     status: { state: "awaiting-funds", received: 0n, failure: null } as Omit<ProviderStatus, "reference">,
     /** What a settle makes of it. */
     settled: "settling" as ProviderStatus["state"],
@@ -39,10 +40,11 @@ function scriptedProvider() {
       }),
     async refund(order) {
       refunds.push(order);
-      return { reference: "refund_1", state: "succeeded" };
+      if (script.failing.has("refund")) throw new Error("refund does not answer");
+      return { reference: `back ${order.id}`, state: script.refund };
     },
     getStatus: (reference) => answer("status", reference),
-    getRefund: async (reference) => ({ reference, state: "succeeded" }),
+    getRefund: async (reference) => ({ reference, state: script.refund }),
   };
   return {
     adapter,
@@ -54,6 +56,7 @@ function scriptedProvider() {
       refunds.length = 0;
       script.status = { state: "awaiting-funds", received: 0n, failure: null };
       script.settled = "settling";
+      script.refund = "succeeded";
       script.failing.clear();
     },
     says(state: ProviderStatus["state"], received = 50_000_000n) {
@@ -281,5 +284,61 @@ describe("a payment that is over", () => {
     await turn();
     await later();
     expect([await stateOf(id), provider.calls]).toEqual(["cancelled", []]);
+  });
+});
+
+describe("a refund at a provider", () => {
+  const everything = { amount: { amount: "50", asset: "USDC" } };
+  async function settled(): Promise<string> {
+    const id = await confirmed();
+    await turn();
+    provider.says("settled");
+    await later();
+    expect(await stateOf(id)).toBe("settled");
+    return id;
+  }
+  const refund = async (id: string) =>
+    (await call("POST", `/v1/payments/${id}/refunds`, { ...fresh(), body: everything })).body.id as string;
+  const refundOf = async (id: string) => (await call("GET", `/v1/refunds/${id}`)).body;
+  const rowsOf = async (id: string) =>
+    (await transfers(database)).filter(({ subject }) => subject === id).map(({ code }) => code);
+
+  it("is asked for again under the same name while the provider is away, and goes once", async () => {
+    const id = await refund(await settled());
+    provider.script.failing.add("refund");
+    await turn();
+    expect([(await refundOf(id)).state, (await order())?.failure]).toEqual([
+      "processing",
+      "refund does not answer",
+    ]);
+    provider.script.failing.clear();
+    await later(5);
+    await later();
+    expect(provider.refunds.map((each) => each.id)).toEqual([id, id]);
+    expect((await refundOf(id)).state).toBe("succeeded");
+    expect(await rowsOf(id)).toEqual(["refund-created", "provider-refunded"]);
+  });
+
+  it("that the provider could not send gives the money back to the merchant", async () => {
+    const id = await refund(await settled());
+    provider.script.refund = "pending";
+    await turn();
+    expect((await refundOf(id)).state).toBe("processing");
+    provider.script.refund = "failed";
+    await later();
+    expect(await refundOf(id)).toMatchObject({ state: "failed", failureReason: expect.any(String) });
+    expect(await rowsOf(id)).toEqual(["refund-created", "refund-released"]);
+  });
+
+  it("that the merchant cancelled in time is never asked for, and one on its way cannot be cancelled", async () => {
+    const id = await refund(await settled());
+    expect((await call("POST", `/v1/refunds/${id}/cancel`, fresh())).body.state).toBe("cancelled");
+    await turn();
+    expect(provider.refunds).toEqual([]);
+    const other = await refund(await settled());
+    provider.script.refund = "pending";
+    await turn();
+    const answer = await call("POST", `/v1/refunds/${other}/cancel`, fresh());
+    expect([answer.status, answer.body.code]).toEqual([409, "refund_not_cancellable"]);
   });
 });

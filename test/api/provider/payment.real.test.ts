@@ -163,13 +163,44 @@ describe("a payment that the sandbox provider clears", () => {
     expect(await rowsOf(payment)).toEqual([]);
   });
 
-  it("keeps the payer's money in the clearing when the provider fails to settle it", async () => {
+  it("is refunded through the provider, with our fee's share, and the books say so", async () => {
+    const payment = await confirmed({ metadata: { "sandbox.outcome": "paid" } });
+    await untilState(payment, "settled");
+    const before = await balances(database);
+    const made = await call("POST", `/v1/payments/${payment.pi}/refunds`, {
+      amount: { amount: "20", asset: "USDC" },
+    });
+    expect([made.status, made.body.state]).toEqual([201, "pending"]);
+    const read = async () => (await call("GET", `/v1/refunds/${made.body.id}`)).body;
+    await until(async () => (await read()).state === "succeeded", "the refund has gone");
+    expect(await read()).toMatchObject({
+      amount: { amount: "20.000000", asset: "USDC" },
+      providerReference: expect.stringMatching(/^sbr_/),
+    });
+    const [available, reserved] = ["available", "reserved"].map(
+      (part) => `liability:merchant:${merchant.id}:${part}`,
+    );
+    expect(await rowsOf({ clr: made.body.id })).toEqual([
+      ["refund-created", "single", `${available} → ${reserved}`, "19900000", asset],
+      ["refund-created", "single", `income:fees → ${reserved}`, "100000", asset],
+      ["provider-refunded", "single", `${reserved} → ${held}`, "20000000", asset],
+    ]);
+    const now = await balances(database);
+    expect((before[held]?.[0] ?? 0n) - (now[held]?.[0] ?? 0n)).toBe(20_000_000n);
+    expect(now[reserved ?? ""]).toEqual([0n, 0n]);
+  });
+
+  it("keeps the payer's money in the clearing when the provider fails to settle it, until a retry", async () => {
     const payment = await confirmed({ metadata: { "sandbox.outcome": "not-settled" } });
     await untilAsked(payment);
     await pay(payment);
     await untilState(payment, "failed");
     expect((await read(payment)).clearing.failure.code).toBe("provider_error");
     expect((await rowsOf(payment)).map(([code]) => code)).toEqual(["provider-received"]);
+    expect((await call("POST", `/v1/payments/${payment.pi}/retry`)).status).toBe(200);
+    await untilState(payment, "settled");
+    const posted = (await rowsOf(payment)).filter(([, phase]) => phase !== "pending").map(([code]) => code);
+    expect(posted).toEqual(["provider-received", "clearing-settled", "clearing-settled"]);
   });
 
   it("is closed at the provider when it is cancelled: nobody can pay it any more", async () => {

@@ -3,7 +3,6 @@ export type FieldType = "string" | "integer" | "boolean" | "timestamp" | `${stri
 export type Shape = { readonly [field: string]: FieldType };
 
 export const money: Shape = { amount: "string", asset: "string", formatted: "string", display: "string" };
-export const moneyInput: Shape = { amount: "string", asset: "string" };
 const merchantRef: Shape = {
   id: "string",
   name: "string",
