@@ -11,6 +11,7 @@ import { type Fees, feesWithinCap, gasLimitOf } from "./gas.ts";
 import { type Lane, nextNonce } from "./lane.ts";
 import { markSpent, type ObserverRow } from "./observe.ts";
 import { giveBack, type Queue, reserve } from "./queue.ts";
+import { isOutgoing } from "./state.ts";
 import { submit } from "./submit.ts";
 import { chainBlock } from "./tables.ts";
 
@@ -36,7 +37,9 @@ export async function dispatch(
   at: ObserverRow,
 ): Promise<number> {
   const { chain } = view.lane;
-  const oldSweeps = queue.oldestSweepMs >= sweepPatience(engine, view.lane) * 1_000;
+  // Orders that wait are waiting for money that lies on deposit addresses, as a rule.
+  const oldSweeps =
+    queue.oldestSweepMs >= sweepPatience(engine, view.lane) * 1_000 || (queue.sweeps > 0 && queue.hasOrders);
   if (queue.length === 0 && !oldSweeps) return 0;
   const nonce = await nextNonce(engine, view.lane);
   const unmined = nonce - view.minedNonce;
@@ -226,6 +229,14 @@ export async function refuse(
 ): Promise<void> {
   if (state.used) return resolveUsed(engine, chain, claim, at);
   const late = claim.validBefore < BigInt(state.block.timestamp) + freshnessFloor(chain);
+  // Our own treasury has the money soon again; it is asked until the authorization ends.
+  if (
+    !late &&
+    isOutgoing(claim.kind) &&
+    !state.transfer.ok &&
+    state.transfer.revert === "insufficient-balance"
+  )
+    return giveBack(engine, [claim.claimKey], HOLD_SECONDS);
   const revert = late
     ? "authorization-expired"
     : state.transfer.ok

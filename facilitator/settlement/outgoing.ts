@@ -2,7 +2,7 @@ import { and, asc, eq, inArray, isNull, sql } from "drizzle-orm";
 import { type Address, checksum, type Hash } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
 import { assert, fault } from "#kernel/fault";
-import { post, type ReturnSource } from "#ledger";
+import { account, freeOf, post, type ReturnSource } from "#ledger";
 import { type Executor, type Tx, toBytesArray } from "#store";
 import type { ChainRow } from "../chain/registry.ts";
 import { insertRows } from "./claim.ts";
@@ -13,7 +13,7 @@ import { chainTime, liveRail, signClaim } from "./own-claim.ts";
 import { brokenAssets } from "./reconcile.ts";
 import { type ReservedMoney, released, reserved } from "./reservation.ts";
 import type { ClaimState, OutgoingKind } from "./state.ts";
-import { chainTransfer, claim, outgoing } from "./tables.ts";
+import { claim, outgoing } from "./tables.ts";
 
 /** Money that a merchant feature wants sent. Amounts in atomic units of `token`. */
 export interface OutgoingOrder {
@@ -143,25 +143,25 @@ const GROUP = 50;
 /** How long the treasury's signature lives. What has not landed by then is released, never sent twice. */
 const LIFE_SECONDS = 3_600n;
 
-/** Signs what waits, as the treasury, and commits each authorization as a claim; the lanes send it like any payment. What
- *  the treasury cannot pay yet waits: a payment's money may still lie on its deposit address. What is owed in an asset
- *  whose books differ from the chain waits too; neither holds anybody else up. Returns how many. */
+/** Signs what waits and the treasury has the money for, as the treasury, and commits each authorization as a claim; the
+ *  lanes send it like any payment. Money of deposits comes with their sweeps. What is owed in an asset whose books differ
+ *  from the chain waits too, and holds nobody else up. Returns how many. */
 export async function signOutgoing(engine: Engine, open: OpenChain): Promise<number> {
   const { custodian, chain } = open;
   if (!custodian) return 0;
   const { chainId, treasury } = chain.row;
-  const purse = await purseOf(engine, open);
-  if (purse.size === 0) return 0;
+  const live = open.rails.flatMap((rail) => (rail.ok ? [rail.token.contract] : []));
   return engine.loopDb.tx(async (tx) => {
     const broken = await brokenAssets(tx, chainId);
-    const sound = [...purse.keys()].filter((token) => !broken.has(assetOf(chain.row, token)));
+    const sound = live.filter((token) => !broken.has(assetOf(chain.row, token)));
     const validBefore = (await chainTime(tx, chainId)) + LIFE_SECONDS;
+    const free = new Map<Address, bigint>();
     let signed = 0;
     for (const { id, kind, merchantId, token, recipient, amount } of await waiting(tx, chainId, sound)) {
       const rail = liveRail(open, token);
-      const left = (purse.get(token) ?? 0n) - amount;
+      const left = (free.get(token) ?? (await freeMoney(tx, chain.row, token))) - amount;
+      free.set(token, left < 0n ? left + amount : left);
       if (!rail || left < 0n) continue;
-      purse.set(token, left);
       const made = await signClaim(engine, open, rail, {
         ...{ kind, merchantId, payableId: id, payer: treasury, payTo: recipient, amount, validBefore },
         nonce: sha256("farebox/outgoing/v1", id),
@@ -175,31 +175,21 @@ export async function signOutgoing(engine: Engine, open: OpenChain): Promise<num
   });
 }
 
-/** What the treasury can still pay of each live token that something waits in: what the chain says it has, less what is
- *  on its way out already. */
-async function purseOf({ loopDb }: Engine, { chain, rails }: OpenChain): Promise<Map<Address, bigint>> {
-  const { chainId, treasury } = chain.row;
-  const wanted = await loopDb.pool
-    .selectDistinct({ token: outgoing.token })
-    .from(outgoing)
-    .where(and(eq(outgoing.chainId, chainId), isNull(outgoing.claimKey), isNull(outgoing.cancelledAt)));
-  const live = wanted.filter(({ token }) => liveRail({ rails }, token));
-  if (live.length === 0) return new Map();
-  const held = await Promise.all(live.map(({ token }) => chain.tokenBalance(token, treasury, "latest")));
-  const leaving = await loopDb.pool
-    .select({ token: claim.token, amount: sql<string>`sum(${claim.amount})` })
+/** What the treasury can part with of a token, by the books: what is final there, less what is on its way out. Two
+ *  processes may spend it at the same time; the check before sending holds the second one back. */
+async function freeMoney(tx: Tx, row: ChainRow, token: Address): Promise<bigint> {
+  const [leaving] = await tx
+    .select({ amount: sql<string>`coalesce(sum(${claim.amount}), 0)` })
     .from(claim)
     .where(
       and(
-        eq(claim.chainId, chainId),
-        sql`${claim.payer} = ${sql.param(treasury, claim.payer)}`,
+        eq(claim.chainId, row.chainId),
+        eq(claim.token, token),
+        eq(claim.payer, row.treasury),
         sql`${claim.state} IN ('claimed','submitting')`,
-        sql`NOT EXISTS (SELECT 1 FROM ${chainTransfer} WHERE ${chainTransfer.authorizationKey} = ${claim.claimKey} AND ${chainTransfer.canonical})`,
       ),
-    )
-    .groupBy(claim.token);
-  const out = new Map(leaving.map(({ token, amount }) => [token, BigInt(amount)]));
-  return new Map(live.map(({ token }, i) => [token, (held[i] ?? 0n) - (out.get(token) ?? 0n)]));
+    );
+  return (await freeOf(tx, account.treasury(assetOf(row, token)))) - BigInt(leaving?.amount ?? 0);
 }
 
 function waiting(
