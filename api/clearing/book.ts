@@ -13,10 +13,10 @@ import { factOf } from "./timeline.ts";
 
 /** The event of a deposit in the books; the numbers are those it was booked with. */
 function eventOf(row: DepositRow, path: OrderRow["path"]): Deposit {
-  const { chain, txHash, ordinal, blockHash, blockNumber, booking, clearingId } = row;
+  const { chain, txHash, logIndex, blockHash, blockNumber, booking, clearingId } = row;
   const { toClearing, toOverpayment, toUnmatched } = row;
   return {
-    ...{ chain, txHash, ordinal, blockHash, blockNumber, booking, clearingId, path },
+    ...{ chain, txHash, logIndex, blockHash, blockNumber, booking, clearingId, path },
     asset: ledgerAsset(row.asset, chain),
     ...{ toClearing, toOverpayment, toUnmatched },
   };

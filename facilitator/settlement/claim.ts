@@ -146,7 +146,8 @@ async function hold(tx: Tx, row: NewClaim): Promise<boolean> {
     .where(
       and(
         eq(payable.id, row.payableId),
-        sql`(${payable.heldBy} IS NULL OR ${payable.heldBy} = ${sql.param(row.claimKey, payable.heldBy)})`,
+        // It may have been closed since it was found: its money is coming another way.
+        sql`((${payable.heldBy} IS NULL AND ${payable.closedAt} IS NULL) OR ${payable.heldBy} = ${sql.param(row.claimKey, payable.heldBy)})`,
       ),
     )
     .returning({ id: payable.id });

@@ -2,13 +2,13 @@ import type { Hash } from "#kernel/bytes";
 import * as account from "../account.ts";
 import { type Entry, entry, single } from "../transfer.ts";
 
-/** One transfer that reached an order. The block is part of its name, since a log mined again is another event, and so is
- *  one whose block left the chain and came back: `booking` counts from 1. */
+/** One transfer that reached an order: a log and its block, since a log mined again is another event, and so is one whose
+ *  block left the chain and came back: `booking` counts from 1. One transaction may pay many orders. */
 export interface DepositLog {
   readonly chain: string;
   readonly txHash: Hash;
-  /** Rank among the transfers of its transaction to the order's address. */
-  readonly ordinal: number;
+  /** Index in that block. */
+  readonly logIndex: number;
   readonly blockHash: Hash;
   readonly booking: number;
 }
@@ -25,8 +25,8 @@ export interface Deposit extends DepositLog {
   readonly toUnmatched: bigint;
 }
 
-export function depositEventKey({ chain, txHash, ordinal, blockHash, booking }: DepositLog): string {
-  const key = `deposit:${chain}:${txHash}:${ordinal}:${blockHash}`;
+export function depositEventKey({ chain, txHash, logIndex, blockHash, booking }: DepositLog): string {
+  const key = `deposit:${chain}:${txHash}:${logIndex}:${blockHash}`;
   return booking === 1 ? key : `${key}:${booking}`;
 }
 

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { address } from "#kernel/bytes";
 import { newKey } from "../../support/authorization.ts";
+import { chainFaults } from "../../support/chain-faults.ts";
 import { transferData } from "../../support/deposits.ts";
 import { newPayer, type Resource, signPayment, startWorld, until } from "../../support/house.ts";
 import { movableClock, newSeller, type Seller, sendTo, statesOf, toldOf } from "../../support/payments.ts";
@@ -10,6 +11,7 @@ import { cancel, drain, expectAtRest, newPayment, withMiningHeld } from "../../s
 
 const MINUTE = 60_000;
 const clock = movableClock();
+const faults = chainFaults();
 /** Runs when a payment was found good and is about to be claimed: nothing of it has been sent. */
 let beforeClaim = async () => {};
 let world: Awaited<ReturnType<typeof startWorld>>;
@@ -17,6 +19,7 @@ let seller: Seller;
 beforeAll(async () => {
   world = await startWorld({
     clock,
+    wrapChain: faults.wrap,
     settings: { maxWaitMs: 3_000 },
     checkpoint: async (step) => {
       if (step === "before-claim") await beforeClaim();
@@ -26,6 +29,7 @@ beforeAll(async () => {
 });
 afterEach(() => {
   beforeClaim = async () => {};
+  faults.clear();
 });
 afterAll(() => world.stop());
 
@@ -143,6 +147,32 @@ describe("POST /x402/payables/{id} of an intent", () => {
     await seller.reaches(id, "funds-detected");
     const visit = await fetch(`${world.baseUrl}/x402/payables/${id}`);
     expect([visit.status, await visit.json()]).toMatchObject([410, { state: "pending" }]);
+  });
+
+  it("is refused an agent whose payment was found good a moment before a deposit was seen", async () => {
+    const asked = await seller.asked();
+    const { id } = asked.paymentIntent;
+    const { send } = await agentPays(id);
+    let isFirst = true;
+    faults.set({
+      readAuthorizations:
+        (real) =>
+        async (...read) => {
+          if (isFirst) {
+            isFirst = false;
+            await sendTo(world, asked.deposit.address, 10_000_000n);
+            await until(
+              async () => (await seller.read(id)).clearing.state !== "awaiting-funds",
+              "it is seen",
+            );
+          }
+          return real.readAuthorizations(...read);
+        },
+    });
+    expect((await send()).body.success).not.toBe(true);
+    const paid = await seller.reaches(id, "settled");
+    expect(paid.paymentIntent.executionPath).toBe("deposit-match");
+    expect(await world.database.query("SELECT 1 FROM claim WHERE payable_id = $1", [id])).toEqual([]);
   });
 
   it("in a currency without a coin: at the rate that was locked for it", async () => {

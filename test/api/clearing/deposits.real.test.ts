@@ -2,10 +2,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { fixedRates, type Rates } from "#api";
 import { address } from "#kernel/bytes";
-import { newKey } from "../../support/authorization.ts";
+import { packAggregate3 } from "../../../facilitator/chain/evm/multicall.ts";
+import { authorize, devDomain, newKey } from "../../support/authorization.ts";
 import { onDepositAddresses } from "../../support/deposits.ts";
 import { silentLog } from "../../support/dev-chain.ts";
-import { books, startWorld, until } from "../../support/house.ts";
+import { books, newPayer, startWorld, until } from "../../support/house.ts";
 import { movableClock, newSeller, type Seller, sendTo, statesOf, toldOf } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
@@ -160,6 +161,28 @@ describe("several deposits", () => {
       "single clearing deposit → clearing 6000000",
       ...settleRows(9_950_000, 50_000),
     ]);
+    await expectBooks();
+  });
+
+  it("in one transaction pay two payments, as an exchange sends them", async () => {
+    const both = [await seller.asked(), await seller.asked()];
+    const signed = await Promise.all(
+      both.map(async (asked) => {
+        const { key } = await newPayer(world.dev, 10_000_000n);
+        const to = address(addressOf(asked));
+        return authorize({ domain: devDomain(world.dev.usdc), key, to, value: 10_000_000n });
+      }),
+    );
+    const { multicall } = world.dev.chain.row;
+    const data = packAggregate3(signed.map(({ call }) => call));
+    await world.dev.transact(world.dev.contracts.payer.address, { to: multicall ?? "", data });
+    const paid = await Promise.all(both.map((asked) => seller.reaches(idOf(asked), "settled")));
+    expect(new Set(paid.map(({ clearing }) => clearing.transactionHash)).size).toBe(1);
+    for (const asked of both)
+      expect((await ledgerOf(world.database, asked.clearing.id)).slice(0, 3)).toEqual([
+        "single clearing deposit → clearing 10000000",
+        ...settleRows(9_950_000, 50_000),
+      ]);
     await expectBooks();
   });
 

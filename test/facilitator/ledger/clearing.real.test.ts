@@ -37,7 +37,7 @@ function arrived(name: string, over: Partial<Deposit> = {}): Deposit {
   return {
     chain: "base",
     txHash: sha256(name),
-    ordinal: 0,
+    logIndex: 0,
     blockHash: sha256(`block of ${name}`),
     booking: 1,
     blockNumber: 1_000,
@@ -79,7 +79,7 @@ describe("depositReceived: worked postings 1, 5 and 7", () => {
   });
 
   it("splits what is too much from what was asked, and books what fits nothing as unmatched", async () => {
-    const five = arrived("five", { ordinal: 1, toClearing: 100_000_000n, toOverpayment: 20_000_000n });
+    const five = arrived("five", { logIndex: 1, toClearing: 100_000_000n, toOverpayment: 20_000_000n });
     await postOne(templates.depositReceived(five));
     expect((await rowsOf(templates.depositEventKey(five))).map((row) => row.slice(2, 5))).toEqual([
       ["clearing", `${deposit} → ${clearing}`, "100000000"],

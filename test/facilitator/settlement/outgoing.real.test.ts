@@ -43,7 +43,7 @@ async function sentByPayer(amount: bigint, clearingId: string) {
   const txHash = await transfer(world, payer.address, rowOf(world.dev).treasury, amount);
   await expectAtRest(world);
   const asset = "USDC@local";
-  const log = { chain: "local", txHash: sha256(txHash), ordinal: 0, blockHash: sha256("any"), booking: 1 };
+  const log = { chain: "local", txHash: sha256(txHash), logIndex: 0, blockHash: sha256("any"), booking: 1 };
   const entry = templates.unmatchedMatched({ ...log, asset, clearingId, amount });
   await world.database.db.tx((tx) => postEntries(tx, [entry]));
 }
