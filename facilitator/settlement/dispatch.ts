@@ -24,16 +24,25 @@ export interface LaneView {
 
 /** A batch waits this long for company while others are under way; a lone payment on an idle lane goes at once. */
 const COMPANY_MS = { fast: 150, slow: 1_000 };
+/** Company is not waited for past the last moment that still makes the next block: what a batch takes to be sent. */
+const SENDING_MS = 250;
 const HOLD_SECONDS = 2;
 /** Sweeps in one transaction: beyond, an item hardly gets cheaper, and a payment should not wait for so many. */
 const MOST_SWEEPS = 25;
+
+/** What a lane may go by in one turn. */
+export interface Waiting {
+  readonly queue: Queue;
+  /** Milliseconds; null where nobody knows. */
+  readonly untilBlock: number | null;
+}
 
 /** One turn of a lane (settlement.md S4 to S6): takes what waits, checks it again, stores the signed transaction, sends
  *  it. Returns how many claims left. */
 export async function dispatch(
   engine: Engine,
   view: LaneView,
-  queue: Queue,
+  { queue, untilBlock }: Waiting,
   at: ObserverRow,
 ): Promise<number> {
   const { chain } = view.lane;
@@ -49,8 +58,13 @@ export async function dispatch(
       : engine.settings.window.calm;
   const free = window - unmined;
   const patience = chain.row.blockTimeSeconds > 2 ? COMPANY_MS.slow : COMPANY_MS.fast;
+  const isLastCall = untilBlock !== null && untilBlock <= SENDING_MS;
   const isDue =
-    unmined === 0 || oldSweeps || queue.length >= chain.row.batchLimit || queue.oldestMs >= patience;
+    unmined === 0 ||
+    oldSweeps ||
+    isLastCall ||
+    queue.length >= chain.row.batchLimit ||
+    queue.oldestMs >= patience;
   if (free <= 0 || !isDue) return 0;
   // Asked for beside the reservation; a failure is each group's, which gives its claims back.
   const fees = feesWithinCap(chain);

@@ -15,6 +15,7 @@ import { follow, leaseObserver, type ObserverRow } from "./observe.ts";
 import { signOutgoing } from "./outgoing.ts";
 import { type Queue, queueOf } from "./queue.ts";
 import { reconcile } from "./reconcile.ts";
+import { type Rhythm, rhythm } from "./rhythm.ts";
 import { observer } from "./tables.ts";
 import { tend } from "./tend.ts";
 import type { Waiters } from "./waiters.ts";
@@ -24,8 +25,9 @@ import type { Waiters } from "./waiters.ts";
 export function chainLoops(engine: Engine, open: OpenChain, waiters: Waiters): readonly Loop[] {
   const { clock, log, meter, settings } = engine;
   const { slug } = open.chain.row;
-  const shared: Shared = { at: null, held: new Map() };
-  const pace = Math.min(settings.pollMs, (open.chain.row.blockTimeSeconds * 1000) / 4);
+  const blockMs = open.chain.row.blockTimeSeconds * 1000;
+  const pace = Math.min(settings.pollMs, blockMs / 4);
+  const shared: Shared = { at: null, held: new Map(), rhythm: rhythm({ blockMs, paceMs: pace }) };
   const sending = loop(
     { name: `send:${slug}`, clock, log, meter, everyMs: Math.min(50, pace) },
     sender(engine, open, shared),
@@ -51,6 +53,8 @@ const SWEEP_MS = 1_000;
 interface Shared {
   /** How far the chain has been followed, by this process or another. */
   at: ObserverRow | null;
+  /** Of the blocks, as this process sees them while it follows the chain. */
+  readonly rhythm: Rhythm;
   /** Lanes of this process. */
   readonly held: Map<string, HeldLane>;
 }
@@ -63,7 +67,7 @@ function watcher(
   waiters: Waiters,
   shared: Shared,
   wakeTender: () => void,
-): () => Promise<void> {
+): () => Promise<number | undefined> {
   const { chain } = open;
   const watched = watchList(engine, chain.row.chainId);
   let mine: ObserverRow | null = null;
@@ -81,24 +85,28 @@ function watcher(
     isTold = mine !== null;
     if (!mine) {
       shared.at = await readObserver(engine, chain.row.chainId);
-      return;
+      return undefined;
     }
+    const lookedAt = engine.clock.monotonicMs();
+    const known = mine.cursorHash;
     if (!mine.haltedReason) mine = await follow(engine, chain, mine, watched);
-    if (!mine) return;
+    if (!mine) return undefined;
     if (mine.haltedReason) {
       shared.at = mine; // sending stops as well
-      return;
+      return undefined;
     }
+    if (mine.cursorHash !== known) shared.rhythm.saw(lookedAt);
     hasFollowed = true;
     const isNewBlock = bookedAt !== mine.cursorHash;
     waiters.expect(chain.row.chainId);
     await creditAll(engine, chain, mine, isNewBlock, waiters.hand);
-    if (!isNewBlock) return;
+    if (!isNewBlock) return shared.rhythm.pause(engine.clock.monotonicMs());
     shared.at = mine;
     wakeTender();
     await bookUnmatched(engine, chain, mine);
     // Last: a turn that failed half-way is done again, also where no further block comes.
     bookedAt = mine.cursorHash;
+    return shared.rhythm.pause(engine.clock.monotonicMs());
   };
 }
 
@@ -163,7 +171,8 @@ function sender(engine: Engine, open: OpenChain, shared: Shared): () => Promise<
     for (const lane of ready) {
       // What another lane has just taken is not there any more.
       queue ??= await queueOf(engine, chainId);
-      const left = await dispatch(engine, lane, queue, at);
+      const untilBlock = shared.rhythm.untilBlock(engine.clock.monotonicMs());
+      const left = await dispatch(engine, lane, { queue, untilBlock }, at);
       if (left > 0) queue = null;
       sent += left;
     }
