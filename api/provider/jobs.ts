@@ -1,5 +1,5 @@
 import type { Job } from "../http/job.ts";
-import type { ProviderDesk } from "./verbs/attend.ts";
+import type { ProviderDesk } from "./verbs/desk.ts";
 import { handleEvent } from "./verbs/event.ts";
 import { EVENT_RECEIVED } from "./verbs/receive.ts";
 

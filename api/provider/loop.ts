@@ -1,6 +1,7 @@
 import { errorFields } from "#kernel/log";
 import type { outbox, Tx } from "#store";
-import { attend, type ProviderDesk } from "./verbs/attend.ts";
+import { attend } from "./verbs/attend.ts";
+import type { ProviderDesk } from "./verbs/desk.ts";
 import { hearOf, type OrderRow, takeDue } from "./verbs/order.ts";
 
 const EVERY_MS = 500;

@@ -1,31 +1,10 @@
-import type { Clock } from "#kernel/clock";
-import { errorFields, type Log } from "#kernel/log";
-import type { Database } from "#store";
-import type { ClearingDesk } from "../../clearing/verbs/lead.ts";
-import type { RefundDesk } from "../../refund/verbs/reserve.ts";
-import type { Providers } from "../port.ts";
+import { sql } from "drizzle-orm";
+import { errorFields } from "#kernel/log";
 import { providerOrder } from "../tables.ts";
 import { attendClearing } from "./clearing.ts";
+import type { Looked, ProviderDesk } from "./desk.ts";
 import { isIt, type OrderRow } from "./order.ts";
 import { attendRefund } from "./refund.ts";
-
-/** What leading payments at providers needs. */
-export interface ProviderDesk {
-  readonly db: Database;
-  readonly providers: Providers;
-  /** The machine's: providers are asked by it. */
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly refunds: RefundDesk;
-  /** What moves clearings and refunds; its time is the merchants'. */
-  readonly keeping: Pick<ClearingDesk, "facilitator" | "baseUrl" | "newId" | "now">;
-}
-
-/** What became of an order at this look. */
-export interface Looked {
-  /** When to look again, callbacks apart; null when nothing more can come. */
-  readonly againMs: number | null;
-}
 
 /** Seconds until the next try after so many failures in a row; the last for all that follow. Source: merchant-api §1.2. */
 const BACKOFF_SECONDS = [5, 15, 45, 120, 300, 600];
@@ -50,13 +29,16 @@ export async function attend(desk: ProviderDesk, order: OrderRow): Promise<void>
 
 type Note = Looked & Pick<OrderRow, "attempts" | "failure">;
 
+/** Who made it due meanwhile knows something that this look did not: it stays so. */
 async function note({ db, clock }: ProviderDesk, order: OrderRow, found: Note): Promise<void> {
   const now = clock.now();
   const { againMs, attempts, failure } = found;
+  const next = againMs === null ? null : new Date(now.getTime() + againMs).toISOString();
+  const { dueAt } = providerOrder;
   await db.pool
     .update(providerOrder)
     .set({
-      dueAt: againMs === null ? null : new Date(now.getTime() + againMs),
+      dueAt: sql`CASE WHEN ${dueAt} IS NOT DISTINCT FROM ${order.dueAt?.toISOString() ?? null}::timestamptz THEN ${next}::timestamptz ELSE ${dueAt} END`,
       attempts,
       failure,
       updatedAt: now,

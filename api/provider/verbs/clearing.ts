@@ -12,7 +12,7 @@ import { paymentIntent } from "../../payment-intent/tables.ts";
 import { type ProviderAdapter, ProviderProblem, type ProviderStatus } from "../port.ts";
 import { type Course, courseOf } from "../state.ts";
 import { providerOrder } from "../tables.ts";
-import type { Looked, ProviderDesk } from "./attend.ts";
+import type { Looked, ProviderDesk } from "./desk.ts";
 import { isIt, type OrderName, type OrderRow } from "./order.ts";
 
 /** So often a payment is asked for before it fails. */

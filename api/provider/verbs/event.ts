@@ -1,7 +1,8 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
 import { errorFields } from "#kernel/log";
 import { providerEvent } from "../tables.ts";
-import { attend, type ProviderDesk } from "./attend.ts";
+import { attend } from "./attend.ts";
+import type { ProviderDesk } from "./desk.ts";
 import { findByReference } from "./order.ts";
 
 /** Looks at what an event is about, at its provider, and moves what follows from it. An event of something that we have

@@ -12,11 +12,6 @@ export function isIt({ merchantId, id }: OrderName) {
   return and(eq(providerOrder.merchantId, merchantId), eq(providerOrder.id, id));
 }
 
-export async function findOrder(db: Executor, name: OrderName): Promise<OrderRow | null> {
-  const [row] = await db.select().from(providerOrder).where(isIt(name));
-  return row ?? null;
-}
-
 export async function findByReference(
   db: Executor,
   { provider, reference }: { readonly provider: string; readonly reference: string },

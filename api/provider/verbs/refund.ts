@@ -7,7 +7,7 @@ import { findRefund, lockRefund, moveRefund } from "../../refund/verbs/move.ts";
 import { release } from "../../refund/verbs/reserve.ts";
 import type { ProviderAdapter, RefundStatus } from "../port.ts";
 import { providerOrder } from "../tables.ts";
-import type { Looked, ProviderDesk } from "./attend.ts";
+import type { Looked, ProviderDesk } from "./desk.ts";
 import { isIt, type OrderRow } from "./order.ts";
 
 const SOON_MS = 10_000;
