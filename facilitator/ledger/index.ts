@@ -3,7 +3,7 @@ export { type AccountBalance, balanceAt, imbalance, merchantBalances, trialBalan
 export { type EntryFilter, type MerchantEntry, merchantEntries, postedEvents } from "./entries.ts";
 export { type Posted, post } from "./post.ts";
 export { resolvePending } from "./resolve.ts";
-export { hasPosted, holdAvailable, pendingCredits } from "./spendable.ts";
+export { freeOf, hasPosted, holdAvailable, pendingCredits } from "./spendable.ts";
 export type { Deposit, ReturnSource, X402Payment } from "./templates/index.ts";
 export * as templates from "./templates/index.ts";
 export type { Entry, Transfer } from "./transfer.ts";

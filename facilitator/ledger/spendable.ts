@@ -1,7 +1,7 @@
 import { and, eq, inArray, notExists, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Executor, Tx } from "#store";
-import { merchantAvailable } from "./account.ts";
+import { type Account, merchantAvailable } from "./account.ts";
 import { ledgerBalance, ledgerTransfer } from "./tables.ts";
 
 interface Purse {
@@ -56,4 +56,10 @@ export async function hasPosted(db: Executor, subject: string): Promise<boolean>
     .where(and(eq(ledgerTransfer.subject, subject), inArray(ledgerTransfer.phase, ["post", "single"])))
     .limit(1);
   return rows.length > 0;
+}
+
+/** What an asset account holds for good, in atomic units, less what leaves it in blocks that are not final yet. */
+export async function freeOf(db: Executor, { id }: Account): Promise<bigint> {
+  const [balance] = await db.select().from(ledgerBalance).where(eq(ledgerBalance.accountId, id));
+  return balance ? balance.debitsPosted - balance.creditsPosted - balance.creditsPending : 0n;
 }

@@ -9,7 +9,9 @@ import { findUse, freshnessFloor, revertMessage, revertReason } from "./examine.
 import { feesWithinCap, gasLimitOf } from "./gas.ts";
 import { type Lane, nextNonce } from "./lane.ts";
 import { markSpent, type ObserverRow } from "./observe.ts";
+import { isMoneyWanted } from "./outgoing.ts";
 import { giveBack, type Queue, queueOf, reserve } from "./queue.ts";
+import { isOutgoing } from "./state.ts";
 import { submit } from "./submit.ts";
 import { chainBlock } from "./tables.ts";
 
@@ -31,7 +33,9 @@ const MOST_SWEEPS = 25;
 export async function dispatch(engine: Engine, view: LaneView, at: ObserverRow): Promise<number> {
   const { chain } = view.lane;
   const queue = await queueOf(engine, chain.row.chainId);
-  const oldSweeps = queue.oldestSweepMs >= sweepPatience(engine, view.lane) * 1_000;
+  const oldSweeps =
+    queue.oldestSweepMs >= sweepPatience(engine, view.lane) * 1_000 ||
+    (queue.sweeps > 0 && (await isMoneyWanted(engine.loopDb.pool, chain.row.chainId)));
   if (queue.length === 0 && !oldSweeps) return 0;
   const nonce = await nextNonce(engine, view.lane);
   const unmined = nonce - view.minedNonce;
@@ -181,6 +185,14 @@ export async function refuse(
 ): Promise<void> {
   if (state.used) return resolveUsed(engine, chain, claim, at);
   const late = claim.validBefore < BigInt(state.block.timestamp) + freshnessFloor(chain);
+  // Our own treasury has the money soon again; it is asked until the authorization ends.
+  if (
+    !late &&
+    isOutgoing(claim.kind) &&
+    !state.transfer.ok &&
+    state.transfer.revert === "insufficient-balance"
+  )
+    return giveBack(engine, [claim.claimKey], HOLD_SECONDS);
   const revert = late
     ? "authorization-expired"
     : state.transfer.ok

@@ -2,7 +2,7 @@ import { and, asc, eq, inArray, isNull, sql } from "drizzle-orm";
 import { type Address, checksum, type Hash } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
 import { assert, fault } from "#kernel/fault";
-import { post, type ReturnSource } from "#ledger";
+import { account, freeOf, post, type ReturnSource } from "#ledger";
 import type { Executor, Tx } from "#store";
 import type { ChainRow } from "../chain/registry.ts";
 import { insertRows } from "./claim.ts";
@@ -143,8 +143,8 @@ const GROUP = 50;
 /** How long the treasury's signature lives. What has not landed by then is released, never sent twice. */
 const LIFE_SECONDS = 3_600n;
 
-/** Signs what waits, as the treasury, and commits each authorization as a claim; the lanes send it like any payment.
- *  Returns how many. */
+/** Signs what waits and the treasury has the money for, as the treasury, and commits each authorization as a claim; the
+ *  lanes send it like any payment. Money of deposits comes with their sweeps. Returns how many. */
 export async function signOutgoing(engine: Engine, open: OpenChain): Promise<number> {
   const { custodian, chain } = open;
   if (!custodian) return 0;
@@ -160,10 +160,14 @@ export async function signOutgoing(engine: Engine, open: OpenChain): Promise<num
     if (rows.length === 0) return 0;
     const broken = await brokenAssets(tx, chainId);
     const validBefore = (await chainTime(tx, chainId)) + LIFE_SECONDS;
+    const free = new Map<Address, bigint>();
     let signed = 0;
     for (const { id, kind, merchantId, token, recipient, amount } of rows) {
       const rail = liveRail(open, token);
       if (!rail || broken.has(assetOf(chain.row, token))) continue;
+      const left = (free.get(token) ?? (await freeMoney(tx, chain.row, token))) - amount;
+      free.set(token, left < 0n ? left + amount : left);
+      if (left < 0n) continue;
       const made = await signClaim(engine, open, rail, {
         ...{ kind, merchantId, payableId: id, payer: treasury, payTo: recipient, amount, validBefore },
         nonce: sha256("farebox/outgoing/v1", id),
@@ -175,4 +179,31 @@ export async function signOutgoing(engine: Engine, open: OpenChain): Promise<num
     }
     return signed;
   });
+}
+
+/** What the treasury can part with of a token, by the books: what is final there, less what is on its way out. Two
+ *  processes may spend it at the same time; the check before sending holds the second one back. */
+async function freeMoney(tx: Tx, row: ChainRow, token: Address): Promise<bigint> {
+  const [leaving] = await tx
+    .select({ amount: sql<string>`coalesce(sum(${claim.amount}), 0)` })
+    .from(claim)
+    .where(
+      and(
+        eq(claim.chainId, row.chainId),
+        eq(claim.token, token),
+        eq(claim.payer, row.treasury),
+        sql`${claim.state} IN ('claimed','submitting')`,
+      ),
+    );
+  return (await freeOf(tx, account.treasury(assetOf(row, token)))) - BigInt(leaving?.amount ?? 0);
+}
+
+/** Whether an order waits to be signed: as a rule for money that lies on deposit addresses, so no sweep should wait. */
+export async function isMoneyWanted(db: Executor, chainId: number): Promise<boolean> {
+  const waiting = await db
+    .select({ id: outgoing.id })
+    .from(outgoing)
+    .where(and(eq(outgoing.chainId, chainId), isNull(outgoing.claimKey), isNull(outgoing.cancelledAt)))
+    .limit(1);
+  return waiting.length > 0;
 }

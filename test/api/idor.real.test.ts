@@ -2,16 +2,17 @@
  *  is not in the matrix fails the test. Source: security.md §7. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Permission, permissions } from "#api";
-import { address } from "#kernel/bytes";
+import { address, hash } from "#kernel/bytes";
 import { withImplied } from "../../api/http/permissions.ts";
 import { payout, payoutAddress } from "../../api/payout/tables.ts";
+import { refund } from "../../api/refund/tables.ts";
 import { projectPayable } from "../../facilitator/payable/project.ts";
 import { freshDatabase, type TestDatabase } from "../support/db.ts";
 import { type Caller, caller, newCaller } from "./caller.ts";
 import { fakeFacilitator, newId, now, rail, stillSandbox, world } from "./world.ts";
 
 /** One thing of the victim's, by the prefix of its id. */
-type Ids = Readonly<Record<"mer" | "key" | "x402r" | "pad" | "po" | "stl" | "pi" | "clr", string>>;
+type Ids = Readonly<Record<"mer" | "key" | "x402r" | "pad" | "po" | "stl" | "pi" | "clr" | "re", string>>;
 
 /** How a stranger tries a route. */
 interface Attempt {
@@ -74,12 +75,18 @@ const matrix: Readonly<Record<string, readonly Attempt[]>> = {
   "GET /v1/payments/{id}": [hidden],
   "POST /v1/payments/{id}/retry": [hidden],
   "POST /v1/payments/{id}/review": [{ body: () => ({ action: "accept" }), ...hidden }],
+  "POST /v1/payments/{id}/refunds": [hidden, { body: () => ({ amount: money }), ...hidden }],
+  "GET /v1/payments/{id}/refunds": [hidden],
+  "GET /v1/refunds/{id}": [hidden],
+  "POST /v1/refunds/{id}/destination": [{ body: () => ({ address: recipient }), ...hidden }],
+  "POST /v1/refunds/{id}/cancel": [hidden],
   "GET /v1/balances": [own],
   "GET /v1/ledger/accounts": [own],
   "GET /v1/ledger/entries": [
     own,
     { path: ({ stl }) => `/v1/ledger/entries?subject=${stl}`, ...own },
     { path: ({ po }) => `/v1/ledger/entries?subject=${po}`, ...own },
+    { path: ({ re }) => `/v1/ledger/entries?subject=${re}`, ...own },
   ],
   "GET /v1/payout-addresses": [own],
   "POST /v1/payout-addresses": [
@@ -163,6 +170,14 @@ async function furnish(): Promise<Ids> {
   const intent = await call("POST", "/v1/payment-intents", { headers: fresh(), body: { amount: money } });
   const confirm = `/v1/payment-intents/${intent.body.id}/confirm`;
   const confirmed = await call("POST", confirm, { headers: fresh(), body: {} });
+  const re = newId("re");
+  await db.pool.insert(refund).values({
+    ...{ merchantId, id: re, clearingId: confirmed.body.clearing.id, intentId: intent.body.id },
+    ...{ state: "requires-destination", provider: "evm", chain: "base", asset: "USDC" },
+    ...{ amount: 1n, fee: 0n, returnsFee: true, reason: "other", metadata: {} },
+    ...{ idempotencyScope: "furnished", idempotencyKey: re, fingerprint: hash(`0x${"00".repeat(32)}`) },
+    ...{ createdAt: now, updatedAt: now },
+  });
   return {
     mer: merchantId,
     key: key.body.id,
@@ -172,6 +187,7 @@ async function furnish(): Promise<Ids> {
     stl: newId("stl"),
     pi: intent.body.id,
     clr: confirmed.body.clearing.id,
+    re,
   };
 }
 
@@ -332,6 +348,10 @@ describe("with another merchant's key", () => {
       ["GET /v1/payment-intents/{id}", victim.pi],
       ["GET /v1/payments/{id}", victim.clr],
       ["POST /v1/payment-intents/{id}/confirm", victim.pi],
+      ["GET /v1/payments/{id}/refunds", victim.clr],
+      ["GET /v1/refunds/{id}", victim.re],
+      ["POST /v1/refunds/{id}/destination", victim.re],
+      ["POST /v1/refunds/{id}/cancel", victim.re],
       ["POST /v1/x402/resources/{id}/list", victim.x402r],
       ["POST /v1/api-keys/{id}/rotate", victim.key],
       ["DELETE /v1/payout-addresses/{id}", victim.pad],

@@ -13,7 +13,7 @@ import { leavePromises } from "./promise.ts";
 import { isPosted, netOf, type RefundDesk, release, reserve } from "./reserve.ts";
 
 /** Says whom to pay, where that could not be told. Said again it changes nothing. Faults: `not_found`,
- *  `refund_has_destination`, `validation_failed`, `insufficient_balance`, `rail_unsupported`. */
+ *  `refund_has_destination`, `validation_failed`, `recipient_is_ours`, `insufficient_balance`, `rail_unsupported`. */
 export async function giveDestination(
   desk: RefundDesk,
   { ctx, input }: Call<RefundPath & RefundDestination>,
@@ -21,8 +21,8 @@ export async function giveDestination(
   ctx.demand("refunds:write");
   return ctx.tx(async (tx) => {
     const row = await lockRefund(tx, { merchantId: ctx.merchantId, id: input.id });
-    const at = { chain: row.chain, pointer: "/address" };
-    const destination = checkDestination(desk.facilitator, input.address, at);
+    const at = { chain: row.chain, asset: row.asset, pointer: "/address" };
+    const destination = await checkDestination(desk, tx, input.address, at);
     if (row.destination === destination) return presentRefund(row);
     if (row.state !== "requires-destination") throw fault("refund_has_destination", { state: row.state });
     return presentRefund(await sendTo(desk, tx, ctx, { row, destination }));

@@ -25,8 +25,8 @@ interface Asked extends RefundInput {
 /** Gives money of a payment back to its payer. Asked again with the same key, the refund that was made comes back,
  *  whatever else is asked. Refunds of one payment wait for each other, so of two that race for the last money one is
  *  refused. Faults: `not_found`, `payment_not_refundable`, `refund_exceeds_refundable`, `insufficient_balance`,
- *  `asset_mismatch`, `amount_too_small`, `too_many_decimals`, `idempotency_key_reused`, `rail_unsupported`. Source:
- *  merchant-api.md §1.5. */
+ *  `asset_mismatch`, `amount_too_small`, `too_many_decimals`, `idempotency_key_reused`, `rail_unsupported`,
+ *  `recipient_is_ours`. Source: merchant-api.md §1.5. */
 export async function createRefund(
   desk: RefundDesk,
   { ctx, input }: Call<Asked>,
@@ -77,10 +77,10 @@ async function insert(tx: Tx, { desk, ctx, input, paid }: Making): Promise<Refun
   const { amount, fee } = await shareOf(tx, paid, input.amount);
   const { refundFees } = await findMerchant(tx, ctx.merchantId);
   const { destination: named, payer } = input;
-  const at = { chain: paid.chain, pointer: "/destination" };
+  const at = { chain: paid.chain, asset: paid.asset, pointer: "/destination" };
   // A provider knows whom it was paid by, and pays nobody else.
   if (named !== undefined && !isOurs(paid)) throw fault("validation_failed", { pointer: at.pointer });
-  const destination = named === undefined ? payer : checkDestination(desk.facilitator, named, at);
+  const destination = named === undefined ? payer : await checkDestination(desk, tx, named, at);
   const canGo = destination !== null || !isOurs(paid);
   const now = ctx.now();
   const [row] = await tx

@@ -1,19 +1,30 @@
 import type { Facilitator } from "#facilitator";
-import { type Address, address as addressOf, parseAddress } from "#kernel/bytes";
+import { type Address, address as addressOf, checksum, parseAddress } from "#kernel/bytes";
+import { fault as kernelFault } from "#kernel/fault";
+import type { Tx } from "#store";
 import { fault } from "../../http/faults.ts";
 
-/** A merchant's word on where a refund goes. What is sent to a token's contract is lost, and what the treasury or the
- *  router is sent never leaves the house. Fault: `validation_failed` at `pointer`. */
-export function checkDestination(
-  facilitator: Pick<Facilitator, "rails">,
+interface At {
+  readonly chain: string;
+  readonly asset: string;
+  readonly pointer: string;
+}
+
+/** A merchant's word on where a refund goes. What is sent to a token's contract is lost, and what an address of ours is
+ *  sent never left. Faults: `validation_failed`, `recipient_is_ours`, `rail_unsupported`. */
+export async function checkDestination(
+  { facilitator }: { readonly facilitator: Pick<Facilitator, "rails" | "outgoing"> },
+  tx: Tx,
   named: string,
-  { chain, pointer }: { readonly chain: string; readonly pointer: string },
-): Address {
-  const given = parseAddress(named);
-  const taken = facilitator
-    .rails()
-    .filter((rail) => rail.chain === chain)
-    .flatMap(({ contract, payTo, router }) => [contract, payTo, ...(router ? [router] : [])]);
-  if (!given || taken.map(addressOf).includes(given)) throw fault("validation_failed", { pointer });
-  return given;
+  { chain, asset, pointer }: At,
+): Promise<Address> {
+  const recipient = parseAddress(named);
+  const onChain = facilitator.rails().filter((rail) => rail.chain === chain);
+  const rail = onChain.find((each) => each.asset === asset);
+  if (!rail) throw fault("rail_unsupported", { rail: `${asset}@${chain}` });
+  if (!recipient || onChain.some(({ contract }) => addressOf(contract) === recipient))
+    throw fault("validation_failed", { pointer });
+  if (await facilitator.outgoing.isOurs(tx, { chainId: rail.domain.chainId, recipient }))
+    throw kernelFault("recipient_is_ours", { recipient: checksum(recipient), pointer });
+  return recipient;
 }

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { address as addressOf, fromBytes, type Hash, toBytes } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
+import { newKey } from "../../support/authorization.ts";
 import { freshDatabase } from "../../support/db.ts";
 import {
   arrivalsOf,
@@ -181,6 +182,39 @@ describe("payments and sweeps", () => {
     }
     expect(new Set((await signed()).map(({ included_tx }) => included_tx)).size).toBe(1);
     expect(await onDepositAddresses(patient)).toBe(0n);
+  });
+});
+
+describe("an order to pay more than the treasury has", () => {
+  it("is signed when the money is swept, and the sweep does not wait for company then", async () => {
+    // given money that waits on its address, and must go back
+    const order = await openOrder(patient);
+    await sendTo(patient, order, 5_000_000n);
+    await taker(patient, order).turn();
+    const { outgoing } = patient.house.facilitator;
+    const { id: merchantId } = await newMerchant(patient);
+    const back = { id: "ret_wanted", kind: "return" as const, merchantId, token: order.token };
+    const recipient = newKey().address;
+    const { chainId } = rowOf(patient.dev);
+    const from = { source: "clearing" as const, subject: order.subject };
+    await patient.database.db.tx((tx) =>
+      outgoing.queue(tx, { ...back, ...from, chainId, recipient, amount: 5_000_000n }),
+    );
+    const state = async () => (await outgoing.status([back.id]))[0]?.state;
+    // then it waits, though nothing else keeps it, until the sweep is final
+    await patient.dev.anvil.mine();
+    await until(async () => {
+      if ((await sweepsOf(patient, order.address))[0]?.state === "included") return true;
+      expect(await state()).toBe("queued");
+      await patient.dev.anvil.mine();
+      return false;
+    }, "it is swept");
+    await until(async () => {
+      await patient.dev.anvil.mine();
+      return (await state()) === "final";
+    }, "it is sent");
+    expect(await usdcOn(patient, recipient)).toBe(5_000_000n);
+    await expectAtRest(patient);
   });
 });
 

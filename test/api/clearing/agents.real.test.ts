@@ -1,0 +1,304 @@
+/** Payments by agents: of intents at their agent URL, and of resources. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { address } from "#kernel/bytes";
+import { newKey } from "../../support/authorization.ts";
+import { transferData } from "../../support/deposits.ts";
+import { newPayer, type Resource, signPayment, startWorld, until } from "../../support/house.ts";
+import { movableClock, newSeller, type Seller, sendTo, statesOf, toldOf } from "../../support/payments.ts";
+import { ledgerOf } from "../../support/records.ts";
+import { cancel, drain, expectAtRest, newPayment, withMiningHeld } from "../../support/scene.ts";
+
+const MINUTE = 60_000;
+const clock = movableClock();
+/** Runs when a payment was found good and is about to be claimed: nothing of it has been sent. */
+let beforeClaim = async () => {};
+let world: Awaited<ReturnType<typeof startWorld>>;
+let seller: Seller;
+beforeAll(async () => {
+  world = await startWorld({
+    clock,
+    settings: { maxWaitMs: 3_000 },
+    checkpoint: async (step) => {
+      if (step === "before-claim") await beforeClaim();
+    },
+  });
+  seller = await newSeller(world);
+});
+afterEach(() => {
+  beforeClaim = async () => {};
+});
+afterAll(() => world.stop());
+
+const states = ["created", "awaiting-funds", "funds-detected", "funds-received", "settling", "settled"];
+
+/** What the agent URL of an intent asks for, as if it were a resource. */
+async function offerOf(id: string): Promise<Resource & { readonly amount: bigint }> {
+  const url = `${world.baseUrl}/x402/payables/${id}`;
+  const visit = await fetch(url);
+  const header = visit.headers.get("PAYMENT-REQUIRED");
+  if (visit.status !== 402 || !header)
+    throw new Error(`${url} answered ${visit.status}: ${await visit.text()}`);
+  const required = JSON.parse(Buffer.from(header, "base64").toString("utf8"));
+  const accepts = required.accepts.map(
+    (option: { asset: string; payTo: string; extra: Record<string, unknown> }) => ({
+      asset: "USDC",
+      contract: option.asset,
+      payTo: option.payTo,
+      domain: option.extra,
+    }),
+  );
+  const usdc = required.accepts.find(
+    ({ asset }: { asset: string }) => asset.toLowerCase() === world.dev.usdc,
+  );
+  return { id, url, maxTimeoutSeconds: usdc.maxTimeoutSeconds, accepts, amount: BigInt(usdc.amount) };
+}
+
+/** A signed payment of an intent, and how to send it to the agent URL. */
+async function agentPays(id: string) {
+  const offer = await offerOf(id);
+  const payer = await newPayer(world.dev, offer.amount);
+  const { body, signed } = await signPayment(world.dev, payer, offer, { amount: offer.amount });
+  body.paymentRequirements.amount = `${offer.amount}`; // the accepted option is the same object
+  const header = Buffer.from(JSON.stringify(body.paymentPayload)).toString("base64");
+  const send = async () => {
+    const response = await fetch(offer.url, { method: "POST", headers: { "PAYMENT-SIGNATURE": header } });
+    // biome-ignore lint/suspicious/noExplicitAny: an answer off the wire
+    return { status: response.status, body: (await response.json()) as any };
+  };
+  return { payer, signed, send, offer };
+}
+
+describe("POST /x402/payables/{id} of an intent", () => {
+  it("pays one that was never confirmed: clearing, timeline, facts and rows as for people", async () => {
+    const { id } = await seller.intent();
+    const { send, payer } = await agentPays(id);
+    expect(await send()).toMatchObject({ status: 200, body: { success: true } });
+    const paid = await seller.reaches(id, "settled");
+    expect(paid).toMatchObject({
+      paymentIntent: {
+        status: "completed",
+        executionPath: "x402",
+        settlementAsset: "USDC",
+        payment: { asset: "USDC", chain: "local" },
+      },
+      clearing: {
+        providerReference: expect.stringMatching(/^stl_/),
+        transactionHash: expect.stringMatching(/^0x/),
+        settlementAmount: { amount: "10.000000" },
+        fee: { amount: "0.050000" },
+        netAmount: { amount: "9.950000" },
+        rate: { from: "USD", to: "USDC", source: "parity", scaledRate: "1000000000000000000" },
+      },
+      deposit: { uri: null, received: { amount: "10.000000" }, deposits: [{ status: "credited" }] },
+    });
+    expect(paid.paymentIntent.payment.payerAddress.toLowerCase()).toBe(payer.address);
+    expect(statesOf(paid)).toEqual(states);
+    expect(await toldOf(world.database, id, paid.clearing.id)).toEqual([
+      "payment.created",
+      "payment.clearing",
+      "payment.funds_detected",
+      "payment.funds_received",
+      "payment.completed",
+    ]);
+    // the facilitator has posted it; the clearing posts nothing
+    expect(await ledgerOf(world.database, paid.clearing.id)).toEqual([]);
+    expect(await ledgerOf(world.database, paid.clearing.providerReference)).toEqual([
+      "pending net treasury → available 9950000",
+      "pending fee treasury → fees 50000",
+    ]);
+    const gone = await fetch(`${world.baseUrl}/x402/payables/${id}`);
+    expect([gone.status, await gone.json()]).toMatchObject([410, { state: "paid" }]);
+    await expectAtRest(world);
+    expect((await seller.read(id)).clearing.state).toBe("settled");
+  });
+
+  it("pays one that waits for a deposit; money that then comes to its order is nobody's", async () => {
+    const asked = await seller.asked();
+    const { id } = asked.paymentIntent;
+    const { send } = await agentPays(id);
+    expect(await send()).toMatchObject({ status: 200, body: { success: true } });
+    const paid = await seller.reaches(id, "settled");
+    expect(paid).toMatchObject({
+      paymentIntent: { executionPath: "x402" },
+      clearing: { id: asked.clearing.id, providerReference: expect.stringMatching(/^stl_/) },
+    });
+    expect(statesOf(paid)).toEqual(states);
+    await sendTo(world, asked.deposit.address, 10_000_000n);
+    await until(
+      async () => (await ledgerOf(world.database, asked.clearing.id)).length > 0,
+      "the deposit is booked",
+    );
+    expect(await ledgerOf(world.database, asked.clearing.id)).toEqual([
+      "single unmatched deposit → unmatched 10000000",
+    ]);
+    expect(await seller.must("GET", "/v1/payments?reviewRequired=true")).toMatchObject([
+      { paymentIntent: { id } },
+    ]);
+  });
+
+  it("is closed to agents once a deposit was seen", async () => {
+    const asked = await seller.asked();
+    const { id } = asked.paymentIntent;
+    await sendTo(world, asked.deposit.address, 1_000_000n);
+    await seller.reaches(id, "funds-detected");
+    const visit = await fetch(`${world.baseUrl}/x402/payables/${id}`);
+    expect([visit.status, await visit.json()]).toMatchObject([410, { state: "pending" }]);
+  });
+
+  it("in a currency without a coin: at the rate that was locked for it", async () => {
+    const { id } = await seller.intent({ amount: { amount: "8", asset: "GBP" } });
+    const { send, offer } = await agentPays(id);
+    expect(await send()).toMatchObject({ body: { success: true } });
+    const paid = await seller.reaches(id, "settled");
+    expect(paid.clearing.rate).toMatchObject({ from: "GBP", to: "USDC", source: "fixed" });
+    expect(BigInt(paid.clearing.sourceAmount.amount.replace(".", ""))).toBe(offer.amount);
+  });
+
+  it("asked for by confirm: waits for its agent, and ends with its window", async () => {
+    const asked = await seller.asked({ executionPath: "x402" });
+    const { id } = asked.paymentIntent;
+    expect(asked).toMatchObject({
+      paymentIntent: { executionPath: "x402" },
+      clearing: { state: "awaiting-funds", providerReference: null },
+      deposit: null,
+    });
+    const { send } = await agentPays(id);
+    expect(await send()).toMatchObject({ body: { success: true } });
+    expect(statesOf(await seller.reaches(id, "settled"))).toEqual(states);
+    const other = await seller.asked({ executionPath: "x402" });
+    clock.forward(62 * MINUTE);
+    expect((await seller.reaches(other.paymentIntent.id, "expired")).clearing.failure.code).toBe(
+      "order_expired",
+    );
+  });
+});
+
+describe("an agent's payment that does not settle", () => {
+  it("fails an intent that has no other way; the same authorization, sent again once it can be, settles it", async () => {
+    const asked = await seller.asked({ executionPath: "x402" });
+    const { id } = asked.paymentIntent;
+    const { send, payer, offer } = await agentPays(id);
+    beforeClaim = () => drain(world, payer, offer.amount);
+    expect((await send()).body.success).toBe(false);
+    beforeClaim = async () => {};
+    const failed = await seller.reaches(id, "failed");
+    expect(failed).toMatchObject({
+      paymentIntent: { status: "failed", failureReason: "insufficient_funds" },
+      clearing: { failure: { code: "insufficient_funds" } },
+    });
+    expect(await seller.retry(id)).toMatchObject({ status: 409, body: { code: "funds_not_received" } });
+    await world.dev.administer("mint", [payer.address, offer.amount]);
+    expect(await send()).toMatchObject({ body: { success: true } });
+    const paid = await seller.reaches(id, "settled");
+    expect(paid).toMatchObject({ paymentIntent: { failureReason: null }, clearing: { failure: null } });
+    expect(statesOf(paid).slice(-5)).toEqual(["failed", ...states.slice(2)]);
+  });
+
+  it("leaves an intent that waits for a deposit to its deposit", async () => {
+    const asked = await seller.asked();
+    const { id } = asked.paymentIntent;
+    const { send, payer, offer } = await agentPays(id);
+    await world.dev.anvil.rpc("anvil_setBalance", [payer.address, "0xde0b6b3a7640000"]);
+    await withMiningHeld(world, async () => {
+      const sent = send();
+      await seller.reaches(id, "funds-detected");
+      expect((await seller.read(id)).paymentIntent.executionPath).toBe("x402");
+      // the payer's own transfer is mined first: it pays more for its place
+      const data = transferData(address(newKey().address), offer.amount);
+      const fee = { maxFeePerGas: "0x174876e800", maxPriorityFeePerGas: "0x174876e800" };
+      const spend = { from: payer.address, to: world.dev.usdc, data, gas: "0x30d40", ...fee };
+      await world.dev.anvil.rpc("eth_sendTransaction", [spend]);
+      await world.dev.anvil.mine();
+      expect((await sent).body.success).toBe(false);
+    });
+    await seller.reaches(id, "awaiting-funds");
+    const waiting = await seller.read(id);
+    expect(waiting).toMatchObject({
+      paymentIntent: { status: "clearing", executionPath: "deposit-match" },
+      clearing: { providerReference: asked.clearing.providerReference },
+      deposit: { address: asked.deposit.address },
+    });
+    expect(statesOf(waiting)).toEqual(["created", "awaiting-funds", "funds-detected", "awaiting-funds"]);
+  });
+});
+
+describe("a payment of a resource", () => {
+  it("is a payment like any other: intent and clearing in one, six steps, one fact", async () => {
+    const { settle, resource } = await newPayment(world, seller);
+    expect(await settle()).toMatchObject({ body: { success: true } });
+    const list = () => seller.must("GET", "/v1/payments?source=x402&limit=1");
+    await until(
+      async () => (await list())[0]?.paymentIntent.metadata.resourceId === resource.id,
+      "it is there",
+    );
+    const [{ paymentIntent, clearing }] = await list();
+    expect(paymentIntent).toMatchObject({
+      status: "completed",
+      source: "x402",
+      executionPath: "x402",
+      amount: { amount: "0.010000", asset: "USDC" },
+      settlementAsset: "USDC",
+      payment: { asset: "USDC", chain: "local" },
+      clearingTransactionId: clearing.id,
+    });
+    expect(clearing).toMatchObject({
+      state: "settled",
+      settlementAmount: { amount: "0.010000" },
+      fee: { amount: "0.000050" },
+      netAmount: { amount: "0.009950" },
+      rate: { from: "USDC", to: "USDC", source: "identity" },
+    });
+    const whole = await seller.read(paymentIntent.id);
+    expect(statesOf(whole)).toEqual(states);
+    expect(whole.deposit).toMatchObject({
+      received: { amount: "0.010000" },
+      deposits: [{ status: "credited" }],
+    });
+    expect(await toldOf(world.database, clearing.id)).toEqual(["payment.completed"]);
+    expect(await ledgerOf(world.database, clearing.id)).toEqual([]);
+    // told again, it is not written again
+    await world.database.query("UPDATE outbox SET delivered_at = NULL WHERE subject = $1", [
+      clearing.providerReference,
+    ]);
+    await until(async () => {
+      const rows = await world.database.query("SELECT 1 FROM outbox WHERE delivered_at IS NULL");
+      return rows.length === 0;
+    }, "all is told");
+    const [{ count } = { count: "" }] = await world.database.query<{ count: string }>(
+      "SELECT count(*) FROM clearing WHERE provider_reference = $1",
+      [clearing.providerReference],
+    );
+    expect(count).toBe("1");
+  });
+
+  it("cancelled by its payer is a failed one", async () => {
+    const { settle, resource, payer, nonce } = await newPayment(world, seller);
+    beforeClaim = () => cancel(world, payer, nonce);
+    expect((await settle()).body.success).toBe(false);
+    const found = async () =>
+      (await seller.must("GET", "/v1/payments?source=x402")).find(
+        ({ paymentIntent }: { paymentIntent: { metadata: { resourceId: string } } }) =>
+          paymentIntent.metadata.resourceId === resource.id,
+      );
+    await until(async () => {
+      await world.dev.anvil.mine();
+      return (await found())?.clearing.state === "failed";
+    }, "it has failed");
+    const { paymentIntent, clearing } = await found();
+    expect(paymentIntent).toMatchObject({ status: "failed", completedAt: null });
+    expect(clearing.failure.code).toBe(paymentIntent.failureReason);
+    expect(await ledgerOf(world.database, clearing.providerReference)).toEqual([]);
+  });
+
+  it("40 at once: each is written once, and the books say the same as the list", async () => {
+    const many = await newSeller(world);
+    const resource = await many.register();
+    const payments = [];
+    for (let i = 0; i < 40; i += 1) payments.push(await newPayment(world, many, { resource }));
+    await Promise.all(payments.map(({ settle }) => settle()));
+    const list = () => many.must("GET", "/v1/payments?status=completed&limit=200");
+    await until(async () => (await list()).length === 40, "all are there");
+    await expectAtRest(world);
+    expect(await many.available()).toBe("0.398000");
+  });
+});
