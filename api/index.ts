@@ -224,7 +224,7 @@ export function createApi({
     loops: [
       ...clearingLoops({ ...clearing, db: loopDb }),
       refundLoop({ db: loopDb, facilitator, clock: merchantClock, newId, log }),
-      providerLoop({ ...providerDesk, db: loopDb }),
+      ...(providers.size > 0 ? [providerLoop({ ...providerDesk, db: loopDb })] : []),
     ],
     hearers: [clearingHearer(clearing), refundHearer({ clock: merchantClock }), providerHearer(providerDesk)],
   };

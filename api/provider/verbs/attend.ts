@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { errorFields } from "#kernel/log";
 import { providerOrder } from "../tables.ts";
 import { attendClearing } from "./clearing.ts";
@@ -28,13 +29,16 @@ export async function attend(desk: ProviderDesk, order: OrderRow): Promise<void>
 
 type Note = Looked & Pick<OrderRow, "attempts" | "failure">;
 
+/** Who made it due meanwhile knows something that this look did not: it stays so. */
 async function note({ db, clock }: ProviderDesk, order: OrderRow, found: Note): Promise<void> {
   const now = clock.now();
   const { againMs, attempts, failure } = found;
+  const next = againMs === null ? null : new Date(now.getTime() + againMs).toISOString();
+  const { dueAt } = providerOrder;
   await db.pool
     .update(providerOrder)
     .set({
-      dueAt: againMs === null ? null : new Date(now.getTime() + againMs),
+      dueAt: sql`CASE WHEN ${dueAt} IS NOT DISTINCT FROM ${order.dueAt?.toISOString() ?? null}::timestamptz THEN ${next}::timestamptz ELSE ${dueAt} END`,
       attempts,
       failure,
       updatedAt: now,

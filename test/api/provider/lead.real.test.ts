@@ -14,6 +14,7 @@ function scriptedProvider() {
   const calls: string[] = [];
   const refunds: RefundOrder[] = [];
   const script = {
+    duringStatus: async () => {},
     refund: "succeeded" as "pending" | "succeeded" | "failed",
     status: { state: "awaiting-funds", received: 0n, failure: null } as Omit<ProviderStatus, "reference">,
     /** What a settle makes of it. */
@@ -43,7 +44,10 @@ function scriptedProvider() {
       if (script.failing.has("refund")) throw new Error("refund does not answer");
       return { reference: `back ${order.id}`, state: script.refund };
     },
-    getStatus: (reference) => answer("status", reference),
+    async getStatus(reference) {
+      await script.duringStatus();
+      return answer("status", reference);
+    },
     getRefund: async (reference) => ({ reference, state: script.refund }),
   };
   return {
@@ -224,6 +228,17 @@ describe("a provider that is heard twice, late, or out of order", () => {
     await lookNow(id);
     await turn();
     expect([await stateOf(id), await codesOf(id)]).toEqual(["settled", credited]);
+  });
+
+  it("is looked at again when it was made due while somebody looked", async () => {
+    const id = await confirmed();
+    await turn();
+    provider.script.duringStatus = () => lookNow(id);
+    await later();
+    provider.script.duringStatus = async () => {};
+    provider.says("settled");
+    await turn();
+    expect(await stateOf(id)).toBe("settled");
   });
 
   it("does not lead back", async () => {
