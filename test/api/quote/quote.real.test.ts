@@ -262,7 +262,7 @@ describe("GET /v1/rails", () => {
       contract: rail.contract,
       decimals: 6,
       settlementAsset: "USDC",
-      executionPaths: ["x402"],
+      executionPaths: ["deposit-match", "x402"],
       transferMethod: "eip3009",
       minimum: { amount: "0.000001", asset: "USDC", formatted: "0.000001 USDC", display: "0.000001 USDC" },
       confirmationsRequired: 12,
