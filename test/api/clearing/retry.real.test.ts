@@ -1,6 +1,5 @@
-/** Payments that are led on by hand: retried, paid through the router, and what another provider's steps do. */
+/** Payments that are retried, and payments through the router. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { stepFailed, transition } from "../../../api/clearing/verbs/lead.ts";
 import { findPayment, lockPayment, paidBy } from "../../../api/clearing/verbs/payment.ts";
 import { startWorld, until } from "../../support/house.ts";
 import {
@@ -33,12 +32,6 @@ const ordersOf = (clearingId: string) =>
      FROM clearing_order WHERE clearing_id = $1 ORDER BY seq`,
     [clearingId],
   );
-const keeping = () => ({
-  facilitator: world.house.facilitator,
-  baseUrl: world.baseUrl,
-  newId: world.house.newId,
-  now: () => clock.now(),
-});
 
 /** While `work` runs the loop leaves the intent alone, as it does with what somebody else has in hand. */
 async function heldBack<T>(id: string, work: (letGo: () => void) => Promise<T>): Promise<T> {
@@ -168,68 +161,5 @@ describe("the router", () => {
     // the contract takes it once
     await expect(routeOrder(world, asked)).rejects.toThrow("a transaction of the test failed");
     await expectAtRest(world);
-  });
-});
-
-describe("a payment that another provider leads", () => {
-  const sandbox = { provider: "sandbox" };
-
-  it("is confirmed without an order, and ends with its window", async () => {
-    const asked = await seller.asked(sandbox);
-    expect(asked).toMatchObject({
-      paymentIntent: {
-        provider: "sandbox",
-        executionPath: "deposit-match",
-        payment: { chain: "sandbox", asset: "USDC" },
-      },
-      clearing: { state: "awaiting-funds", provider: "sandbox", providerReference: null },
-      deposit: null,
-    });
-    expect(await ordersOf(asked.clearing.id)).toEqual([]);
-    expect((await fetch(`${world.baseUrl}/x402/payables/${idOf(asked)}`)).status).toBe(404);
-    clock.forward(32 * MINUTE);
-    await seller.reaches(idOf(asked), "expired");
-  });
-
-  it("tries a failed step eight times at growing pauses, then fails and can be retried", async () => {
-    const asked = await seller.asked(sandbox);
-    const failure = { code: "provider_error" as const, reason: "The simulator says no.", isPermanent: false };
-    const lead = (steps: Parameters<typeof transition>[3]) =>
-      world.database.db.tx(async (tx) => {
-        const { intent, clearing } = await lockPayment(tx, seller.id, idOf(asked));
-        if (!clearing) throw new Error("it was confirmed");
-        return transition(tx, keeping(), { intent, clearing }, steps);
-      });
-    const fail = () =>
-      world.database.db.tx(async (tx) => {
-        const { intent, clearing } = await lockPayment(tx, seller.id, idOf(asked));
-        if (!clearing) throw new Error("it was confirmed");
-        return stepFailed(tx, keeping(), { intent, clearing }, failure);
-      });
-    await lead([
-      { trigger: "detect", cause: "told" },
-      { trigger: "receive", cause: "told" },
-    ]);
-    const pauses: (number | null)[] = [];
-    for (let i = 0; i < 9; i += 1) {
-      await lead([{ trigger: "settle", cause: "its turn" }]);
-      const at = clock.now().getTime();
-      const { retryAt } = await fail();
-      pauses.push(retryAt && Math.round((retryAt.getTime() - at) / 1000));
-    }
-    expect(pauses).toEqual([5, 15, 45, 120, 300, 600, 600, 600, null]);
-    expect(await seller.read(idOf(asked))).toMatchObject({
-      paymentIntent: { status: "failed", failureReason: "provider_error" },
-      clearing: { state: "failed", failure: { code: "provider_error", reason: "The simulator says no." } },
-    });
-    const retried = await seller.retry(idOf(asked));
-    expect(retried).toMatchObject({
-      status: 200,
-      body: { clearing: { state: "funds-received", failure: null } },
-    });
-    await expect(lead([{ trigger: "credit", cause: "too early" }])).rejects.toThrow(
-      "a clearing that is funds-received cannot credit",
-    );
-    expect((await seller.read(idOf(asked))).clearing.state).toBe("funds-received");
   });
 });
