@@ -64,7 +64,12 @@ async function example(): Promise<void> {
       const settled = await settle(deployment, merchant, path);
       await refundAll(merchant, settled.paymentIntent.id);
       await settle(deployment, merchant, path);
-      const amount = { amount: await merchant.available("USDC"), asset: "USDC" };
+      // Money can be spent once its block is final.
+      const available = await until(
+        () => merchant.available("USDC"),
+        (money) => /[1-9]/.test(money),
+      );
+      const amount = { amount: available, asset: "USDC" };
       const payout = await merchant.payOut(amount, deployment.payer.address);
       await until(
         () => merchant.readPayout(payout.id),
