@@ -1,8 +1,8 @@
 /** Payment intents made in a second, next to a floor that runs the same SQL behind bare Hono.
- *  `node --import tsx bench/intents.ts [--strict]`. */
+ *  `node --import tsx bench/intents.ts [--strict] [--cpu-prof DIR]`. */
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { House } from "../src/compose.ts";
 import { freePort } from "../src/dev/free-port.ts";
@@ -28,6 +28,8 @@ const say = (line: string) => void process.stdout.write(`${line}\n`);
 
 interface Ground extends Base {
   readonly dir: string;
+  /** Where our server leaves its CPU profile. */
+  readonly profileDir: string | undefined;
 }
 interface Subject {
   readonly name: string;
@@ -78,6 +80,7 @@ async function startOurs(ground: Ground, secretKey: string): Promise<Subject> {
   const child = await startChild({
     name: "farebox",
     args: ["src/main.ts"],
+    nodeOptions: ground.profileDir ? ["--cpu-prof", "--cpu-prof-dir", resolve(ground.profileDir)] : [],
     env: {
       DATABASE_URL: ground.databaseUrl,
       FAREBOX_CHAINS: JSON.stringify([chainConfig(ground)]),
@@ -159,7 +162,9 @@ async function measure(ours: Subject, floor: Subject): Promise<number> {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { strict: { type: "boolean", default: false } } });
+  const { values } = parseArgs({
+    options: { strict: { type: "boolean", default: false }, "cpu-prof": { type: "string" } },
+  });
   const dir = await mkdtemp(join(tmpdir(), "farebox-intents-"));
   const stops: (() => Promise<void>)[] = [];
   try {
@@ -169,7 +174,7 @@ async function main(): Promise<void> {
     const chain = await startBenchChain(join(dir, "chain"), 1);
     stops.push(chain.stop);
     const contracts = await deployBenchContracts(chain);
-    const ground: Ground = { dir, databaseUrl, chain, contracts };
+    const ground: Ground = { dir, databaseUrl, chain, contracts, profileDir: values["cpu-prof"] };
     const house = await openWebHouse(ground);
     const { secretKey } = await newSecretKey(house);
     const recorded = await record(house, dir, secretKey);

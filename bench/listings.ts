@@ -82,7 +82,7 @@ export async function fillIndex(db: Database, count: number): Promise<void> {
   for (let from = 0; from < count; from += AT_ONCE) {
     const items = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, i) => payableAt(from + i));
     await db.tx(async (tx) => {
-      await tx.insert(payable).values(items.map((item) => ({ ...toRow(item), heldBy: null })));
+      await tx.insert(payable).values(items.map((item) => ({ ...toRow(item), heldBy: null, heldFor: null })));
       await tx
         .insert(listing)
         .values(items.map((item, i) => ({ ...listingRow(item), standing: standingAt(from + i) })));

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { sql } from "drizzle-orm";
-import { openDatabase } from "#store";
+import { type Database, openDatabase } from "#store";
 import { startBenchChain } from "./chain.ts";
 import { openBenchPostgres, silent } from "./ground.ts";
 import { deployBenchContracts, newSecretKey, openWebHouse } from "./house.ts";
@@ -14,6 +14,8 @@ import { percentile } from "./load.ts";
 const SMALL = 10_000;
 const LARGE = 1_000_000;
 const ROUNDS = 40;
+/** Rows in one statement: the pool gives up on one that takes too long. */
+const SLICE = 20_000;
 const AIM = 1.5;
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
@@ -82,10 +84,20 @@ async function main(): Promise<void> {
   }
 }
 
-/** Payments as a busy merchant has them: most settled, one in fifty failed, one in a thousand in review. */
 async function fill(url: string, merchantId: string, count: number): Promise<void> {
   const db = openDatabase({ url, log: silent, name: "bench", maxConnections: 1 });
-  await db.pool.execute(sql`SET statement_timeout = 0`);
+  for (let from = 1; from <= count; from += SLICE)
+    await fillSlice(db, merchantId, { from, to: Math.min(count, from + SLICE - 1) });
+  for (const table of ["payment_intent", "clearing"]) await db.pool.execute(sql.raw(`ANALYZE ${table}`));
+  await db.close();
+}
+
+/** Payments as a busy merchant has them: most settled, one in fifty failed, one in a thousand in review. */
+async function fillSlice(
+  db: Database,
+  merchantId: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<void> {
   const number = sql`lpad(i::text, 26, '0')`;
   const state = sql`CASE WHEN i % 1000 = 7 THEN 'in-review' WHEN i % 50 = 3 THEN 'failed' ELSE 'settled' END`;
   const status = sql`CASE WHEN i % 1000 = 7 THEN 'clearing' WHEN i % 50 = 3 THEN 'failed' ELSE 'completed' END`;
@@ -95,12 +107,12 @@ async function fill(url: string, merchantId: string, count: number): Promise<voi
   const at = sql`timestamptz '2026-01-01' + i * interval '10 seconds'`;
   await db.pool.execute(sql`
     INSERT INTO payment_intent (merchant_id, id, status, amount, currency, provider, source, asked, settlement_asset, payment_asset,
-      payment_chain, execution_path, merchant_name, merchant_city, merchant_country_code, merchant_reference, metadata, fee_bps,
+      payment_chain, payer_declared, execution_path, merchant_name, merchant_city, merchant_country_code, merchant_reference, metadata, fee_bps,
       clearing_id, clearing_state, failure_reason, created_at, updated_at, expires_at, confirmed_at, completed_at)
     SELECT ${merchantId}, 'pi_' || ${number}, ${status}, 4999, 'USD', 'evm', CASE WHEN i % 3 = 0 THEN 'x402' ELSE 'api' END,
-      jsonb_build_object('executionPath', ${path}), ${asset}, ${asset}, 'local', ${path}, 'Bench', 'Porto', 'PT',
+      jsonb_build_object('executionPath', ${path}), ${asset}, ${asset}, 'local', false, ${path}, 'Bench', 'Porto', 'PT',
       'order-' || i, '{}'::jsonb, 50, 'clr_' || ${number}, ${state}, ${failure}, ${at}, ${at}, ${at} + interval '1 hour', ${at}, ${at}
-    FROM generate_series(1, ${count}::int) AS i`);
+    FROM generate_series(${from}::int, ${to}::int) AS i`);
   await db.pool.execute(sql`
     INSERT INTO clearing (merchant_id, id, intent_id, state, provider, provider_reference, execution_path, chain, asset, source_amount,
       settlement_amount, fee, fee_bps, tolerance_bps, rate_from, rate_to, scaled_rate, rate_source, rate_locked_at, transaction_hash,
@@ -108,9 +120,7 @@ async function fill(url: string, merchantId: string, count: number): Promise<voi
     SELECT ${merchantId}, 'clr_' || ${number}, 'pi_' || ${number}, ${state}, 'evm', 'stl_' || ${number}, ${path}, 'local', ${asset}, 49990000,
       49990000, 249950, 50, 0, 'USD', ${asset}, 1000000000000000000, 'parity', ${at}, sha256(('tx' || i)::bytea),
       ${failure}, ${failure}, CASE WHEN ${failure} IS NOT NULL THEN ${at} END, ${at} + interval '1 hour', i % 1000 = 7, 1, 6, ${at}, true, ${at}, ${at}
-    FROM generate_series(1, ${count}::int) AS i`);
-  await db.pool.execute(sql`VACUUM ANALYZE`);
-  await db.close();
+    FROM generate_series(${from}::int, ${to}::int) AS i`);
 }
 
 async function compare(subjects: readonly Subject[]): Promise<number> {

@@ -15,22 +15,20 @@ export interface Offer {
 /** Hands out payments one after the other; each is new, and a payer comes again only when all others have paid. */
 export class Purse {
   readonly #payers: readonly Payer[];
-  readonly #offer: Offer;
   #next = 0;
 
-  constructor(payers: readonly Payer[], offer: Offer) {
+  constructor(payers: readonly Payer[]) {
     this.#payers = payers;
-    this.#offer = offer;
   }
 
   /** Bodies of verify and settle, good for ten minutes from now. */
-  sign(count: number): readonly string[] {
+  sign(count: number, offer: Offer): readonly string[] {
     const validBefore = Math.floor(Date.now() / 1000) + 600;
     return Array.from({ length: count }, () => {
       const payer = this.#payers[this.#next % this.#payers.length];
       if (!payer) throw new Error("no payers");
       this.#next += 1;
-      return paymentBody(this.#offer, payer, validBefore);
+      return paymentBody(offer, payer, validBefore);
     });
   }
 }

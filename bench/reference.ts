@@ -1,10 +1,14 @@
 /** Starts the reference facilitator beside us, with the second gas key of the deployment. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { address, checksum } from "#kernel/bytes";
 import { freePort } from "../src/dev/free-port.ts";
 import { startChild } from "./child.ts";
 import type { Offer } from "./payments.ts";
 import type { Ground, Subject } from "./subject.ts";
+
+/** Not our treasury: what arrives there without a claim of ours is booked as somebody's lost money. */
+const payee = `0x${"5e".repeat(20)}`;
 
 export async function startReference(ground: Ground, offer: Offer): Promise<Subject> {
   const { dataDir, rpcUrl, chainId, blockTimeSeconds } = ground;
@@ -30,6 +34,6 @@ export async function startReference(ground: Ground, offer: Offer): Promise<Subj
     verifyPath: "/verify",
     settlePath: "/settle",
     signers: [signer.address],
-    offer,
+    offer: { ...offer, requirements: { ...offer.requirements, payTo: checksum(address(payee)) } },
   };
 }

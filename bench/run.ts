@@ -51,7 +51,7 @@ async function run(options: Options): Promise<Report> {
   const subjects = await startSubjects(ground, options);
   const [first] = subjects;
   if (!first) throw new Error("nothing to measure");
-  const purse = new Purse(payers, first.offer);
+  const purse = new Purse(payers);
   const measured = await measureAll(subjects, { options, purse, near });
   const ours = subjects.find(({ name }) => name === "farebox");
   const tools = ours ? [await toolCalls(ours, near)] : [];
@@ -140,17 +140,17 @@ async function measureAll(
   };
   for (const subject of subjects) await warmUp(subject, work);
   await turn(lones, "lone settles", (subject) => {
-    const bodies = purse.sign(options.loneSettles);
+    const bodies = purse.sign(options.loneSettles, subject.offer);
     return measureSettle(subject, { bodies, concurrency: 1, seconds: 60 }, near);
   });
   for (let round = 0; round < options.rounds; round += 1) {
     await turn(verifies, "verify", (subject) => {
-      const bodies = purse.sign(options.verifies[subject.name]);
+      const bodies = purse.sign(options.verifies[subject.name], subject.offer);
       const shots = { bodies, concurrency: verifyConcurrency, seconds: options.verifySeconds };
       return measureVerify(subject, shots, near);
     });
     await turn(settles, "settle", (subject) => {
-      const bodies = purse.sign(options.settles[subject.name]);
+      const bodies = purse.sign(options.settles[subject.name], subject.offer);
       const shots = { bodies, concurrency: settleConcurrency, seconds: options.settleSeconds };
       return measureSettle(subject, shots, near);
     });
@@ -166,10 +166,14 @@ async function measureAll(
 /** Compiled code and open connections on both sides before the clock runs. */
 async function warmUp(subject: Subject, { purse, near }: Work): Promise<void> {
   say(`${subject.name}: warming up`);
-  const bodies = purse.sign(subject.name === "farebox" ? 6000 : 600);
+  const bodies = purse.sign(subject.name === "farebox" ? 6000 : 600, subject.offer);
   const verifies = { bodies, concurrency: verifyConcurrency, seconds: 2 };
   await measureVerify(subject, verifies, near);
-  await measureSettle(subject, { bodies: purse.sign(128), concurrency: 64, seconds: 10 }, near);
+  await measureSettle(
+    subject,
+    { bodies: purse.sign(128, subject.offer), concurrency: 64, seconds: 10 },
+    near,
+  );
 }
 
 function notes(options: Options, subjects: readonly Subject[]): string[] {
@@ -178,7 +182,7 @@ function notes(options: Options, subjects: readonly Subject[]): string[] {
   const turns = subjects.map(({ name }) => name).join(", ");
   return [
     `${cores} shared by server, chain node, PostgreSQL and load; Node ${process.version}; ${rounds} round(s) each, in turns: ${turns}. The server whose turn it is not runs idle beside; ours polls chain and database then.`,
-    `Same chain (${blockTimeSeconds} s blocks), same dev USDC behind its ERC-1967 proxy, same payee; ${mix(options)}; every payment is signed before the clock runs and sent once.`,
+    `Same chain (${blockTimeSeconds} s blocks), same dev USDC behind its ERC-1967 proxy; each has a payee of its own, or ours would book the reference's payments, too; ${mix(options)}; every payment is signed before the clock runs and sent once.`,
     `Verify ${verifyConcurrency} at a time, settle ${settleConcurrency} at a time, lone settles one after the other: each starts just after a block, which is the longest wait.`,
     `Reference: @x402/core and @x402/evm 2.27.0 behind Hono, viem with its nonce manager and the chain's block time (it then polls receipts every ${blockTimeSeconds * 500} ms), one gas key, nothing stored. Ours: ${signers} gas key(s), every step durable in PostgreSQL.`,
     "Settle CPU is counted until the server rests, so work after the answer is in it; gas is all that the server's gas keys burned, failed transactions included; what is called settled was checked against the payee's balance.",

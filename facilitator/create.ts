@@ -21,6 +21,7 @@ import type { Engine } from "./settlement/engine.ts";
 import { laneOf } from "./settlement/examine.ts";
 import { granter, releaseGrant } from "./settlement/grant.ts";
 import { hearPayments } from "./settlement/hear.ts";
+import { leaveOnce, lockOnce, takeOnce } from "./settlement/hold.ts";
 import { releaseLanes } from "./settlement/lane.ts";
 import { lookupPayment } from "./settlement/lookup.ts";
 import { type Loop, loop } from "./settlement/loop.ts";
@@ -28,6 +29,7 @@ import { releaseObservers } from "./settlement/observe.ts";
 import { stateOf } from "./settlement/offer.ts";
 import { cancelOutgoing, isOurAddress, outgoingStatus, queueOutgoing } from "./settlement/outgoing.ts";
 import { readPayments } from "./settlement/payments.ts";
+import { readmit } from "./settlement/readmit.ts";
 import { settle } from "./settlement/settle.ts";
 import type { Settling } from "./settlement/settling.ts";
 import { firstSightMemory, verdictCache } from "./settlement/short-memory.ts";
@@ -98,7 +100,7 @@ function settlingOf(
     engine,
     reading: {
       chains,
-      findPayable: coalesce({ maxInFlight: 2, maxItems: 200 }, async (targets) =>
+      findPayable: coalesce({ maxInFlight: 1, maxItems: 200 }, async (targets) =>
         (await findPayables(db.pool, targets)).map((item) => item && asOf(item, clock.now())),
       ),
       findClaim: claimReader(db.pool),
@@ -194,6 +196,8 @@ function doorOf(
       return known;
     },
     project: projectPayable,
+    readmit,
+    once: { take: takeOnce, leave: leaveOnce, lock: lockOnce },
     assess,
     tidy: () => forgetOldPayers(engine.loopDb),
     hasCode: (slug, account) => hasCode(engine, slug, account),

@@ -5,6 +5,7 @@ import type { Payable, PaymentOption } from "./payable/payable.ts";
 import type { Assessment, Trust } from "./payable/trust.ts";
 import type { Arrival } from "./settlement/deposit/arrivals.ts";
 import type { DepositOrder, OpenedOrder } from "./settlement/deposit/order.ts";
+import type { Holder } from "./settlement/hold.ts";
 import type { PaymentLookup, PaymentRef } from "./settlement/lookup.ts";
 import type { PayableState } from "./settlement/offer.ts";
 import type { OutgoingOrder, OutgoingStatus } from "./settlement/outgoing.ts";
@@ -106,6 +107,19 @@ export interface Facilitator {
   trust(payableId: string): Promise<Trust>;
   /** Create or replace what is for sale; joins the merchant feature's transaction. */
   project(tx: Tx, payable: Payable): Promise<void>;
+  /** Free what can be paid once from the payment that was credited for it: a thing of which a few can be paid is paid by one
+   *  after the other. A payment under way keeps it. In one transaction with `project` it comes after. */
+  readmit(tx: Tx, payableId: string): Promise<void>;
+  /** What can be paid once, by whom ever: the one place where ways to pay it meet. */
+  readonly once: {
+    /** Holds it for a payment whose money came by itself; false when something else holds it, or it is closed. Joins the
+     *  transaction that saw the money. */
+    take(tx: Tx, held: { readonly payableId: string; readonly payment: string }): Promise<boolean>;
+    /** Gives it back when that payment ended unpaid. */
+    leave(tx: Tx, held: { readonly payableId: string; readonly payment: string }): Promise<void>;
+    /** Who holds it; nobody else begins to until the transaction ends. */
+    lock(tx: Tx, payableId: string): Promise<Holder | null>;
+  };
   /** Write down what a probe found out about a payable. In one transaction with `project` it comes first. */
   assess(tx: Tx, payableId: string, found: Assessment): Promise<void>;
   /** Forget wallets that have not paid for long; to be called now and then. */

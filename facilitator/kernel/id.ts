@@ -1,4 +1,4 @@
-import { encodeTime, ulid } from "ulid";
+import { decodeTime, encodeTime, ulid } from "ulid";
 import type { Clock, Random } from "./clock.ts";
 
 /** What an id names; the prefix of every id of that kind. */
@@ -27,7 +27,8 @@ export type IdPrefix =
   | "req"
   | "cart"
   | "rate"
-  | "aud";
+  | "aud"
+  | "mail";
 export type Id<P extends IdPrefix = IdPrefix> = `${P}_${string}`;
 
 const ULID = "[0-7][0-9A-HJKMNP-TV-Z]{25}";
@@ -51,4 +52,9 @@ const LAST_MS = 2 ** 48 - 1;
 export function leastIdOf<P extends IdPrefix>(prefix: P, instant: Date): Id<P> {
   const ms = Math.min(Math.max(instant.getTime(), 0), LAST_MS);
   return `${prefix}_${encodeTime(ms, 10)}${"0".repeat(16)}`;
+}
+
+/** When an id was made, by the clock of who made it. */
+export function timeOf(id: Id): Date {
+  return new Date(decodeTime(id.slice(id.indexOf("_") + 1)));
 }

@@ -87,7 +87,7 @@ function conditions(filter: DiscoverFilter): (SQL | undefined)[] {
   ];
 }
 
-const isNotHeld = sql`EXISTS (SELECT 1 FROM ${payable} WHERE ${payable.id} = ${listing.id} AND ${payable.heldBy} IS NULL)`;
+const isNotHeld = sql`EXISTS (SELECT 1 FROM ${payable} WHERE ${payable.id} = ${listing.id} AND ${payable.heldBy} IS NULL AND ${payable.heldFor} IS NULL)`;
 
 /** Words are looked for whole; only where nothing holds them all so, as the beginnings of words. */
 async function findPage(

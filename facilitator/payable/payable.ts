@@ -35,6 +35,9 @@ export interface Payable {
   readonly feeBps: number;
   /** Invoices and intents can be paid once; resources and links any number of times. */
   readonly once: boolean;
+  /** Id of the once-payable that this one is a way to pay: whoever pays one of them holds all. Null, or left out, is its
+   *  own. */
+  readonly heldAs?: string | null;
   readonly listed: boolean;
   /** No new claims; open ones end on their own terms. */
   readonly closedAt: Date | null;

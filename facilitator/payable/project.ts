@@ -1,7 +1,7 @@
-import { sql } from "drizzle-orm";
+import { getTableColumns, sql } from "drizzle-orm";
 import { fault } from "#kernel/fault";
 import { cleanText, cutText } from "#kernel/text";
-import { isUniqueViolation, type Tx } from "#store";
+import { insertMany, isUniqueViolation, type Tx } from "#store";
 import { indexPayable } from "./listing.ts";
 import type { Payable } from "./payable.ts";
 import { toRow } from "./row.ts";
@@ -18,17 +18,23 @@ export async function projectPayable(tx: Tx, item: Payable): Promise<void> {
   await indexPayable(tx, plain, await upsert(tx, plain));
 }
 
+/** What a projection leaves as it is: who holds it is the engine's to say. */
+const kept = new Set(["id", "createdAt", "heldBy", "heldFor"]);
+const changed = sql.raw(
+  Object.entries(getTableColumns(payable))
+    .filter(([key]) => !kept.has(key))
+    .map(([, { name }]) => `"${name}" = excluded."${name}"`)
+    .join(", "),
+);
+
 /** Whether the row is new. */
 async function upsert(tx: Tx, item: Payable): Promise<boolean> {
-  const { id, createdAt, ...changing } = toRow(item);
   try {
-    const [row] = await tx
-      .insert(payable)
-      .values({ id, createdAt, ...changing })
-      .onConflictDoUpdate({ target: payable.id, set: changing })
-      // xmax is 0 on a row version that no other replaced: the insert won.
-      .returning({ isNew: sql<boolean>`(xmax = 0)` });
-    return row?.isNew === true;
+    // xmax is 0 on a row version that no other replaced: the insert won.
+    const { rows } = await tx.execute<{ isNew: boolean }>(sql`
+      ${insertMany(payable, [toRow(item)])}
+      ON CONFLICT (id) DO UPDATE SET ${changed} RETURNING (xmax = 0) AS "isNew"`);
+    return rows[0]?.isNew === true;
   } catch (error) {
     if (isUniqueViolation(error, "payable_open_url"))
       throw fault("url_registered_elsewhere", { url: item.url }, error);

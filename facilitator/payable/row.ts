@@ -8,6 +8,12 @@ export interface FoundPayable extends Payable {
   readonly heldBy: Hash | null;
 }
 
+/** Money that comes another way closes it, in the very transaction that saw it. */
+function asHeld<P extends Pick<PayableRow, "heldFor" | "closedAt" | "closedAs" | "updatedAt">>(row: P): P {
+  if (row.heldFor === null || row.closedAt) return row;
+  return { ...row, closedAt: row.updatedAt, closedAs: "pending" };
+}
+
 /** A payable whose time has passed counts as closed, whether or not its feature has closed it yet. */
 export function asOf<P extends Payable>(item: P, now: Date): P {
   const { expiresAt = null, closedAt } = item;
@@ -17,12 +23,13 @@ export function asOf<P extends Payable>(item: P, now: Date): P {
 
 export type PayableRow = typeof payable.$inferSelect;
 
-export function fromRow({ priceAmount, priceAsset, ...row }: PayableRow): FoundPayable {
+export function fromRow(found: PayableRow): FoundPayable {
+  const { priceAmount, priceAsset, heldFor: _, ...row } = asHeld(found);
   return { ...row, price: { amount: priceAmount, asset: priceAsset } };
 }
 
-/** All columns but `held_by`, which belongs to the engine. */
-export function toRow({ price, ...rest }: Payable): Omit<PayableRow, "heldBy"> {
+/** All columns but who holds it, which belongs to the engine. */
+export function toRow({ price, ...rest }: Payable): Omit<PayableRow, "heldBy" | "heldFor"> {
   return {
     id: rest.id,
     kind: rest.kind,
@@ -43,6 +50,7 @@ export function toRow({ price, ...rest }: Payable): Omit<PayableRow, "heldBy"> {
     extensions: rest.extensions,
     feeBps: rest.feeBps,
     once: rest.once,
+    heldAs: rest.heldAs ?? null,
     listed: rest.listed,
     closedAt: rest.closedAt,
     closedAs: rest.closedAs ?? null,

@@ -40,6 +40,10 @@ export const payable = pgTable(
     once: boolean("once").notNull(),
     /** Claim key of the authorization that holds a once-payable; see settlement.md S3. */
     heldBy: hashBytes("held_by"),
+    /** What holds it that is no authorization: the id of a payment whose money a payer sent by itself. */
+    heldFor: text("held_for"),
+    /** The once-payable that is held when this one is paid; null is its own. */
+    heldAs: text("held_as"),
     listed: boolean("listed").notNull(),
     closedAt: instant("closed_at"),
     closedAs: text("closed_as"),

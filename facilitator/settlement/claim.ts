@@ -27,7 +27,7 @@ export interface KnownClaim {
 
 /** One indexed read for many callers: the claim of an authorization, and what its payer already has in flight. */
 export function claimReader(db: Executor): (lookup: ClaimLookup) => Promise<KnownClaim> {
-  return coalesce({ maxInFlight: 2, maxItems: 200 }, async (lookups: readonly ClaimLookup[]) => {
+  return coalesce({ maxInFlight: 1, maxItems: 200 }, async (lookups: readonly ClaimLookup[]) => {
     const [claims, open] = await Promise.all([
       findToldClaims(
         db,
@@ -75,6 +75,8 @@ export interface ClaimRequest {
   readonly row: NewClaim;
   /** A once-payable is held for this claim, or the claim is not made. */
   readonly once: boolean;
+  /** The one that is held, where it is another than the one that is paid. */
+  readonly heldAs: string | null;
   readonly answerIds: readonly AnswerId[];
 }
 export type ClaimOutcome = "claimed" | "exists" | "held-by-another" | "id-reused";
@@ -104,9 +106,9 @@ async function insertClaims(
   const outcomes = new Map<ClaimRequest, ClaimOutcome>();
   const free: ClaimRequest[] = [];
   // In the order of their payables: two groups with the same ones must not wait for each other.
-  for (const request of [...requests].sort((a, b) => (a.row.payableId < b.row.payableId ? -1 : 1))) {
+  for (const request of [...requests].sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))) {
     if (places.refused.has(request)) outcomes.set(request, "id-reused");
-    else if (!request.once || (await hold(tx, request.row))) free.push(request);
+    else if (!request.once || (await hold(tx, request))) free.push(request);
     else outcomes.set(request, "held-by-another");
   }
   const first = firstOfEach(free);
@@ -122,6 +124,11 @@ async function insertClaims(
   return requests.map((request) => outcomes.get(request) ?? "exists");
 }
 
+/** What is held comes after the ways to pay it: whoever takes both takes them in this order. */
+function placeOf({ row, heldAs }: ClaimRequest): string {
+  return heldAs === null ? `${row.payableId} 1` : `${heldAs} 0 ${row.payableId}`;
+}
+
 /** One request per authorization, in the order of their keys. */
 function firstOfEach(requests: readonly ClaimRequest[]): readonly ClaimRequest[] {
   const byKey = new Map<Hash, ClaimRequest>();
@@ -132,26 +139,38 @@ function firstOfEach(requests: readonly ClaimRequest[]): readonly ClaimRequest[]
 
 /** A payable must not stay held for an authorization that turned out to be bound to another one. */
 async function releaseForeignHolds(tx: Tx, requests: readonly ClaimRequest[]): Promise<void> {
-  const held = requests.filter(({ once }) => once).map(({ row }) => row.payableId);
+  const held = requests.filter(({ once }) => once).map(({ row, heldAs }) => heldAs ?? row.payableId);
   if (held.length === 0) return;
   await tx.execute(sql`
-    UPDATE payable SET held_by = NULL FROM claim
-    WHERE payable.id = ANY(${sql.param(held)}) AND claim.claim_key = payable.held_by AND claim.payable_id <> payable.id`);
+    UPDATE payable SET held_by = NULL FROM claim JOIN payable AS paid ON paid.id = claim.payable_id
+    WHERE payable.id = ANY(${sql.param(held)}) AND claim.claim_key = payable.held_by
+      AND coalesce(paid.held_as, paid.id) <> payable.id`);
 }
 
-async function hold(tx: Tx, row: NewClaim): Promise<boolean> {
+async function hold(tx: Tx, { row, heldAs }: ClaimRequest): Promise<boolean> {
+  if (heldAs !== null && !(await isStillOpen(tx, row))) return false;
   const held = await tx
     .update(payable)
     .set({ heldBy: row.claimKey })
     .where(
       and(
-        eq(payable.id, row.payableId),
+        eq(payable.id, heldAs ?? row.payableId),
         // It may have been closed since it was found: its money is coming another way.
-        sql`((${payable.heldBy} IS NULL AND ${payable.closedAt} IS NULL) OR ${payable.heldBy} = ${sql.param(row.claimKey, payable.heldBy)})`,
+        sql`((${payable.heldBy} IS NULL AND ${payable.heldFor} IS NULL AND ${payable.closedAt} IS NULL) OR ${payable.heldBy} = ${sql.param(row.claimKey, payable.heldBy)})`,
       ),
     )
     .returning({ id: payable.id });
   return held.length === 1;
+}
+
+/** The way to pay is as open as what is paid, and stays so until the claim is made. */
+async function isStillOpen(tx: Tx, { payableId }: NewClaim): Promise<boolean> {
+  const [row] = await tx
+    .select({ closedAt: payable.closedAt })
+    .from(payable)
+    .where(eq(payable.id, payableId))
+    .for("update");
+  return row?.closedAt === null;
 }
 
 /** Commits new claims with their timeline and facts. Returns the keys that were not there before. */

@@ -26,6 +26,7 @@ export interface PaymentView {
   readonly transaction: Hash | null;
   readonly logIndex: number | null;
   readonly blockNumber: number | null;
+  readonly blockHash: Hash | null;
   readonly confirmations: number;
   readonly required: number;
   readonly reason: string | null;
@@ -85,6 +86,7 @@ function viewOf(
     transaction: includedTx ?? signed,
     logIndex: includedLog,
     blockNumber: includedBlock,
+    blockHash: row.includedHash,
     confirmations: includedBlock === null ? 0 : Math.max((cursor ?? 0) - includedBlock + 1, 1),
     required: requiredDepth(engine, row),
     ...{ reason, message, createdAt, includedAt },

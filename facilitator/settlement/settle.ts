@@ -90,6 +90,7 @@ async function claimAndWait(settling: Settling, it: Understood, caller: Caller):
   const outcome = await settling.writeClaim({
     row,
     once: it.payable.once,
+    heldAs: it.payable.heldAs ?? null,
     answerIds: answerIds(it),
   });
   if (outcome === "held-by-another") {

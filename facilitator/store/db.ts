@@ -3,6 +3,7 @@ import pg from "pg";
 import { assert, Fault, fault } from "#kernel/fault";
 import type { Log } from "#kernel/log";
 import { errorFields } from "#kernel/log";
+import { NamingClient } from "./named-statements.ts";
 
 /** A transaction: everything done through it commits or rolls back together. */
 export type Tx = NodePgDatabase & { readonly $inTransaction: true };
@@ -33,6 +34,7 @@ const ANSWER_TIMEOUT_MS = 9_000;
  *  COMMIT was sent and its answer never came: re-read before anything else. */
 export function openDatabase({ url, log, maxConnections, name, role }: DbOptions): Database {
   const pool = new pg.Pool({
+    Client: NamingClient,
     connectionString: url,
     application_name: `farebox-${name}`,
     max: maxConnections,

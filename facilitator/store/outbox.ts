@@ -21,6 +21,18 @@ export async function append(tx: Tx, facts: readonly Fact[]): Promise<void> {
   if (facts.length > 0) await tx.execute(insertMany(outbox, facts));
 }
 
+/** The places of these facts in the order in which all were written. */
+export async function sequencesOf(
+  db: Executor,
+  ids: readonly Fact["id"][],
+): Promise<ReadonlyMap<Fact["id"], number>> {
+  const rows = await db
+    .select({ id: outbox.id, sequence: outbox.sequence })
+    .from(outbox)
+    .where(sql`${outbox.id} = ANY(${sql.param([...ids])})`);
+  return new Map(rows.map(({ id, sequence }) => [id, sequence]));
+}
+
 /** Somebody who is told of facts, in the transaction that marks them as delivered. */
 type Hear = (tx: Tx, facts: readonly Fact[]) => Promise<void>;
 
@@ -41,11 +53,12 @@ const told = {
   payload: outbox.payload,
 };
 const isWaiting = sql`${outbox.deliveredAt} IS NULL AND ${outbox.deadAt} IS NULL`;
-const earlier = alias(outbox, "earlier");
-/** Neither the fact itself nor an earlier one of its subject waits for its next try. */
-const isDue = sql`(${outbox.retryAt} IS NULL OR ${outbox.retryAt} <= now()) AND NOT EXISTS (
-  SELECT 1 FROM ${outbox} AS earlier WHERE ${earlier.subject} = ${outbox.subject} AND ${earlier.sequence} < ${outbox.sequence}
-    AND ${earlier.deliveredAt} IS NULL AND ${earlier.deadAt} IS NULL AND ${earlier.retryAt} > now())`;
+const held = alias(outbox, "held");
+/** Neither the fact itself nor another of its subject waits for its next try. The few that wait are read once: looked for
+ *  fact by fact, they cost a walk through all that is undelivered whenever the planner believes that to be nothing. */
+const isDue = sql`(${outbox.retryAt} IS NULL OR ${outbox.retryAt} <= now()) AND ${outbox.subject} NOT IN (
+  SELECT ${held.subject} FROM ${outbox} AS held
+  WHERE ${held.deliveredAt} IS NULL AND ${held.deadAt} IS NULL AND ${held.retryAt} > now())`;
 
 /** Hands up to `limit` undelivered facts to `hear`, in the order in which they were written, and marks them in the same
  *  transaction: delivered at least once, so hearers are idempotent by fact id. When a hearer fails, each fact of the

@@ -1,6 +1,7 @@
-import { keccak256 } from "viem";
+import { parseSignature, serializeTransaction } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
-import { type Address, address, type Hash, type Hex } from "#kernel/bytes";
+import { type Address, address, fromBytes, type Hash, type Hex, toBytes } from "#kernel/bytes";
+import { keccak256 } from "#kernel/keccak";
 import type { Call, Signer, TransactionRequest } from "../port.ts";
 import type { ChainRow } from "../registry.ts";
 import { AGGREGATE3, packAggregate3, unpackCalls } from "./multicall.ts";
@@ -29,10 +30,17 @@ export function localSigner(privateKey: string, chains: readonly ChainRow[]): Si
       const row = chains.find((chain) => chain.chainId === chainId);
       const problem = row ? refusalOf(row, self, request) : `chain ${chainId} is not configured`;
       if (!row || problem) throw new Error(`the signer refused a transaction: ${problem}`);
-      const raw = await account.signTransaction(transactionOf(row, request));
-      return { raw, hash: keccak256(raw) as Hash };
+      const transaction = transactionOf(row, request);
+      const signature = await account.sign({ hash: hashOf(serializeTransaction(transaction)) });
+      const raw = serializeTransaction(transaction, parseSignature(signature));
+      return { raw, hash: hashOf(raw) };
     },
   };
+}
+
+/** A batch is a hundred kilobytes: hashed by the native part, twice. */
+function hashOf(serialized: Hex): Hash {
+  return fromBytes(keccak256(toBytes(serialized))) as Hash;
 }
 
 /** The address that a private key signs for. Throws on a key that is none. */
