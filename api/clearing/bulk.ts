@@ -1,7 +1,10 @@
 import { and, inArray, sql } from "drizzle-orm";
 import type { PaymentView } from "#facilitator";
+import { atParity } from "#kernel/asset";
 import { assert } from "#kernel/fault";
+import type { Money } from "#kernel/money";
 import { insertMany, outbox, type Tx } from "#store";
+import { findCurrency } from "../http/currency.ts";
 import { merchant } from "../merchant/tables.ts";
 import type { MerchantRow } from "../merchant/verbs/merchant.ts";
 import type { IntentSource } from "../payment-intent/state.ts";
@@ -18,24 +21,24 @@ import { entriesOf, factOf, type Walk, walkFromStart } from "./timeline.ts";
 export interface Recorded {
   readonly payment: PaymentView;
   readonly source: IntentSource;
+  /** What it was asked in, where that is at parity with the coin; null for the coin itself. */
+  readonly currency: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly merchantReference: string | null;
 }
+/** Says for what agents paid, in the order of the payments. */
+type Describe = (tx: Tx, payments: readonly PaymentView[]) => Promise<readonly Recorded[]>;
 
-/** Writes down agents' payments of resources, each once, whatever was told of it how often. */
+/** Writes down agents' payments of what can be paid again and again, each once, whatever was told of it how often. For
+ *  features that sell by an agent URL of their own. */
 export async function recordPayments(
   tx: Tx,
   desk: ClearingDesk,
   facts: readonly outbox.Fact[],
+  describe: Describe,
 ): Promise<void> {
   const payments = await unknown(tx, desk, facts);
-  const recorded = payments.map((payment) => ({
-    payment,
-    source: "x402" as const,
-    metadata: { resourceId: payment.payableId },
-    merchantReference: null,
-  }));
-  await writePayments(tx, desk, recorded);
+  if (payments.length > 0) await writePayments(tx, desk, await describe(tx, payments));
 }
 
 /** The payments that these facts are about and that have no clearing. */
@@ -64,11 +67,7 @@ async function unknown(
 
 /** Intent, clearing and timeline of many payments in a few statements: hundreds come in a second. The states between were
  *  never to be seen, so only the last is told. One that is still under way is left for its next fact. */
-export async function writePayments(
-  tx: Tx,
-  desk: ClearingDesk,
-  recorded: readonly Recorded[],
-): Promise<void> {
+async function writePayments(tx: Tx, desk: ClearingDesk, recorded: readonly Recorded[]): Promise<void> {
   const merchants = await merchantsOf(tx, recorded);
   const born = recorded.flatMap((each) => {
     const { payment } = each;
@@ -115,23 +114,40 @@ async function merchantsOf(tx: Tx, recorded: readonly Recorded[]): Promise<Reado
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** The payer paid in a coin, and in that coin the payment is told: what was on offer may have been priced anew since. */
+/** What was paid, in the currency that it was asked in: read off the coins, since what is on offer may have been priced
+ *  anew. Coins that are no whole cents stay coins. */
+function askedIn(currency: string | null, { amount, asset }: PaymentView): Money {
+  if (currency === null || currency === asset) return { amount, asset };
+  assert(atParity(currency, asset), `${asset} pays ${currency} one to one`);
+  const finer = 10n ** BigInt(decimalsOf(asset) - decimalsOf(currency));
+  return amount % finer === 0n ? { amount: amount / finer, asset: currency } : { amount, asset };
+}
+
+function decimalsOf(code: string): number {
+  const unit = findCurrency(code);
+  assert(unit, `${code} is a unit of prices`);
+  return unit.decimals;
+}
+
 function bornOf(
   { newId, now }: Pick<ClearingDesk, "newId" | "now">,
-  { payment, source, metadata, merchantReference }: Recorded,
+  { payment, source, currency, metadata, merchantReference }: Recorded,
   seller: MerchantRow,
   walk: Walk,
 ): { readonly intent: IntentRow; readonly clearing: ClearingRow; readonly walk: Walk } {
   const at = now();
   const { amount, asset, chain, fee } = payment;
+  const price = askedIn(currency, payment);
+  const rateSource = price.asset === asset ? ("identity" as const) : ("parity" as const);
   const [intentId, id] = [newId("pi"), newId("clr")];
   const credited = isCredited(payment);
   const shared = { merchantId: seller.id, provider: "evm" as const, executionPath: "x402" as const };
   const stamps = { createdAt: at, updatedAt: at, expiresAt: at };
   const intent: IntentRow = {
-    ...{ ...shared, ...stamps, ...noOffer, id: intentId, amount, source, metadata, merchantReference },
+    ...{ ...shared, ...stamps, ...noOffer, id: intentId, source, metadata, merchantReference },
     status: walk.status,
-    currency: asset,
+    amount: price.amount,
+    currency: price.asset,
     asked: { executionPath: "x402" },
     settlementAsset: asset,
     paymentAsset: asset,
@@ -146,6 +162,7 @@ function bornOf(
     returnUrl: null,
     feeBps: seller.feeBps,
     expiresInSeconds: null,
+    heldAs: null,
     clearingId: id,
     clearingState: walk.state,
     failureReason: walk.status === "failed" ? (walk.failure?.code ?? null) : null,
@@ -162,7 +179,7 @@ function bornOf(
     settlementAmount: amount,
     feeBps: seller.feeBps,
     toleranceBps: 0,
-    ...{ rateFrom: asset, rateTo: asset, scaledRate: ONE, rateSource: "identity" as const, rateLockedAt: at },
+    ...{ rateFrom: price.asset, rateTo: asset, scaledRate: ONE, rateSource, rateLockedAt: at },
     transactionHash: payment.transaction,
     failureCode: walk.failure?.code ?? null,
     failureReason: walk.failure?.reason ?? null,

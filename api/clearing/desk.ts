@@ -9,7 +9,7 @@ export interface ClearingDesk {
   readonly db: Database;
   readonly facilitator: Pick<
     Facilitator,
-    "rails" | "offer" | "project" | "payments" | "deposits" | "outgoing"
+    "rails" | "offer" | "project" | "once" | "payments" | "deposits" | "outgoing"
   >;
   readonly rates: Rates;
   readonly baseUrl: string;

@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
+import type { PaymentView } from "#facilitator";
 import type { outbox, Tx } from "#store";
-import { recordPayments } from "./bulk.ts";
+import { type Recorded, recordPayments } from "./bulk.ts";
 import type { ClearingDesk } from "./desk.ts";
 import { openForAgents } from "./unasked.ts";
 
@@ -14,18 +15,33 @@ export function clearingHearer(desk: ClearingDesk) {
     // Nothing follows from the end of the wait: the money was the merchant's before.
     const moved = settlements.filter(({ type }) => type !== "settlement.final");
     const ofIntents = moved.filter((fact) => payableOf(fact).startsWith("pi_"));
-    const ofResources = moved.filter(
-      (fact) => payableOf(fact).startsWith("x402r_") && fact.type !== "settlement.claimed",
+    const others = moved.filter(
+      (fact) => !payableOf(fact).startsWith("pi_") && fact.type !== "settlement.claimed",
     );
     await wake(tx, desk.now(), {
       clearings: facts.filter(({ type }) => type === "deposit.changed").map(named),
       returns: facts.filter(({ type }) => OUTGOING.test(type)).map(named),
-      settlements: [...ofIntents, ...ofResources].map(named),
+      settlements: [...ofIntents, ...others].map(named),
       intents: ofIntents.map((fact) => ({ merchantId: fact.merchantId, id: payableOf(fact) })),
     });
     await openForAgents(tx, desk, ofIntents);
-    await recordPayments(tx, desk, ofResources);
+    await recordPayments(
+      tx,
+      desk,
+      others.filter((fact) => payableOf(fact).startsWith("x402r_")),
+      describe,
+    );
   };
+}
+
+async function describe(_tx: Tx, payments: readonly PaymentView[]): Promise<readonly Recorded[]> {
+  return payments.map((payment) => ({
+    payment,
+    source: "x402" as const,
+    currency: null,
+    metadata: { resourceId: payment.payableId },
+    merchantReference: null,
+  }));
 }
 
 interface Named {

@@ -97,7 +97,7 @@ export async function askOutside(desk: ClearingDesk, { intent, clearing: row }: 
 
 /** Payments of an intent that agents were offered; of one that an agent's payment of a resource made, that payment. */
 export async function paymentsOf(
-  { facilitator }: Pick<ClearingDesk, "facilitator">,
+  { facilitator }: { readonly facilitator: Pick<ClearingDesk["facilitator"], "payments"> },
   intent: IntentRow,
   row: Pick<ClearingRow, "executionPath" | "providerReference"> | null,
 ): Promise<readonly PaymentView[]> {

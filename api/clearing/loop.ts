@@ -12,6 +12,8 @@ export interface MoneyLoop {
   readonly everyMs: number;
   /** One turn; how much was done. */
   turn(): Promise<number>;
+  /** Ends what turns have left under way; after the last one. */
+  stop?(): Promise<void>;
 }
 
 const GROUP = 200;

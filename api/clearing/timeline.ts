@@ -73,7 +73,23 @@ export async function transition(
   const after = { clearing: moved, intent: await followIntent(tx, held.intent, moved, walk, now, change) };
   await tellAndNote(tx, keeping, after, walk, { sequence: row.sequence, occurredAt: now });
   await republish(tx, keeping, held, after);
+  await letGo(tx, keeping, after);
   return after;
+}
+
+/** Without money, or with money that is no payment any more: others may pay the same thing. What has failed may be
+ *  retried, and keeps it. */
+const free: ReadonlySet<ClearingState> = new Set([
+  "awaiting-funds",
+  "expired",
+  "cancelled",
+  "returned",
+  "reversed",
+]);
+
+async function letGo(tx: Tx, { facilitator }: Keeping, { intent, clearing: row }: Held): Promise<void> {
+  if (intent.heldAs === null || !free.has(row.state)) return;
+  await facilitator.once.leave(tx, { payableId: intent.heldAs, payment: intent.id });
 }
 
 /** Begins a clearing and takes it through its first steps. */

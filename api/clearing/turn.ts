@@ -111,7 +111,8 @@ const MOST_STEPS = 6;
 /** The steps that the money calls for, and what they bring with them. */
 async function takeSteps(tx: Tx, desk: ClearingDesk, work: Work, outside: Outside): Promise<Work> {
   if (isLedByOthers(work)) return work;
-  const standing = standingOf(desk, work, outside);
+  const found = standingOf(desk, work, outside);
+  const standing = { ...found, isForeclosed: await isForeclosed(tx, desk, work, found) };
   const steps: Decision[] = [];
   let isMidway = false;
   for (let state: ClearingState = standing.state; steps.length < MOST_STEPS; ) {
@@ -128,6 +129,26 @@ async function takeSteps(tx: Tx, desk: ClearingDesk, work: Work, outside: Outsid
   const seen = isTaken ? decided(work.seen) : work.seen;
   const change = await changeOf(tx, desk, { ...work, seen }, steps, standing);
   return { ...work, held: await transition(tx, desk, work.held, steps, change), seen, isMidway };
+}
+
+/** Where money begins to count: from there on its intent holds what others could pay as well. */
+const beginning: ReadonlySet<ClearingState> = new Set([
+  "awaiting-funds",
+  "funds-detected",
+  "expired",
+  "failed",
+  "reversed",
+]);
+
+/** Whether something else was faster to pay what this intent pays. Of two that come at once one holds it. */
+async function isForeclosed(
+  tx: Tx,
+  { facilitator }: ClearingDesk,
+  { held: { intent } }: Work,
+  { state, held, coming }: Standing,
+): Promise<boolean> {
+  if (intent.heldAs === null || held + coming === 0n || !beginning.has(state)) return false;
+  return !(await facilitator.once.take(tx, { payableId: intent.heldAs, payment: intent.id }));
 }
 
 /** An agent's payment is the facilitator's to lead, another provider's is the provider's; the end of the window is ours. */
@@ -161,6 +182,7 @@ function standingOf(desk: ClearingDesk, work: Work, { payments, isRateGood }: Ou
     hasStray: fresh.some((row) => isStray(row, returns)),
     isRateGood,
     isHeldByAgent: payments.some(isUnderWay),
+    isForeclosed: false,
   };
 }
 

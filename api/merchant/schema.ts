@@ -16,6 +16,11 @@ function plain(longest: number) {
 
 const Timestamp = z.string().openapi({ format: "date-time", example: "2026-08-11T09:30:00.000Z" });
 const CountryCode = z.string().regex(/^[A-Z]{2}$/, "two capital letters, such as PT");
+const InvoicePrefix = z
+  .string()
+  .regex(/^[A-Z0-9]([A-Z0-9-]{0,10}[A-Z0-9])?$/, "up to 12 of A-Z 0-9, with - in between");
+/** What becomes of a subscription whose invoice is 30 days overdue. */
+export const finalActions = ["none", "pause", "cancel"] as const;
 const CategoryCode = z.string().regex(/^\d{4}$/, "four digits");
 
 /** A merchant as the operator creates it. */
@@ -43,6 +48,9 @@ export const MerchantChange = z
     allowedOrigins: AllowedOrigins,
     underpaymentToleranceBps: z.int().min(0).max(500),
     refundFees: z.boolean(),
+    invoicePrefix: InvoicePrefix,
+    subscriptionFinalAction: z.enum(finalActions),
+    contactEmail: z.email().max(254).nullable(),
   })
   .partial()
   .openapi("MerchantChange");
@@ -65,6 +73,14 @@ export const Merchant = z
     refundFees: z
       .boolean()
       .openapi({ description: "Whether a refund gives the refunded part of our fee back" }),
+    invoicePrefix: z.string().openapi({ description: "What the numbers of invoices begin with" }),
+    subscriptionFinalAction: z.enum(finalActions).openapi({
+      description: "What becomes of a subscription whose invoice is 30 days overdue",
+    }),
+    contactEmail: z
+      .string()
+      .nullable()
+      .openapi({ description: "Where notices about the account go, and what payers answer to our mails" }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })

@@ -13,6 +13,7 @@ import {
 } from "drizzle-orm/pg-core";
 import { hashBytes, instant } from "#store";
 import type { Permission } from "../http/permissions.ts";
+import type { finalActions } from "./schema.ts";
 
 export const merchant = pgTable(
   "merchant",
@@ -29,8 +30,17 @@ export const merchant = pgTable(
     allowedOrigins: jsonb("allowed_origins").$type<readonly string[]>().notNull().default([]),
     /** How much less than the amount due still counts as paid. */
     underpaymentToleranceBps: integer("underpayment_tolerance_bps").notNull().default(0),
+    /** Where notices about the account go, and answers of payers; mail to nobody while it is null. */
+    contactEmail: text("contact_email"),
     /** Whether a refund gives the refunded part of our fee back. */
     refundFees: boolean("refund_fees").notNull().default(true),
+    /** What the numbers of invoices begin with. */
+    invoicePrefix: text("invoice_prefix").notNull().default("INV"),
+    /** What becomes of a subscription whose invoice is 30 days overdue. */
+    subscriptionFinalAction: text("subscription_final_action")
+      .$type<(typeof finalActions)[number]>()
+      .notNull()
+      .default("none"),
     createdAt: instant("created_at").notNull(),
     updatedAt: instant("updated_at").notNull().defaultNow(),
   },
@@ -39,6 +49,8 @@ export const merchant = pgTable(
     check("merchant_country_code", sql`${table.countryCode} ~ '^[A-Z]{2}$'`),
     check("merchant_category_code", sql`${table.categoryCode} ~ '^[0-9]{4}$'`),
     check("merchant_underpayment_tolerance", sql`${table.underpaymentToleranceBps} BETWEEN 0 AND 500`),
+    check("merchant_invoice_prefix", sql`${table.invoicePrefix} ~ '^[A-Z0-9]([A-Z0-9-]{0,10}[A-Z0-9])?$'`),
+    check("merchant_final_action", sql`${table.subscriptionFinalAction} IN ('none', 'pause', 'cancel')`),
     index("merchant_allowed_origins").using("gin", table.allowedOrigins),
   ],
 );

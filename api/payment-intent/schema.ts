@@ -2,39 +2,9 @@ import { z } from "@hono/zod-openapi";
 import { pegs, type Stablecoin } from "#kernel/asset";
 import { parseAddress } from "#kernel/bytes";
 import { Money, MoneyInput } from "../http/money.ts";
+import { Email, line, Metadata, Timestamp } from "../http/text.ts";
 import { ExecutionPath } from "../rate/schema.ts";
 import { failureReasons, intentSources, intentStatuses, providers } from "./state.ts";
-
-const Timestamp = z.string().openapi({ format: "date-time", example: "2026-08-11T09:30:00.000Z" });
-const CONTROL = /\p{Cc}/u;
-
-/** Text on one line: trimmed, composed, without control characters. */
-function line(longest: number, least = 1) {
-  return z
-    .string()
-    .max(longest)
-    .transform((text) => text.normalize("NFC").trim())
-    .refine((text) => text.length >= least && !CONTROL.test(text), "text without control characters")
-    .openapi({ type: "string", minLength: least, maxLength: longest });
-}
-
-const KEY = /^[A-Za-z0-9_.:-]{1,40}$/;
-const RESERVED = /^(?:x402|system\.)/;
-const MAX_KEYS = 50;
-
-/** What a merchant keeps with a payment. Source: interface §2.1, merchant-api.md §3.3. */
-export const Metadata = z
-  .record(z.string().regex(KEY, "1 to 40 of A-Z a-z 0-9 _ . : -"), line(500, 0))
-  .check((ctx) => {
-    const keys = Object.keys(ctx.value);
-    const refuse = (path: readonly string[], message: string) =>
-      ctx.issues.push({ code: "custom", input: ctx.value, path: [...path], message });
-    if (keys.length > MAX_KEYS) refuse([], `at most ${MAX_KEYS} keys`);
-    for (const key of keys.filter((each) => RESERVED.test(each)))
-      refuse([key], "keys that begin with x402 or system. are ours");
-  })
-  .openapi("Metadata", { type: "object", additionalProperties: { type: "string" } });
-export type Metadata = z.infer<typeof Metadata>;
 
 /** The seller as it is printed on receipts; what is left out comes from the merchant's record. */
 export const MerchantRefInput = z
@@ -72,7 +42,7 @@ export const PaymentChoice = z
   .openapi("PaymentChoice");
 export type PaymentChoice = z.infer<typeof PaymentChoice>;
 
-const Customer = z.strictObject({ email: z.email().max(254).optional(), name: line(140).optional() });
+const Customer = z.strictObject({ email: Email.optional(), name: line(140).optional() });
 const Stablecoins = z.enum(Object.keys(pegs) as [Stablecoin, ...Stablecoin[]]);
 const Provider = z.enum(providers);
 

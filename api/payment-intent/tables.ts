@@ -93,6 +93,8 @@ export const paymentIntent = pgTable(
     offerExpiresAt: instant("offer_expires_at"),
     /** The rate of that offer, where it is not one to one. */
     offerRateId: text("offer_rate_id").$type<`rate_${string}`>(),
+    /** What it pays, where other intents may pay the same: of all of them one counts. Id of a once-payable. */
+    heldAs: text("held_as"),
     clearingId: text("clearing_id").$type<`clr_${string}`>(),
     clearingState: text("clearing_state").$type<ClearingState>(),
     failureReason: text("failure_reason").$type<FailureReason>(),
@@ -112,6 +114,8 @@ export const paymentIntent = pgTable(
     uniqueIndex("payment_intent_write")
       .on(table.merchantId, table.idempotencyScope, table.idempotencyKey)
       .where(sql`${table.idempotencyKey} IS NOT NULL`),
+    // Whoever holds an id may see its page, and does not know whose it is.
+    index("payment_intent_id").on(table.id),
     // Lists are newest first; each filter ends in the id, so that a page is read off the index.
     index("payment_intent_status").on(table.merchantId, table.status, table.id),
     index("payment_intent_source").on(table.merchantId, table.source, table.id),
@@ -128,6 +132,10 @@ export const paymentIntent = pgTable(
     index("payment_intent_invoice")
       .on(table.merchantId, sql`(metadata->>'invoiceId')`, table.id)
       .where(sql`metadata ? 'invoiceId'`),
+    // What a link was paid with, and what may still pay it.
+    index("payment_intent_link")
+      .on(table.merchantId, sql`(metadata->>'paymentLinkId')`, table.status)
+      .where(sql`source = 'payment-link'`),
     index("payment_intent_expiring").on(table.expiresAt).where(sql`${table.status} = 'created'`),
     check("payment_intent_amount", sql`${table.amount} > 0`),
     check("payment_intent_fee_bps", sql`${table.feeBps} BETWEEN 0 AND 10000`),

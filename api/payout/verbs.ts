@@ -4,7 +4,7 @@ import { isStablecoin } from "#kernel/asset";
 import { type Address, address as addressOf, checksum, parseAddress } from "#kernel/bytes";
 import { cleanText } from "#kernel/text";
 import { type EntryFilter, merchantBalances, merchantEntries } from "#ledger";
-import { isCheckViolation } from "#store";
+import { isCheckViolation, outbox, type Tx } from "#store";
 import type { Call, MerchantCtx } from "../http/context.ts";
 import { fault } from "../http/faults.ts";
 import { parseAmount } from "../http/money.ts";
@@ -49,7 +49,7 @@ export async function addAddress(
   if (!address || /^0x0{40}$/.test(address)) throw fault("validation_failed", { pointer: "/address" });
   const createdAt = ctx.now();
   return ctx.tx(async (tx) => {
-    await tx
+    const [added] = await tx
       .insert(payoutAddress)
       .values({
         merchantId: ctx.merchantId,
@@ -60,7 +60,9 @@ export async function addAddress(
         usableFrom: new Date(createdAt.getTime() + coolingMs),
         createdAt,
       })
-      .onConflictDoNothing();
+      .onConflictDoNothing()
+      .returning({ id: payoutAddress.id });
+    if (added) await tellOfAddress(tx, ctx, added.id);
     const [row] = await tx
       .select()
       .from(payoutAddress)
@@ -68,6 +70,13 @@ export async function addAddress(
     if (!row) throw new Error("an address that was just added is not there");
     return presentAddress(row);
   });
+}
+
+/** The merchant hears of it by mail: a key that was taken over could send its money anywhere. */
+async function tellOfAddress(tx: Tx, { merchantId, newId }: MerchantCtx, id: string): Promise<void> {
+  await outbox.append(tx, [
+    { id: newId("evt"), type: "payout_address.added", subject: id, merchantId, payload: {} },
+  ]);
 }
 
 function live(ctx: MerchantCtx, chain: string, address: Address) {
@@ -142,6 +151,9 @@ export async function createPayout(
       await tx.insert(payout).values(row);
       await facilitator.outgoing.queue(tx, order);
       await leavePromises(tx, row, row.amount);
+      const about = { subject: row.id, merchantId: row.merchantId };
+      const payload = { payoutId: row.id, previous: null };
+      await outbox.append(tx, [{ ...about, id: ctx.newId("evt"), type: "payout.created", payload }]);
       return presentPayout(row, undefined);
     });
   } catch (error) {

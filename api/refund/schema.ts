@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { parseAddress } from "#kernel/bytes";
 import { Money, MoneyInput } from "../http/money.ts";
-import { Metadata } from "../payment-intent/schema.ts";
+import { Metadata } from "../http/text.ts";
 import { refundStates } from "./state.ts";
 
 const Timestamp = z.string().openapi({ format: "date-time", example: "2026-08-11T09:30:00.000Z" });

@@ -1,6 +1,4 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { x402Client } from "@x402/core/client";
-import type { PaymentRequired } from "@x402/core/types";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from "@x402/fetch";
 import { privateKeyToAccount } from "viem/accounts";
@@ -54,24 +52,6 @@ export function findOverMcp(deployment: Deployment, words: string): Promise<Foun
       "clientNotes"
     >;
     return { ...best, description: best.merchantText.description ?? "", clientNotes: priced.clientNotes };
-  });
-}
-
-export interface PaidOverMcp {
-  readonly success: boolean;
-  readonly status: string;
-  readonly transaction: string;
-}
-
-/** Pays by MCP alone: `pay_payable` answers with the challenge, the stock client signs it, and the same tool settles. */
-export function payOverMcp(deployment: Deployment, payableId: string): Promise<PaidOverMcp> {
-  const wallet = x402Client.fromConfig(walletOf(deployment));
-  return overMcp(deployment, async (call) => {
-    const challenge = await call("pay_payable", { payableId });
-    const payment = await wallet.createPaymentPayload(challenge.structured as PaymentRequired);
-    const { structured, isError } = await call("pay_payable", { payableId, payment });
-    if (isError) throw new Error(`pay_payable: ${JSON.stringify(structured)}`);
-    return structured as PaidOverMcp;
   });
 }
 

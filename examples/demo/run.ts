@@ -1,9 +1,9 @@
 /** The main job, from nothing to the end: a merchant sells an endpoint, an agent finds it, pays it once, and the books
  *  equal the chain. Everything an agent or merchant does here is done with unmodified x402 packages. */
-import { findOverMcp, pay, payAgain, payOverMcp } from "./agent.ts";
+import { findOverMcp, pay, payAgain } from "./agent.ts";
 import { compare, trialBalance } from "./books.ts";
 import { freePort, startDeployment } from "./deployment.ts";
-import { createIntent } from "./intent.ts";
+import { agentUrl, issueInvoice, paidInvoice } from "./invoice.ts";
 import { register, serveMerchant } from "./merchant.ts";
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
@@ -40,10 +40,13 @@ async function demo(): Promise<void> {
     expect(again.status === 402 && again.reason === "duplicate_settlement", "the second settle is refused");
     say(`Agent:    the same payment once more is refused: ${again.status} ${again.reason}`);
 
-    const intentId = await createIntent(deployment);
-    const bought = await payOverMcp(deployment, intentId);
-    expect(bought.success, "the intent is paid over MCP");
-    say(`Agent:    paid the intent ${intentId} over MCP in ${bought.transaction}\n`);
+    const invoice = await issueInvoice(deployment);
+    const bill = await pay(deployment, agentUrl(deployment, invoice));
+    expect(bill.receipt.success, "the invoice is paid by its URL");
+    const { number, state } = await paidInvoice(deployment, invoice);
+    say(
+      `Merchant: invoice ${number} is ${state}; the agent paid it by its URL in ${bill.receipt.transaction}\n`,
+    );
 
     const balance = await trialBalance(dataDir);
     say(`Ledger (posted, pending):\n${balance}`);

@@ -4,6 +4,8 @@ import type { Deployment } from "../demo/deployment.ts";
 export interface Money {
   readonly amount: string;
   readonly asset: string;
+  /** For people. */
+  readonly formatted?: string;
 }
 export interface Position {
   readonly paymentIntent: { readonly id: string; readonly status: string };

@@ -74,6 +74,8 @@ export interface Standing {
   readonly isRateGood: boolean;
   /** An agent's payment of the same thing is under way: the two must not both count. */
   readonly isHeldByAgent: boolean;
+  /** Something else pays the same, or has paid it: this money needs a person. */
+  readonly isForeclosed: boolean;
 }
 
 export interface Decision {
@@ -86,6 +88,7 @@ const UNDERPAID: Failure = {
   code: "deposit_underpaid",
   reason: "Less arrived than was due. Accept it, return it, or give the payer more time.",
 };
+const FORECLOSED: Decision = { trigger: "review", cause: "something else pays the same" };
 const EXPIRED: Failure = { code: "order_expired", reason: "The window closed before any money came." };
 
 /** The next step that the money calls for, if it calls for one. To be asked again after each step. */
@@ -125,7 +128,9 @@ const isClosed = ({ now, expiresAt }: Standing) => isLate(now, expiresAt);
 
 function whileAwaiting(standing: Standing): Decision | null {
   if (standing.hasStray) return { trigger: "review", cause: "money came that was not asked for" };
-  if (standing.held + standing.coming > 0n) return { trigger: "detect", cause: "a deposit was seen" };
+  const hasMoney = standing.held + standing.coming > 0n;
+  if (hasMoney && standing.isForeclosed) return FORECLOSED;
+  if (hasMoney) return { trigger: "detect", cause: "a deposit was seen" };
   if (!isClosed(standing) || standing.isHeldByAgent) return null;
   return { trigger: "expire", cause: "the window closed", failure: EXPIRED };
 }
@@ -138,6 +143,7 @@ function whileDetected(standing: Standing): Decision | null {
       ? { trigger: "expire", cause: "its deposits left the chain and the window closed", failure: EXPIRED }
       : { trigger: "lose", cause: "its deposits left the chain" };
   }
+  if (standing.isForeclosed) return FORECLOSED;
   if (standing.isHeldByAgent) return null;
   if (held >= least) return enough(standing, "receive");
   if (!isClosed(standing) || isStillComing(standing)) return null;
@@ -153,6 +159,7 @@ function isStillComing({ now, expiresAt, held, coming, least, depthMs }: Standin
 function whenEnded(standing: Standing): Decision | null {
   const { held, coming, least, hasNew, hasStray } = standing;
   if (!hasNew || standing.isHeldByAgent) return null;
+  if (standing.isForeclosed && (held > 0n || hasStray)) return FORECLOSED;
   if (held >= least) return enough(standing, "reopen");
   if (coming > 0n && !hasStray) return null;
   const isUnderpaid = held > 0n;

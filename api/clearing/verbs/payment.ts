@@ -9,7 +9,7 @@ import type { ClearingDesk } from "../desk.ts";
 import type { ClearingRow, DepositRow } from "../money.ts";
 import { liveOrder } from "../orders.ts";
 import { presentAgentDeposit, presentClearing, presentDeposit, presentEntryOfTimeline } from "../present.ts";
-import { loadPurse } from "../purse.ts";
+import { loadPurse, type Purse } from "../purse.ts";
 import { leading } from "../rails/x402.ts";
 import type { Deposit, PaymentPosition } from "../schema.ts";
 import { clearing, clearingDeposit, timelineEntry } from "../tables.ts";
@@ -106,16 +106,28 @@ async function depositOf(
   row: ClearingRow,
   payments: readonly PaymentView[],
 ): Promise<Deposit | null> {
+  const isByOrder = row.provider === "evm" && row.executionPath !== "x402";
+  const purse = isByOrder ? await loadPurse(db, row) : { orders: [], deposits: [] };
+  return depositFrom(desk, row, { ...purse, payments });
+}
+
+/** What is shown of the money of a clearing. Pure. */
+export function depositFrom(
+  { facilitator }: Pick<ClearingDesk, "facilitator">,
+  row: ClearingRow,
+  {
+    orders,
+    deposits,
+    payments,
+  }: Pick<Purse, "orders" | "deposits"> & { readonly payments: readonly PaymentView[] },
+): Deposit | null {
   if (row.provider !== "evm") return null;
   if (row.executionPath === "x402") {
     const payment = leading(payments);
     return payment && presentAgentDeposit(row, payment);
   }
-  const { orders, deposits } = await loadPurse(db, row);
   const order = liveOrder(orders, row);
   if (!order) return null;
-  const rail = desk.facilitator
-    .rails()
-    .find(({ chain, asset }) => chain === order.chain && asset === order.asset);
+  const rail = facilitator.rails().find(({ chain, asset }) => chain === order.chain && asset === order.asset);
   return presentDeposit(row, order, { deposits, rail: rail ?? null });
 }

@@ -65,10 +65,21 @@ async function reopen(
   if (state !== "failed" && state !== "expired") throw fault("payment_not_retryable", { state });
   const work = await countMoney(tx, desk, held, purse);
   if (!isFunded(work)) throw fault("funds_not_received");
+  if (!(await isItsTurn(tx, desk, work))) throw fault("payment_not_retryable", { state });
   const { change, notes } = await signAgain(tx, desk, work);
   const steps: Step[] = [...notes, { trigger: "reopen", cause: "the merchant retried it" }];
   const reopened = await transition(tx, desk, work.held, steps, change);
   return finish(tx, desk, { ...work, held: reopened }, purse, outside);
+}
+
+/** Nothing else has paid, or is about to pay, the same thing meanwhile. */
+async function isItsTurn(
+  tx: Tx,
+  { facilitator }: ClearingDesk,
+  { held: { intent } }: Work,
+): Promise<boolean> {
+  if (intent.heldAs === null) return true;
+  return facilitator.once.take(tx, { payableId: intent.heldAs, payment: intent.id });
 }
 
 /** Enough lies in the clearing; or, where another provider holds the money, it failed after the money was there. */

@@ -35,7 +35,7 @@ export async function changeMerchant({ ctx, input }: Call<MerchantChange>): Prom
       .where(eq(merchant.id, ctx.merchantId))
       .returning();
     if (!row) throw fault("not_found");
-    await tell(tx, ctx, changed);
+    await tell(tx, ctx, { changed, before, at: row.updatedAt });
     return presentMerchant(row);
   });
 }
@@ -48,10 +48,23 @@ function changesOf(before: MerchantRow, input: MerchantChange): Partial<Merchant
   );
 }
 
-async function tell(tx: Tx, ctx: MerchantCtx, changed: Partial<MerchantRow>): Promise<void> {
+interface Told {
+  readonly changed: Partial<MerchantRow>;
+  readonly before: MerchantRow;
+  readonly at: Date;
+}
+
+async function tell(tx: Tx, ctx: MerchantCtx, { changed, before, at }: Told): Promise<void> {
   const about = { merchantId: ctx.merchantId, subject: ctx.merchantId };
   await note(tx, actorOf(ctx), { ...about, action: "merchant.updated", detail: changed });
-  await outbox.append(tx, [
-    { ...about, id: ctx.newId("evt"), type: "merchant.updated", payload: { changed: Object.keys(changed) } },
-  ]);
+  const payload = {
+    changed: Object.keys(changed),
+    // Whoever got the notices is told that they go elsewhere now.
+    ...("contactEmail" in changed &&
+      before.contactEmail !== null && {
+        changedAt: at.toISOString(),
+        previous: { contactEmail: before.contactEmail },
+      }),
+  };
+  await outbox.append(tx, [{ ...about, id: ctx.newId("evt"), type: "merchant.updated", payload }]);
 }

@@ -1,10 +1,11 @@
+import { sql } from "drizzle-orm";
 import type { Facilitator, RailFacts } from "#facilitator";
 import { atParity } from "#kernel/asset";
 import { parseAddress } from "#kernel/bytes";
 import { assert, Fault } from "#kernel/fault";
 import type { NewId } from "#kernel/id";
 import type { Money } from "#kernel/money";
-import { outbox, type Tx } from "#store";
+import { insertMany, outbox, type Tx } from "#store";
 import type { Call } from "../../http/context.ts";
 import { fault } from "../../http/faults.ts";
 import type { WriteKey } from "../../http/idempotency.ts";
@@ -83,6 +84,8 @@ export interface IntentTerms extends Checked {
   readonly source: IntentSource;
   readonly input: Omit<PaymentIntentInput, "amount" | "executionPath" | "settlementAsset">;
   readonly write: WriteKey | null;
+  /** Id of the once-payable that it pays together with others; left out where it stands alone. */
+  readonly heldAs?: string;
 }
 
 /** Makes a payment request that never changes, and offers it to agents. Asked again with the same key and body it comes
@@ -120,11 +123,11 @@ export async function makeIntent(
 ): Promise<{ readonly row: IntentRow; readonly isRepeated: boolean }> {
   checkTerms(desk, terms);
   const row = rowOf(making, terms, await offerOf(tx, making, terms));
-  const [inserted] = await tx.insert(paymentIntent).values(row).onConflictDoNothing().returning();
-  if (!inserted) return { row: await earlier(tx, terms), isRepeated: true };
-  await publishIntent(desk, tx, inserted, null);
-  await outbox.append(tx, [intentFact(making.newId, inserted, "payment.created", null)]);
-  return { row: inserted, isRepeated: false };
+  const { rowCount } = await tx.execute(sql`${insertMany(paymentIntent, [row])} ON CONFLICT DO NOTHING`);
+  if (rowCount === 0) return { row: await earlier(tx, terms), isRepeated: true };
+  await publishIntent(desk, tx, row, null);
+  await outbox.append(tx, [intentFact(making.newId, row, "payment.created", null)]);
+  return { row, isRepeated: false };
 }
 
 function checkTerms(desk: IntentDesk, { merchant, input }: IntentTerms): void {
@@ -132,7 +135,15 @@ function checkTerms(desk: IntentDesk, { merchant, input }: IntentTerms): void {
     throw fault("merchant_mismatch", { pointer: "/merchant/id" });
   if (input.provider !== "evm" && !desk.providers.includes(input.provider))
     throw fault("rail_unsupported", { rail: input.provider, pointer: "/provider" });
-  const { returnUrl } = input;
+  checkReturnUrl(desk, merchant, input.returnUrl);
+}
+
+/** Fault: `return_url_not_allowed`. */
+export function checkReturnUrl(
+  desk: Pick<IntentDesk, "isSandbox">,
+  merchant: MerchantRow,
+  returnUrl: string | undefined,
+): void {
   if (returnUrl !== undefined && !isReturnable(returnUrl, merchant, desk))
     throw fault("return_url_not_allowed", { pointer: "/returnUrl" });
 }
@@ -191,6 +202,7 @@ function rowOf({ newId, now }: Making, terms: IntentTerms, offer: Offer): Intent
     feeBps: merchant.feeBps,
     expiresInSeconds: input.expiresInSeconds ?? null,
     ...offer,
+    heldAs: terms.heldAs ?? null,
     clearingId: null,
     clearingState: null,
     failureReason: null,

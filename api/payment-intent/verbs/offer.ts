@@ -97,6 +97,7 @@ export async function publishIntent(
     extensions: {},
     feeBps: row.feeBps,
     once: true,
+    heldAs: row.heldAs,
     listed: false,
     closedAt: closing?.at ?? null,
     closedAs: closing?.as ?? null,

@@ -53,7 +53,8 @@ function narrow(all: readonly RailFacts[]) {
   };
 }
 
-function inOrder(rails: readonly RailFacts[], currency: string): readonly RailFacts[] {
+/** Rails at parity with the amount first, USDC before others. */
+export function inOrder(rails: readonly RailFacts[], currency: string): readonly RailFacts[] {
   const rank = ({ asset }: RailFacts) => (atParity(currency, asset) ? 0 : 2) + (asset === "USDC" ? 0 : 1);
   return [...rails].sort((a, b) => rank(a) - rank(b));
 }

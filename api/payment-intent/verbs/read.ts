@@ -9,7 +9,7 @@ import { type IntentRow, presentIntent } from "../present.ts";
 import type { PaymentIntent, PaymentIntentFilter, PaymentIntentPath } from "../schema.ts";
 import { paymentIntent } from "../tables.ts";
 
-export { type IntentRow, presentIntent } from "../present.ts";
+export { checkoutUrl, type IntentRow, presentIntent } from "../present.ts";
 
 interface Shown {
   readonly baseUrl: string;
@@ -22,7 +22,16 @@ export async function findIntent(db: Executor, merchantId: string, id: string): 
   return row;
 }
 
-/** The same, held until the transaction ends: what changes an intent or its clearing takes this lock first. */
+/** The intent that an id opens to whoever holds it: the id is the capability of its page, and says nothing of the
+ *  merchant. For keyless routes only. Fault: `not_found`. */
+export async function openIntent(db: Executor, id: string): Promise<IntentRow> {
+  const isIntent = isId("pi", id);
+  const [row] = isIntent ? await db.select().from(paymentIntent).where(eq(paymentIntent.id, id)) : [];
+  if (!row) throw fault("not_found");
+  return row;
+}
+
+/** One of a merchant's, held until the transaction ends: what changes an intent or its clearing takes this lock first. */
 export async function lockIntent(tx: Executor, merchantId: string, id: string): Promise<IntentRow> {
   const [row] = isId("pi", id)
     ? await tx.select().from(paymentIntent).where(isIt(merchantId, id)).for("update")

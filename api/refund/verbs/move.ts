@@ -60,7 +60,7 @@ function factOf(
   { type, previous }: { readonly type: string; readonly previous: RefundState | null },
 ): outbox.Fact {
   const { id, merchantId, intentId, clearingId } = row;
-  const payload = { paymentIntentId: intentId, clearingId, previous };
+  const payload = { paymentIntentId: intentId, clearingId, previous: previous && { state: previous } };
   return { id: newId("evt"), type, subject: id, merchantId, payload };
 }
 

@@ -1,0 +1,62 @@
+import { assert } from "#kernel/fault";
+
+/** Where an invoice stands. Source: merchant-api.md §1.6. */
+export const invoiceStates = ["draft", "open", "paid", "uncollectible", "void"] as const;
+export type InvoiceState = (typeof invoiceStates)[number];
+export type InvoiceTrigger = "issue" | "pay" | "void" | "write-off" | "reopen";
+
+type Steps = Partial<Record<InvoiceTrigger, InvoiceState>>;
+
+/** What leads where. A draft may also be deleted; what was paid opens again only when its payment is reversed. */
+export const invoiceTransitions = {
+  draft: { issue: "open" },
+  open: { pay: "paid", void: "void", "write-off": "uncollectible" },
+  uncollectible: { pay: "paid", void: "void" },
+  paid: { reopen: "open" },
+  void: {},
+} as const satisfies Record<InvoiceState, Steps>;
+
+/** Where `trigger` leads from `from`. A step that the table has not is a bug. Pure. */
+export function advance(from: InvoiceState, trigger: InvoiceTrigger): InvoiceState {
+  const { [trigger]: to }: Steps = invoiceTransitions[from];
+  assert(to, `an invoice that is ${from} does not ${trigger}`);
+  return to;
+}
+
+/** Somebody may still pay it. */
+export function isPayable(state: InvoiceState): boolean {
+  return state === "open" || state === "uncollectible";
+}
+
+/** How it looks to who waits for its money. Source: merchant-api.md §1.6, §2.4. */
+export const invoiceStatuses = [
+  "draft",
+  "open",
+  "partially-paid",
+  "paid",
+  "overdue",
+  "void",
+  "uncollectible",
+] as const;
+export type InvoiceStatus = (typeof invoiceStatuses)[number];
+
+/** What the status is made of. Amounts in atomic units of one currency. */
+export interface Owed {
+  readonly state: InvoiceState;
+  readonly total: bigint;
+  /** By completed payments, less what was refunded. */
+  readonly paid: bigint;
+  readonly dueAt: Date | null;
+}
+
+/** What is still to be paid. Of what is paid nothing is, whatever was refunded; nor of what is void. */
+export function outstandingOf({ state, total, paid }: Omit<Owed, "dueAt">): bigint {
+  if (state === "paid" || state === "void") return 0n;
+  return paid < total ? total - paid : 0n;
+}
+
+export function statusOf(owed: Owed, now: Date): InvoiceStatus {
+  if (owed.state !== "open") return owed.state;
+  if (owed.dueAt !== null && owed.dueAt < now && outstandingOf(owed) > 0n) return "overdue";
+  return owed.paid > 0n ? "partially-paid" : "open";
+}

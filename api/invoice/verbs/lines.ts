@@ -1,0 +1,54 @@
+import type { Tx } from "#store";
+import { findProducts, type ProductRow } from "../../catalog/verbs/find.ts";
+import { checkCurrency, priceLine } from "../../catalog/verbs/price.ts";
+import { fault } from "../../http/faults.ts";
+import { parseAmount } from "../../http/money.ts";
+import type { InvoiceLineInput } from "../schema.ts";
+import type { StoredLine } from "../tables.ts";
+
+/** What a bill is made of. */
+export interface Bill {
+  readonly currency: string;
+  readonly lines: readonly StoredLine[];
+  readonly total: bigint;
+}
+
+/** Prices lines: products from the catalog, the others as they say. Faults: `currency_unsupported`, `too_many_decimals`,
+ *  `amount_too_small`, `product_not_found`, `product_inactive`, `price_missing`. */
+export async function priceBill(
+  tx: Tx,
+  {
+    merchantId,
+    currency,
+    lines,
+  }: {
+    readonly merchantId: string;
+    readonly currency: string;
+    readonly lines: readonly InvoiceLineInput[];
+  },
+): Promise<Bill> {
+  checkCurrency(currency);
+  const named = lines.flatMap(({ productId }) => (productId === undefined ? [] : [productId]));
+  const products = named.length === 0 ? new Map() : await findProducts(tx, merchantId, named);
+  const stored = lines.map((each, i) => storedOf(products, currency, each, i));
+  const total = stored.reduce(
+    (sum, { unitPrice, quantity }) => sum + BigInt(unitPrice) * BigInt(quantity),
+    0n,
+  );
+  if (total <= 0n) throw fault("amount_too_small", { asset: currency, minimum: "0.01", pointer: "/lines" });
+  return { currency, lines: stored, total };
+}
+
+function storedOf(
+  products: ReadonlyMap<string, ProductRow>,
+  currency: string,
+  { productId, name = "", unitPrice, quantity }: InvoiceLineInput,
+  i: number,
+): StoredLine {
+  if (productId !== undefined) {
+    const priced = priceLine(products, currency, { productId, quantity }, i);
+    return { productId, name: priced.name, unitPrice: priced.unitPrice.amount.toString(), quantity };
+  }
+  const price = parseAmount(unitPrice ?? { amount: "0", asset: currency }, `/lines/${i}/unitPrice`);
+  return { productId: null, name, unitPrice: price.amount.toString(), quantity };
+}

@@ -1,0 +1,51 @@
+import type { Payable } from "#facilitator";
+import type { Tx } from "#store";
+import { asPrice } from "../../payment-intent/verbs/rails.ts";
+import { type InvoiceRow, invoiceUrl } from "../present.ts";
+import { isPayable, outstandingOf } from "../state.ts";
+import type { InvoiceDesk } from "./desk.ts";
+
+const MAX_TIMEOUT_SECONDS = 300;
+
+/** Tells the facilitator what can be paid, in the transaction that made it so; of a draft nothing is told. A buyer's name
+ *  never stands in it, whoever may read an index. In a currency without a coin of its own no agent is offered a rail at
+ *  this URL, and the intents of its checkout still meet here. */
+export async function publishInvoice(
+  { facilitator, baseUrl }: Pick<InvoiceDesk, "facilitator" | "baseUrl">,
+  tx: Tx,
+  row: InvoiceRow,
+): Promise<void> {
+  if (row.state === "draft") return;
+  const isOpen = isPayable(row.state);
+  const left = { amount: isOpen ? outstandingOf(row) : row.total, asset: row.currency };
+  const payable: Payable = {
+    id: row.id,
+    kind: "invoice",
+    merchantId: row.merchantId,
+    merchantName: row.merchantName,
+    url: `${baseUrl}/x402/payables/${row.id}`,
+    title: `Invoice ${row.number}`,
+    description: `Invoice ${row.number} of ${row.merchantName}`,
+    mimeType: "application/json",
+    price: asPrice(left) ?? left,
+    rails: [],
+    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+    paymentFlow: "upfront",
+    serviceName: null,
+    tags: [],
+    iconUrl: null,
+    extensions: {},
+    feeBps: row.feeBps,
+    once: true,
+    listed: row.listed,
+    closedAt: isOpen ? null : row.updatedAt,
+    closedAs: isOpen ? null : row.state,
+    expiresAt: null,
+    number: row.number,
+    dueAt: row.dueAt,
+    pageUrl: invoiceUrl(baseUrl, row),
+    createdAt: row.issuedAt ?? row.createdAt,
+    updatedAt: row.updatedAt,
+  };
+  await facilitator.project(tx, payable);
+}

@@ -1,0 +1,90 @@
+import { and, desc, eq, lt, type SQL, sql } from "drizzle-orm";
+import { isId } from "#kernel/id";
+import type { Call } from "../../http/context.ts";
+import { fault } from "../../http/faults.ts";
+import type { Page } from "../../http/page.ts";
+import { type InvoiceRow, presentInvoice, type Shown } from "../present.ts";
+import type { Invoice, InvoiceFilter, InvoicePath } from "../schema.ts";
+import type { InvoiceStatus } from "../state.ts";
+import { invoice } from "../tables.ts";
+import type { InvoiceDesk } from "./desk.ts";
+import { findInvoice } from "./move.ts";
+
+export { type InvoiceRow, invoiceUrl } from "../present.ts";
+
+/** Fault: `not_found`. */
+export async function readInvoice(shown: Shown, { ctx, input }: Call<InvoicePath>): Promise<Invoice> {
+  ctx.demand("invoices:read");
+  return presentInvoice(await findInvoice(ctx.db.pool, { merchantId: ctx.merchantId, id: input.id }), shown);
+}
+
+/** The invoice of an address, for whoever holds it: whose it is stands with what can be paid, and a draft has no address
+ *  yet. Fault: `not_found`. */
+export async function findByAddress(
+  desk: Pick<InvoiceDesk, "db"> & { readonly facilitator: Pick<InvoiceDesk["facilitator"], "offer"> },
+  id: string,
+): Promise<InvoiceRow> {
+  const offer = isId("inv", id) ? await desk.facilitator.offer({ by: "id", id }) : null;
+  if (!offer) throw fault("not_found");
+  return findInvoice(desk.db.pool, { merchantId: offer.payable.merchantId, id });
+}
+
+/** The same as its page shows it. A listed one may be found by anybody, so then nothing is told of its buyer, nor what was
+ *  noted for them. Fault: `not_found`. */
+export async function openInvoice(desk: InvoiceDesk, id: string): Promise<OpenInvoice> {
+  const { metadata: _, buyer, notes, ...shown } = presentInvoice(await findByAddress(desk, id), desk);
+  return { ...shown, buyerName: shown.listed ? null : buyer.name, notes: shown.listed ? null : notes };
+}
+
+/** An invoice without what is only its merchant's, or only its buyer's. */
+export type OpenInvoice = Omit<Invoice, "metadata" | "buyer"> & { readonly buyerName: string | null };
+
+/** The merchant's invoices, newest first; one more than the page holds when there are more. */
+export async function listInvoices(
+  shown: Shown,
+  { ctx, input }: Call<Page & InvoiceFilter>,
+): Promise<readonly Invoice[]> {
+  ctx.demand("invoices:read");
+  const { after, limit } = input;
+  const rows = await ctx.db.pool
+    .select()
+    .from(invoice)
+    .where(
+      and(
+        eq(invoice.merchantId, ctx.merchantId),
+        ...conditionsOf(input, shown.now()),
+        after === null ? undefined : lt(invoice.id, after as `inv_${string}`),
+      ),
+    )
+    .orderBy(desc(invoice.id))
+    .limit(limit + 1);
+  return rows.map((row) => presentInvoice(row, shown));
+}
+
+function conditionsOf(
+  { state, status, buyerEmail, subscriptionId, number }: InvoiceFilter,
+  now: Date,
+): readonly (SQL | undefined)[] {
+  return [
+    state && eq(invoice.state, state),
+    status && ofStatus(status, now),
+    buyerEmail === undefined ? undefined : sql`lower(${invoice.buyer}->>'email') = lower(${buyerEmail})`,
+    subscriptionId === undefined ? undefined : eq(invoice.subscriptionId, subscriptionId as `sub_${string}`),
+    number === undefined ? undefined : eq(invoice.number, number),
+  ];
+}
+
+/** The rule of `statusOf`, as SQL. */
+function ofStatus(status: InvoiceStatus, now: Date): SQL | undefined {
+  const isOverdue = sql`(${invoice.dueAt} < ${now.toISOString()} AND ${invoice.paid} < ${invoice.total})`;
+  switch (status) {
+    case "overdue":
+      return and(eq(invoice.state, "open"), isOverdue);
+    case "partially-paid":
+      return and(eq(invoice.state, "open"), sql`NOT ${isOverdue}`, sql`${invoice.paid} > 0`);
+    case "open":
+      return and(eq(invoice.state, "open"), sql`NOT ${isOverdue}`, sql`${invoice.paid} = 0`);
+    default:
+      return eq(invoice.state, status);
+  }
+}

@@ -1,0 +1,233 @@
+import { and, asc, eq, gt, or, sql } from "drizzle-orm";
+import { stableHash } from "#kernel/codec";
+import type { Money } from "#kernel/money";
+import type { Database, Executor, Tx } from "#store";
+import { keepCart } from "../../cart/verbs.ts";
+import { findProducts } from "../../catalog/verbs/find.ts";
+import { priceLines } from "../../catalog/verbs/price.ts";
+import type { Ctx } from "../../http/context.ts";
+import { fault } from "../../http/faults.ts";
+import type { WriteKey } from "../../http/idempotency.ts";
+import { MoneyInput, parseAmount, presentAmount } from "../../http/money.ts";
+import { pointingTo } from "../../http/pointer.ts";
+import { findMerchant } from "../../merchant/verbs/merchant.ts";
+import type { PaymentIntent } from "../../payment-intent/schema.ts";
+import { paymentIntent } from "../../payment-intent/tables.ts";
+import {
+  type Checked,
+  checkIntent,
+  type IntentDesk,
+  type Making,
+  makeIntent,
+} from "../../payment-intent/verbs/create.ts";
+import { presentIntent } from "../../payment-intent/verbs/read.ts";
+import type { LinkRow, Standing } from "../present.ts";
+import type { LinkCheckoutInput } from "../schema.ts";
+import { obstacleOf, placesLeft } from "../state.ts";
+import { paymentLinkCheckout } from "../tables.ts";
+import type { LinkDesk } from "./create.ts";
+import { publishLink, uncountedAgents } from "./publish.ts";
+import { findLink, findLinkById, lockLink } from "./standing.ts";
+
+export type CheckoutDesk = IntentDesk & LinkDesk & { readonly db: Database };
+
+/** A payer, who holds the link's id and nothing else. */
+export interface Visit {
+  readonly ctx: Ctx & Making;
+  readonly id: string;
+  readonly input: LinkCheckoutInput;
+  /** Where they come from. */
+  readonly address: string;
+}
+/** A link as it stood before the transaction, and what its payer was found able to pay. */
+export interface CheckedVisit {
+  readonly link: LinkRow;
+  readonly checked: Checked;
+}
+
+/** Finds out what a payer has to pay and whether that can be done as asked; may ask for rates. Faults: `not_found`,
+ *  `link_not_payable`, `validation_failed`, and those of `checkIntent`. */
+export async function checkVisit(desk: CheckoutDesk, { ctx, id, input }: Visit): Promise<CheckedVisit> {
+  const now = ctx.now();
+  const standing = await findLinkById(desk.db.pool, now, id);
+  demandPayable(standing, now);
+  const money = amountFor(standing, input);
+  const wishes = { ...input, settlementAsset: undefined, provider: "evm" as const };
+  return { link: standing.link, checked: await checkIntent(desk, money, wishes) };
+}
+
+/** What the payer owes: the link's own amount, or for an open one what they name. */
+function amountFor({ link, total }: Standing, { amount }: LinkCheckoutInput): Money {
+  const { currency: asset, minAmount, maxAmount } = link;
+  if (link.kind !== "open") {
+    if (amount !== undefined) throw fault("validation_failed", { pointer: "/amount" });
+    return { amount: total ?? 0n, asset };
+  }
+  if (amount === undefined) throw fault("validation_failed", { pointer: "/amount" });
+  if (amount.asset !== asset) throw fault("validation_failed", { pointer: "/amount/asset" });
+  const money = parseAmount(amount, "/amount");
+  const about = { asset, pointer: "/amount/amount" };
+  const text = (bound: bigint) => presentAmount({ amount: bound, asset }).amount;
+  if (minAmount !== null && money.amount < minAmount)
+    throw fault("amount_too_small", { ...about, minimum: text(minAmount) });
+  if (maxAmount !== null && money.amount > maxAmount)
+    throw fault("amount_too_large", { ...about, maximum: text(maxAmount) });
+  return money;
+}
+
+const reasons = {
+  disabled: "its merchant has disabled it",
+  expired: "it has expired",
+  paid: "it was paid as often as it may be",
+  pending: "its last payments are under way",
+  unpriced: "something in it is not for sale now",
+} as const;
+
+function demandPayable(standing: Standing, now: Date): void {
+  const obstacle = obstacleOf(standing, now);
+  if (obstacle !== null) throw notPayable(reasons[obstacle]);
+  if (placesLeft(standing) === 0) throw notPayable(reasons.pending);
+}
+
+function notPayable(why: string) {
+  return fault("link_not_payable", { why });
+}
+
+/** Makes the payment intent of a payer. It has one of the link's places while it can be paid. Faults:
+ *  `link_not_payable`, `rate_limited`, `return_url_not_allowed`, `idempotency_key_reused`. */
+export async function checkOutLink(
+  desk: CheckoutDesk,
+  tx: Tx,
+  { ctx, input, address }: Visit,
+  { found, write }: { readonly found: CheckedVisit; readonly write: WriteKey | null },
+): Promise<{ readonly intent: PaymentIntent; readonly isRepeated: boolean }> {
+  const now = ctx.now();
+  const isBounded = found.link.maxPayments !== null;
+  const standing = await (isBounded ? lockLink : findLink)(tx, now, found.link);
+  demandPayable(standing, now);
+  const { link } = standing;
+  if (link.kind !== "open" && standing.total !== found.checked.money.amount)
+    throw notPayable("its price has just changed; repeat the request");
+  const from = stableHash([link.id, address]);
+  await demandQuota(tx, link, from, now);
+  const merchant = await findMerchant(tx, link.merchantId);
+  const terms = { ...found.checked, merchant, source: "payment-link" as const, input: asIntent(link, input) };
+  const { row, isRepeated } = await makeIntent(desk, tx, ctx, { ...terms, write });
+  const intent = presentIntent(row, desk);
+  if (isRepeated) return { intent, isRepeated };
+  const about = { merchantId: link.merchantId, intentId: row.id, linkId: link.id };
+  await tx.insert(paymentLinkCheckout).values({ ...about, address: from, createdAt: now });
+  if (link.kind === "cart") await keepLines(tx, ctx, link, row.id);
+  if (isBounded) await takePlace(desk, tx, link, now);
+  return { intent, isRepeated };
+}
+
+/** The intent by which an agent pays a link that it is not offered directly: the one that its payment names, or a new one.
+ *  Null for what is not there. Faults: those of a checkout; `validation_failed` for an amount that is missing. */
+export async function deriveIntent(
+  desk: CheckoutDesk,
+  {
+    ctx,
+    id,
+    named,
+    amount,
+    address,
+  }: Pick<Visit, "ctx" | "id" | "address"> & {
+    readonly named: string | null;
+    readonly amount: string | undefined;
+  },
+): Promise<string | null> {
+  const { pool } = desk.db;
+  const { link } = await findLinkById(pool, ctx.now(), id);
+  if (named !== null) return (await isOfLink(pool, link, named)) ? named : null;
+  const input = { executionPath: "x402" as const, ...readAmount(link, amount) };
+  const visit = { ctx, id, input, address };
+  const found = await pointingTo("/amount", "/query/amount", () => checkVisit(desk, visit));
+  const made = await desk.db.tx((tx) => checkOutLink(desk, tx, visit, { found, write: null }));
+  return made.intent.id;
+}
+
+async function isOfLink(db: Executor, { merchantId, id }: LinkRow, intentId: string): Promise<boolean> {
+  const [made] = await db
+    .select({ linkId: paymentLinkCheckout.linkId })
+    .from(paymentLinkCheckout)
+    .where(
+      and(
+        eq(paymentLinkCheckout.merchantId, merchantId),
+        eq(paymentLinkCheckout.intentId, intentId as `pi_${string}`),
+      ),
+    );
+  return made?.linkId === id;
+}
+
+function readAmount({ currency }: LinkRow, text: string | undefined): Pick<LinkCheckoutInput, "amount"> {
+  if (text === undefined) return {};
+  const parsed = MoneyInput.safeParse({ amount: text, asset: currency });
+  if (!parsed.success) throw fault("validation_failed", { pointer: "/query/amount" });
+  return { amount: parsed.data };
+}
+
+/** What an intent of the link says. The link's own words go before the payer's. */
+function asIntent(link: LinkRow, { payment, customer, merchantReference, metadata }: LinkCheckoutInput) {
+  const { merchantName: name, merchantCity: city, merchantCountryCode: countryCode } = link;
+  return {
+    ...{ payment, customer, provider: "evm" as const },
+    merchant: { name, city, countryCode },
+    merchantReference: link.merchantReference ?? merchantReference,
+    metadata: { ...metadata, ...link.metadata, paymentLinkId: link.id },
+    returnUrl: link.returnUrl ?? undefined,
+    // A place of few is not kept for long by somebody who does not pay.
+    expiresInSeconds: link.maxPayments === null ? undefined : 900,
+  };
+}
+
+async function keepLines(
+  tx: Tx,
+  { newId, now }: Making,
+  { merchantId, currency, lines }: LinkRow,
+  intentId: `pi_${string}`,
+): Promise<void> {
+  const ids = lines.map(({ productId }) => productId);
+  const priced = priceLines(await findProducts(tx, merchantId, ids), currency, lines);
+  await keepCart(tx, { merchantId, newId, now }, { intentId, currency, lines: priced.lines });
+}
+
+/** Closes the link to agents once its places are gone. From then on none can begin to pay it, so one who has begun is seen
+ *  here, and the place is theirs. */
+async function takePlace(desk: CheckoutDesk, tx: Tx, link: LinkRow, now: Date): Promise<void> {
+  const after = await findLink(tx, now, link);
+  await publishLink(desk, tx, after, now);
+  const wanted = after.taken + after.reserved + (await uncountedAgents(desk, tx, link));
+  if (wanted > (link.maxPayments ?? wanted)) throw notPayable(reasons.pending);
+}
+
+const QUOTA = 50;
+const HOUR_MS = 3_600_000;
+
+/** How many intents one address may leave unpaid on a link in an hour. Source: merchant-api.md §3.3. */
+async function demandQuota(tx: Tx, link: LinkRow, address: `0x${string}`, now: Date): Promise<void> {
+  const { createdAt, intentId } = paymentLinkCheckout;
+  const unpaid = await tx
+    .select({ createdAt })
+    .from(paymentLinkCheckout)
+    .innerJoin(
+      paymentIntent,
+      and(eq(paymentIntent.merchantId, paymentLinkCheckout.merchantId), eq(paymentIntent.id, intentId)),
+    )
+    .where(
+      and(
+        eq(paymentLinkCheckout.merchantId, link.merchantId),
+        eq(paymentLinkCheckout.linkId, link.id),
+        sql`${paymentLinkCheckout.address} = ${sql.param(address, paymentLinkCheckout.address)}`,
+        gt(createdAt, new Date(now.getTime() - HOUR_MS)),
+        or(eq(paymentIntent.status, "created"), eq(paymentIntent.clearingState, "awaiting-funds")),
+        gt(paymentIntent.expiresAt, now),
+      ),
+    )
+    .orderBy(asc(createdAt))
+    .limit(QUOTA);
+  const [oldest] = unpaid;
+  if (!oldest || unpaid.length < QUOTA) return;
+  const waitMs = oldest.createdAt.getTime() + HOUR_MS - now.getTime();
+  throw fault("rate_limited", { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
+}

@@ -1,0 +1,124 @@
+import { sql } from "drizzle-orm";
+import type { Facilitator, Payable } from "#facilitator";
+import { unreachable } from "#kernel/fault";
+import type { Tx } from "#store";
+import { findMerchant } from "../../merchant/verbs/merchant.ts";
+import { asPrice } from "../../payment-intent/verbs/rails.ts";
+import { type LinkRow, linkUrl, type Standing } from "../present.ts";
+import { type LinkObstacle, obstacleOf, placesLeft } from "../state.ts";
+import { paymentLink } from "../tables.ts";
+import { isIt } from "./standing.ts";
+
+const MAX_TIMEOUT_SECONDS = 300;
+
+export interface Publishing {
+  readonly facilitator: Pick<Facilitator, "project" | "readmit" | "offer">;
+  readonly baseUrl: string;
+}
+
+/** Tells the facilitator what a link can be paid with by agents, in the transaction that made it so. A link that is bounded
+ *  in number is paid by one agent after the other, so that no two take its last place. Not offered to agents directly:
+ *  an open link, whose amount its payer names at checkout, and one in a currency without a coin at parity, whose price
+ *  moves; both are paid by the
+ *  intent of a checkout, which a visit of their agent URL makes. */
+export async function publishLink(
+  publishing: Publishing,
+  tx: Tx,
+  standing: Standing,
+  now: Date,
+): Promise<void> {
+  const kept = await keepCost(tx, standing);
+  const { link } = kept;
+  const price = link.amount === null ? null : asPrice({ amount: link.amount, asset: link.currency });
+  if (!price || price.amount === 0n) return;
+  const closing = closingOf(kept, now);
+  const { feeBps } = await findMerchant(tx, link.merchantId);
+  await publishing.facilitator.project(tx, payableOf(publishing, kept, { price, closing, feeBps }));
+  if (link.maxPayments !== null && closing === null && (await isHolderCounted(publishing, tx, link)))
+    await publishing.facilitator.readmit(tx, link.id);
+}
+
+/** What a cart costs by now stays with it: one that has lost its price is closed at its last one. */
+async function keepCost(tx: Tx, standing: Standing): Promise<Standing> {
+  const { link, total } = standing;
+  if (link.kind !== "cart" || total === null || total === link.amount) return standing;
+  await tx.update(paymentLink).set({ amount: total }).where(isIt(link.merchantId, link.id));
+  return { ...standing, link: { ...link, amount: total } };
+}
+
+interface Terms {
+  readonly price: Payable["price"];
+  readonly closing: string | null;
+  readonly feeBps: number;
+}
+
+function payableOf({ baseUrl }: Publishing, { link }: Standing, { price, closing, feeBps }: Terms): Payable {
+  return {
+    id: link.id,
+    kind: "payment-link",
+    merchantId: link.merchantId,
+    merchantName: link.merchantName,
+    url: `${baseUrl}/x402/payables/${link.id}`,
+    title: link.title,
+    description: `A payment to ${link.merchantName}`,
+    mimeType: "application/json",
+    price,
+    rails: [],
+    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+    paymentFlow: "upfront",
+    serviceName: null,
+    tags: [],
+    iconUrl: null,
+    extensions: {},
+    feeBps,
+    once: link.maxPayments !== null,
+    listed: link.listed,
+    closedAt: closing === null ? null : link.updatedAt,
+    closedAs: closing,
+    expiresAt: link.expiresAt,
+    number: link.merchantReference,
+    pageUrl: linkUrl(baseUrl, link),
+    createdAt: link.createdAt,
+    updatedAt: link.updatedAt,
+  };
+}
+
+function closingOf(standing: Standing, now: Date): string | null {
+  const obstacle = obstacleOf(standing, now);
+  if (obstacle !== null) return wordOf(obstacle);
+  return placesLeft(standing) === 0 ? "pending" : null;
+}
+
+function wordOf(obstacle: LinkObstacle): string {
+  switch (obstacle) {
+    case "unpriced":
+      return "disabled";
+    case "disabled":
+    case "expired":
+    case "paid":
+    case "pending":
+      return obstacle;
+    default:
+      return unreachable(obstacle);
+  }
+}
+
+/** Whether the agent's payment that holds the link stands among those that were counted. */
+async function isHolderCounted({ facilitator }: Publishing, tx: Tx, link: LinkRow): Promise<boolean> {
+  const offer = await facilitator.offer({ by: "id", id: link.id });
+  return offer?.paymentId ? isRecorded(tx, link, offer.paymentId) : false;
+}
+
+/** How many agents are paying the link who were not counted: none or one, since one after the other may. */
+export async function uncountedAgents({ facilitator }: Publishing, tx: Tx, link: LinkRow): Promise<number> {
+  const offer = await facilitator.offer({ by: "id", id: link.id });
+  if (!offer?.paymentId) return 0;
+  return offer.state === "held" || !(await isRecorded(tx, link, offer.paymentId)) ? 1 : 0;
+}
+
+async function isRecorded(tx: Tx, { merchantId }: LinkRow, paymentId: string): Promise<boolean> {
+  const { rows } = await tx.execute(sql`
+    SELECT 1 FROM clearing WHERE merchant_id = ${merchantId} AND provider_reference = ${paymentId}
+      AND execution_path = 'x402'`);
+  return rows.length > 0;
+}

@@ -1,0 +1,62 @@
+import type { Facilitator } from "#facilitator";
+import type { Money } from "#kernel/money";
+import type { Database } from "#store";
+import { fault } from "../../http/faults.ts";
+import { MoneyInput, parseAmount, presentAmount } from "../../http/money.ts";
+import { ExecutionPath, type Rail } from "../../rate/schema.ts";
+import { convert, listRails, type Rates } from "../../rate/verbs.ts";
+import type { Standing } from "../present.ts";
+import type { LinkRail, LinkRailQuery, PaymentLinkPath } from "../schema.ts";
+import { findLinkById } from "./standing.ts";
+
+interface RailDesk {
+  readonly db: Database;
+  readonly facilitator: Pick<Facilitator, "rails">;
+  readonly rates: Rates;
+}
+
+/** The ways to pay a link, each with what it costs there now. A rail that has no price now is a line that is not
+ *  available. Faults: `not_found`, `validation_failed`, `too_many_decimals`. Source: interface §4. */
+export async function listLinkRails(
+  desk: RailDesk,
+  { now, input }: { readonly now: Date; readonly input: PaymentLinkPath & LinkRailQuery },
+): Promise<readonly LinkRail[]> {
+  const standing = await findLinkById(desk.db.pool, now, input.id);
+  const amount = amountOf(standing, input.amount);
+  const { currency } = standing.link;
+  const rails = listRails({ ...desk, executionPaths: ExecutionPath.options });
+  return Promise.all(
+    rails.map(async ({ decimals: _, transferMethod: __, minimum, ...rail }) => ({
+      ...rail,
+      ...(await priceOn(desk.rates, { asset: rail.asset, minimum }, { amount, currency })),
+    })),
+  );
+}
+
+function amountOf({ link, total }: Standing, asked: string | undefined): Money | null {
+  const asset = link.currency;
+  if (link.kind !== "open") return total === null ? null : { amount: total, asset };
+  if (asked === undefined) return null;
+  const parsed = MoneyInput.safeParse({ amount: asked, asset });
+  if (!parsed.success) throw fault("validation_failed", { pointer: "/query/amount" });
+  return parseAmount(parsed.data, "/query");
+}
+
+async function priceOn(
+  rates: Rates,
+  { asset, minimum }: Pick<Rail, "asset" | "minimum">,
+  { amount, currency }: { readonly amount: Money | null; readonly currency: string },
+): Promise<Pick<LinkRail, "amount" | "rate" | "available">> {
+  const answer = await rates.rate({ from: currency, to: asset });
+  if (!answer.ok) {
+    const none = presentAmount({ amount: 0n, asset });
+    return { amount: none, rate: { scaledRate: "0", source: "none" }, available: false };
+  }
+  const { scaledRate, source } = answer.rate;
+  const due = amount && convert(amount, answer.rate);
+  return {
+    amount: due && presentAmount(due),
+    rate: { scaledRate: scaledRate.toString(), source },
+    available: due === null || due.amount >= parseAmount(minimum, "").amount,
+  };
+}

@@ -1,0 +1,172 @@
+import { and, asc, isNotNull, lte } from "drizzle-orm";
+import { errorFields } from "#kernel/log";
+import { outbox, type Tx } from "#store";
+import { blank, sellerOf } from "../../invoice/verbs/create.ts";
+import type { InvoiceDesk } from "../../invoice/verbs/desk.ts";
+import { insertIssued } from "../../invoice/verbs/issue.ts";
+import { findMerchant } from "../../merchant/verbs/merchant.ts";
+import type { SubscriptionRow } from "../present.ts";
+import { countDue, cycleAt } from "../schedule.ts";
+import { isBilling } from "../state.ts";
+import { subscription, subscriptionCycle } from "../tables.ts";
+import { changeSubscription, factOf, isIt, moveSubscription } from "./move.ts";
+import { pauseLocked } from "./pause.ts";
+
+/** Cycles at a time in one process, and how many of them before others have their turn. */
+const LANES = 4;
+const GROUP = 50;
+const AFTER_FAULT_MS = 60_000;
+/** More missed cycles than these are not a downtime: a person has to look. */
+const MOST_MISSED = 31;
+type Named = Pick<SubscriptionRow, "merchantId" | "id">;
+
+/** Issues cycles that are due, oldest first, each in a transaction of its own; how many. What somebody else has in hand is
+ *  left to him. */
+export async function billDue(desk: InvoiceDesk): Promise<number> {
+  const lanes = await Promise.all(Array.from({ length: LANES }, () => billSome(desk)));
+  return lanes.reduce((sum, done) => sum + done, 0);
+}
+
+async function billSome(desk: InvoiceDesk): Promise<number> {
+  for (let done = 0; done < GROUP; done += 1) if (!(await billNext(desk))) return done;
+  return GROUP;
+}
+
+/** False when there is nothing left to do. */
+async function billNext(desk: InvoiceDesk): Promise<boolean> {
+  let named: Named | null = null;
+  try {
+    return await desk.db.tx(async (tx) => {
+      const [row] = await tx
+        .select()
+        .from(subscription)
+        .where(and(isNotNull(subscription.dueAt), lte(subscription.dueAt, desk.now())))
+        .orderBy(asc(subscription.dueAt))
+        .limit(1)
+        .for("update", { skipLocked: true });
+      if (!row) return false;
+      named = row;
+      await bringUp(tx, desk, row);
+      return true;
+    });
+  } catch (error) {
+    if (!named) throw error;
+    await postpone(desk, named, error);
+    return true;
+  }
+}
+
+/** What fails must not keep the others from their turn. */
+async function postpone({ db, now, log }: InvoiceDesk, named: Named, error: unknown): Promise<void> {
+  log.error(
+    { subscription: named.id, ...errorFields(error) },
+    "a cycle could not be issued; it is tried again",
+  );
+  const dueAt = new Date(now().getTime() + AFTER_FAULT_MS);
+  await db.pool
+    .update(subscription)
+    .set({ dueAt })
+    .where(and(isIt(named), lte(subscription.dueAt, now())));
+}
+
+/** The one thing that is due now of a subscription in hand: its end, or its next cycle. */
+export async function bringUp(tx: Tx, desk: InvoiceDesk, row: SubscriptionRow): Promise<SubscriptionRow> {
+  const now = desk.now();
+  if (row.nextBillingAt === null || !isBilling(row.state)) return end(tx, desk, row, now);
+  const missed = leftOf(row, countDue(row, row.nextIndex, now));
+  if (missed > MOST_MISSED) return giveUp(tx, desk, row, missed);
+  return issueCycle(tx, desk, row, missed);
+}
+
+/** No more than its end and its number of cycles allow. */
+function leftOf({ maxCycles, billedCycles }: SubscriptionRow, due: number): number {
+  return maxCycles === null ? due : Math.min(due, maxCycles - billedCycles);
+}
+
+function end(tx: Tx, desk: InvoiceDesk, row: SubscriptionRow, now: Date): Promise<SubscriptionRow> {
+  const changes = { cancelledAt: now, pausedAt: null };
+  return moveSubscription(tx, desk, { row, trigger: "cancel", changes });
+}
+
+async function giveUp(
+  tx: Tx,
+  desk: InvoiceDesk,
+  row: SubscriptionRow,
+  missed: number,
+): Promise<SubscriptionRow> {
+  desk.log.error(
+    { subscription: row.id, merchantId: row.merchantId, missed },
+    "too many cycles were missed: the subscription is paused until its merchant resumes it",
+  );
+  // It pauses where it stopped, so that resuming does not bring the flood after all.
+  const pausedAt = cycleAt(row, row.nextIndex);
+  return pauseLocked(tx, desk, row, { pausedAt, reason: `${missed} cycles were missed`, missed });
+}
+
+async function issueCycle(
+  tx: Tx,
+  desk: InvoiceDesk,
+  row: SubscriptionRow,
+  missed: number,
+): Promise<SubscriptionRow> {
+  const index = row.nextIndex;
+  const [startsAt, endsAt] = [cycleAt(row, index), cycleAt(row, index + 1)];
+  const key = { merchantId: row.merchantId, subscriptionId: row.id, cycleIndex: index };
+  const invoiceId = desk.newId("inv");
+  const made = await tx
+    .insert(subscriptionCycle)
+    .values({ ...key, state: "issued", invoiceId, startsAt, endsAt, createdAt: desk.now() })
+    .onConflictDoNothing()
+    .returning({ cycleIndex: subscriptionCycle.cycleIndex });
+  const batch = row.batch ?? (missed > 1 ? invoiceId : null);
+  const after = { nextIndex: index + 1, batch: missed > 1 ? batch : null };
+  // It fell into a pause: skipped for good.
+  if (made.length === 0) return changeSubscription(tx, desk, row, after);
+  await writeInvoice(tx, desk, row, { index, startsAt, endsAt, invoiceId, batch, isLast: missed <= 1 });
+  return changeSubscription(tx, desk, row, { ...after, billedCycles: row.billedCycles + 1 });
+}
+
+interface Cycle {
+  readonly index: number;
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+  readonly invoiceId: `inv_${string}`;
+  readonly batch: string | null;
+  readonly isLast: boolean;
+}
+
+async function writeInvoice(tx: Tx, desk: InvoiceDesk, row: SubscriptionRow, cycle: Cycle): Promise<void> {
+  const merchant = await findMerchant(tx, row.merchantId);
+  const { startsAt, endsAt, index, invoiceId, batch } = cycle;
+  const createdAt = desk.now();
+  const name = `${row.description} (${dayOf(startsAt)} to ${dayOf(endsAt)})`;
+  const { issuedAt: _, sequence: __, number: ___, remindAt: ____, ...unissued } = blank;
+  await insertIssued(tx, desk, {
+    row: {
+      ...unissued,
+      ...sellerOf(merchant),
+      id: invoiceId,
+      buyer: { name: row.customerName, email: row.customerEmail, taxId: null, address: null },
+      currency: row.currency,
+      lines: [{ productId: null, name, unitPrice: row.amount.toString(), quantity: 1 }],
+      total: row.amount,
+      notes: null,
+      metadata: row.metadata,
+      daysUntilDue: row.daysUntilDue,
+      sendEmail: row.sendEmail,
+      subscriptionId: row.id,
+      cycleIndex: index,
+      periodStart: startsAt,
+      periodEnd: endsAt,
+      createdAt,
+      updatedAt: createdAt,
+    },
+    prefix: merchant.invoicePrefix,
+    batch,
+    isLastOfBatch: cycle.isLast,
+  });
+  const told = { previous: null, invoiceId, cycleIndex: index, batch };
+  await outbox.append(tx, [factOf(desk.newId, row, { type: "subscription.cycle_issued", ...told })]);
+}
+
+const dayOf = (at: Date) => at.toISOString().slice(0, 10);

@@ -1,0 +1,60 @@
+import type { Money } from "#kernel/money";
+import type { Call } from "../../http/context.ts";
+import { fault } from "../../http/faults.ts";
+import type { InvoiceDesk } from "../../invoice/verbs/desk.ts";
+import { presentSubscription, type SubscriptionRow } from "../present.ts";
+import { cycleAt, firstAfter } from "../schedule.ts";
+import type { CancelInput, Subscription, SubscriptionChange, SubscriptionPath } from "../schema.ts";
+import { changeSubscription, lockSubscription, moveSubscription } from "./move.ts";
+
+/** Changes what the next cycle asks for. Faults: `not_found`, `version_conflict`, `subscription_cancelled`,
+ *  `subscription_behind`. */
+export async function editSubscription(
+  desk: InvoiceDesk,
+  { ctx, input, money }: Call<SubscriptionPath & SubscriptionChange> & { readonly money: Money | null },
+): Promise<Subscription> {
+  ctx.demand("catalog:manage");
+  return ctx.tx(async (tx) => {
+    const row = await lockSubscription(tx, { merchantId: ctx.merchantId, id: input.id });
+    if (row.state === "cancelled") throw fault("subscription_cancelled");
+    if (input.version !== undefined && input.version !== row.version)
+      throw fault("version_conflict", { currentVersion: row.version, pointer: "/version" });
+    // What is due was agreed to as it stands.
+    if (row.nextBillingAt !== null && row.nextBillingAt <= desk.now()) throw fault("subscription_behind");
+    const { description, daysUntilDue, metadata } = input;
+    const changes = {
+      ...(money && { amount: money.amount, currency: money.asset }),
+      ...(description !== undefined && { description }),
+      ...(daysUntilDue !== undefined && { daysUntilDue }),
+      ...(metadata !== undefined && { metadata }),
+    };
+    if (Object.keys(changes).length === 0) return presentSubscription(row);
+    return presentSubscription(await changeSubscription(tx, desk, row, changes));
+  });
+}
+
+/** Ends it, now or when its period ends. Repeated it is as it is. Fault: `not_found`. */
+export async function cancelSubscription(
+  desk: InvoiceDesk,
+  { ctx, input }: Call<SubscriptionPath & CancelInput>,
+): Promise<Subscription> {
+  ctx.demand("catalog:manage");
+  return ctx.tx(async (tx) => {
+    const row = await lockSubscription(tx, { merchantId: ctx.merchantId, id: input.id });
+    if (row.state === "cancelled") return presentSubscription(row);
+    const now = desk.now();
+    const voidsOpen = row.voidsOpen || input.voidOpenInvoices;
+    const cancelAt = input.at === "period-end" ? periodEnd(row, now) : null;
+    if (cancelAt)
+      return presentSubscription(await changeSubscription(tx, desk, row, { cancelAt, voidsOpen }));
+    const changes = { cancelledAt: now, cancelAt: null, pausedAt: null, batch: null, voidsOpen };
+    return presentSubscription(await moveSubscription(tx, desk, { row, trigger: "cancel", changes }));
+  });
+}
+
+/** When the cycle that runs now ends; null before the first and after the last. */
+function periodEnd(row: SubscriptionRow, now: Date): Date | null {
+  const isOver = row.maxCycles !== null && row.billedCycles >= row.maxCycles;
+  const next = firstAfter(row, now);
+  return isOver || next === 0 ? null : cycleAt(row, next);
+}

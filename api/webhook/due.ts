@@ -1,0 +1,100 @@
+import { and, eq, getTableColumns, sql } from "drizzle-orm";
+import { type Database, decodeRows, toArray } from "#store";
+import type { DeliveryRow, EndpointRow, EventRow } from "./present.ts";
+import { QUICK_ATTEMPTS } from "./schedule.ts";
+import { event, webhookDelivery, webhookEndpoint } from "./tables.ts";
+
+/** A process that dies is noticed after so long; longer than any attempt takes. */
+export const LEASE_SECONDS = 30;
+
+const lease = sql`now() + make_interval(secs => ${LEASE_SECONDS})`;
+
+/** Takes up to `limit` endpoints that something is due to, for this process alone, those first that were served longest
+ *  ago. Walks from one endpoint with pending deliveries to the next, so that a long queue of one costs no more than a
+ *  short one. */
+export async function takeEndpoints(
+  { pool }: Database,
+  { now, limit }: { readonly now: Date; readonly limit: number },
+): Promise<readonly EndpointRow[]> {
+  const { rows } = await pool.execute(sql`
+    WITH RECURSIVE waiting AS (
+      (SELECT merchant_id, endpoint_id FROM webhook_delivery WHERE state = 'pending' ORDER BY merchant_id, endpoint_id LIMIT 1)
+      UNION ALL SELECT next.merchant_id, next.endpoint_id FROM waiting CROSS JOIN LATERAL (
+        SELECT merchant_id, endpoint_id FROM webhook_delivery
+        WHERE state = 'pending' AND (merchant_id, endpoint_id) > (waiting.merchant_id, waiting.endpoint_id)
+        ORDER BY merchant_id, endpoint_id LIMIT 1) AS next
+    ), free AS (
+      SELECT place.merchant_id, place.id FROM waiting JOIN webhook_endpoint AS place
+        ON place.merchant_id = waiting.merchant_id AND place.id = waiting.endpoint_id
+      WHERE place.enabled AND place.deleted_at IS NULL AND (place.leased_until IS NULL OR place.leased_until <= now())
+        AND EXISTS (SELECT 1 FROM webhook_delivery AS due WHERE due.merchant_id = place.merchant_id
+          AND due.endpoint_id = place.id AND due.state = 'pending' AND due.due_at <= ${now.toISOString()})
+      ORDER BY place.leased_until NULLS FIRST LIMIT ${limit} FOR UPDATE OF place SKIP LOCKED
+    )
+    UPDATE webhook_endpoint SET leased_until = ${lease}, lease = lease + 1 FROM free
+    WHERE webhook_endpoint.merchant_id = free.merchant_id AND webhook_endpoint.id = free.id
+    RETURNING webhook_endpoint.*`);
+  return decodeRows(getTableColumns(webhookEndpoint), rows);
+}
+
+/** Holds an endpoint longer, and tells how it is now; null when it was lost, disabled or deleted. */
+export async function keepEndpoint({ pool }: Database, held: EndpointRow): Promise<EndpointRow | null> {
+  const [row] = await pool
+    .update(webhookEndpoint)
+    .set({ leasedUntil: lease })
+    .where(and(isHeld(held), eq(webhookEndpoint.enabled, true), sql`${webhookEndpoint.deletedAt} IS NULL`))
+    .returning();
+  return row ?? null;
+}
+
+export async function leaveEndpoint({ pool }: Database, held: EndpointRow): Promise<void> {
+  await pool.update(webhookEndpoint).set({ leasedUntil: sql`now()` }).where(isHeld(held));
+}
+
+function isHeld({ merchantId, id, lease: count }: EndpointRow) {
+  return and(
+    eq(webhookEndpoint.merchantId, merchantId),
+    eq(webhookEndpoint.id, id),
+    eq(webhookEndpoint.lease, count),
+  );
+}
+
+/** A delivery to make, with its event. */
+export interface Due {
+  readonly delivery: DeliveryRow;
+  readonly event: EventRow;
+}
+
+/** What is due to an endpoint, save what this process has in hand. Of one thing the first event goes first: a later one
+ *  waits while an earlier one is due, or is still in its first quick attempts; not longer, or one that is refused would
+ *  hold up all that follows. */
+export async function readDue(
+  { pool }: Database,
+  { merchantId, id }: Pick<EndpointRow, "merchantId" | "id">,
+  { now, inHand, limit }: { readonly now: Date; readonly inHand: readonly string[]; readonly limit: number },
+): Promise<readonly Due[]> {
+  const at = now.toISOString();
+  // Counted, not asked for by NOT EXISTS: the planner makes a join of that, which reads the whole queue for each row while
+  // it has no statistics of a queue that has just become long. The order is that of the index which is meant.
+  const before = sql`SELECT 1 FROM webhook_delivery AS earlier
+    WHERE earlier.merchant_id = due.merchant_id AND earlier.endpoint_id = due.endpoint_id AND earlier.subject = due.subject
+      AND earlier.sequence < due.sequence AND earlier.state = 'pending'
+      AND (earlier.tries < ${QUICK_ATTEMPTS} OR earlier.due_at <= ${at})
+    ORDER BY earlier.sequence LIMIT 1`;
+  const page = sql`SELECT due.merchant_id, due.id FROM webhook_delivery AS due
+    WHERE due.merchant_id = ${merchantId} AND due.endpoint_id = ${id} AND due.state = 'pending' AND due.due_at <= ${at}
+      AND due.id <> ALL(${toArray([...inHand], "text")}) AND (SELECT count(*) FROM (${before}) AS waits) = 0
+    ORDER BY due.due_at, due.sequence LIMIT ${limit}`;
+  return pool
+    .select({ delivery: webhookDelivery, event })
+    .from(webhookDelivery)
+    .innerJoin(
+      sql`(${page}) AS page`,
+      sql`(${webhookDelivery.merchantId}, ${webhookDelivery.id}) = (page.merchant_id, page.id)`,
+    )
+    .innerJoin(
+      event,
+      and(eq(event.merchantId, webhookDelivery.merchantId), eq(event.id, webhookDelivery.eventId)),
+    )
+    .orderBy(webhookDelivery.dueAt, webhookDelivery.sequence);
+}

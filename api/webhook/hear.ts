@@ -1,0 +1,118 @@
+import { and, eq, inArray, isNull, sql } from "drizzle-orm";
+import { assert } from "#kernel/fault";
+import { type NewId, timeOf } from "#kernel/id";
+import { insertMany, outbox, type Tx } from "#store";
+import type { EventFamily } from "../http/event.ts";
+import { PING } from "./events.ts";
+import { isMeant } from "./pattern.ts";
+import type { EndpointRow } from "./present.ts";
+import { type EventData, event, webhookDelivery, webhookEndpoint } from "./tables.ts";
+
+interface Hearing {
+  readonly families: readonly EventFamily[];
+  readonly newId: NewId;
+  /** By the merchants' clock. */
+  readonly now: () => Date;
+  /** The current revision: what families present is in its shape. */
+  readonly apiVersion: string;
+}
+type Written = Pick<typeof event.$inferSelect, "merchantId" | "id" | "type" | "subject" | "sequence">;
+
+/** Writes down what merchants are told, and queues it for those who listen, in the transaction that delivers the facts.
+ *  Hundreds of facts cost as many statements as one. Told twice, written once. */
+export function webhookHearer(hearing: Hearing) {
+  const familyOf = new Map(hearing.families.flatMap((each) => each.types.map((type) => [type, each])));
+  return async (tx: Tx, facts: readonly outbox.Fact[]): Promise<void> => {
+    const told = facts.filter(({ type }) => familyOf.has(type));
+    if (told.length === 0) return;
+    const written = await writeEvents(tx, hearing, await present(tx, hearing, told));
+    if (written.length > 0) await fanOut(tx, hearing, written);
+  };
+}
+
+interface Presented {
+  readonly fact: outbox.Fact;
+  readonly object: object;
+}
+
+/** One call for each family. What is gone is not told of. */
+async function present(
+  tx: Tx,
+  { families }: Hearing,
+  facts: readonly outbox.Fact[],
+): Promise<readonly Presented[]> {
+  const all: Presented[] = [];
+  for (const family of families) {
+    const mine = facts.filter(({ type }) => family.types.includes(type));
+    if (mine.length === 0) continue;
+    const objects = await family.present(tx, mine);
+    assert(objects.length === mine.length, "a family presents as many objects as it was given facts");
+    for (const [i, fact] of mine.entries()) {
+      const object = objects[i];
+      if (object) all.push({ fact, object });
+    }
+  }
+  return all;
+}
+
+async function writeEvents(
+  tx: Tx,
+  { now, apiVersion }: Hearing,
+  presented: readonly Presented[],
+): Promise<readonly Written[]> {
+  if (presented.length === 0) return [];
+  const sequences = await outbox.sequencesOf(
+    tx,
+    presented.map(({ fact }) => fact.id),
+  );
+  const createdAt = now();
+  const rows = presented.map(({ fact, object }) => {
+    const { id, merchantId, type, subject, payload } = fact;
+    const sequence = sequences.get(id);
+    assert(sequence !== undefined, "a fact that is told was written");
+    const data: EventData = { object, previous: previousIn(payload) };
+    return { merchantId, id, type, subject, sequence, data, apiVersion, occurredAt: timeOf(id), createdAt };
+  });
+  const { rows: fresh } = await tx.execute<{ id: string }>(
+    sql`${insertMany(event, rows)} ON CONFLICT DO NOTHING RETURNING id`,
+  );
+  const isFresh = new Set(fresh.map(({ id }) => id));
+  return rows.filter(({ id }) => isFresh.has(id)).sort((a, b) => a.sequence - b.sequence);
+}
+
+function previousIn({ previous }: outbox.Fact["payload"]): object | null {
+  return typeof previous === "object" ? previous : null;
+}
+
+type Listener = Pick<EndpointRow, "merchantId" | "id" | "events">;
+
+/** A row for each event and endpoint that listens to it. */
+async function fanOut(tx: Tx, { newId, now }: Hearing, events: readonly Written[]): Promise<void> {
+  const listeners = await listenersOf(tx, [...new Set(events.map(({ merchantId }) => merchantId))]);
+  const at = now();
+  const rows = events.flatMap(({ merchantId, id: eventId, type, subject, sequence }) =>
+    (listeners.get(merchantId) ?? [])
+      .filter((listener) => (type === PING ? listener.id === subject : isMeant(type, listener.events)))
+      .map(({ id: endpointId }) => ({
+        ...{ merchantId, id: newId("whd"), endpointId, eventId, type, subject, sequence },
+        ...{ state: "pending" as const, tries: 0, attempts: [], dueAt: at, version: 1 },
+        ...{ createdAt: at, updatedAt: at },
+      })),
+  );
+  if (rows.length > 0) await tx.execute(sql`${insertMany(webhookDelivery, rows)} ON CONFLICT DO NOTHING`);
+}
+
+async function listenersOf(
+  tx: Tx,
+  merchants: readonly string[],
+): Promise<ReadonlyMap<string, readonly Listener[]>> {
+  const { merchantId, id, events, enabled, deletedAt } = webhookEndpoint;
+  const found = await tx
+    .select({ merchantId, id, events })
+    .from(webhookEndpoint)
+    .where(and(inArray(merchantId, [...merchants]), eq(enabled, true), isNull(deletedAt)));
+  const byMerchant = new Map<string, Listener[]>();
+  for (const listener of found)
+    byMerchant.set(listener.merchantId, [...(byMerchant.get(listener.merchantId) ?? []), listener]);
+  return byMerchant;
+}
