@@ -6,10 +6,16 @@ import type { NewId } from "#kernel/id";
 import type { Log } from "#kernel/log";
 import { systemRandom } from "#kernel/system";
 import type { Database, outbox, Tx } from "#store";
+import { cartRoutes } from "./cart/routes.ts";
+import { catalogRoutes } from "./catalog/routes.ts";
 import { clearingHearer } from "./clearing/hear.ts";
 import { clearingLoops, type MoneyLoop } from "./clearing/loop.ts";
 import { clearingRoutes } from "./clearing/routes.ts";
+import { customerRoutes } from "./customer/routes.ts";
 import { mountDocs } from "./docs.ts";
+import { proofKey } from "./documents/proof.ts";
+import { documentRoutes, mountProofKey } from "./documents/routes.ts";
+import { eventFamilies } from "./events.ts";
 import { healthRoutes, type Readiness } from "./health.ts";
 import type { Edge } from "./http/context.ts";
 import { keyCors } from "./http/cors.ts";
@@ -22,15 +28,25 @@ import { answerNotFound } from "./http/not-found.ts";
 import { onError } from "./http/problem.ts";
 import { requestContext } from "./http/request-id.ts";
 import { refuseInvalid } from "./http/route.ts";
-import { createSafeFetch, type SafeFetch } from "./http/safe-fetch.ts";
+import { createSafeFetch, deliveryLimits, type SafeFetch } from "./http/safe-fetch.ts";
 import { currentOf, echoVersion, type Revision, revisions, serviceVersion } from "./http/version.ts";
 import { createWrites } from "./http/writes.ts";
+import { invoiceHearer, invoiceLoops } from "./invoice/loop.ts";
+import { invoiceRoutes } from "./invoice/routes.ts";
+import { mailJobs } from "./mail/jobs.ts";
+import type { Mailer } from "./mail/port.ts";
+import { mailHearer } from "./mail/sources/index.ts";
 import { createAuthenticator } from "./merchant/authenticate.ts";
 import { createOriginBook } from "./merchant/known-origin.ts";
 import { merchantRoutes } from "./merchant/routes.ts";
 import { addDocument } from "./openapi.ts";
+import { mountPages } from "./pages/routes.tsx";
 import { paymentRoutes } from "./payment/routes.ts";
 import { paymentIntentRoutes } from "./payment-intent/routes.ts";
+import { linkIntents } from "./payment-link/agents.ts";
+import { linkHearer } from "./payment-link/hear.ts";
+import { paymentLinkRoutes } from "./payment-link/routes.ts";
+import { payoutHearer } from "./payout/events.ts";
 import { payoutRoutes } from "./payout/routes.ts";
 import { providerJobs } from "./provider/jobs.ts";
 import { providerHearer, providerLoop } from "./provider/loop.ts";
@@ -48,6 +64,15 @@ import { refundHearer, refundLoop } from "./refund/loop.ts";
 import { refundRoutes } from "./refund/routes.ts";
 import { resourceJobs } from "./resource/jobs.ts";
 import { resourceRoutes } from "./resource/routes.ts";
+import { subscriptionHearer, subscriptionLoops } from "./subscription/loop.ts";
+import { subscriptionRoutes } from "./subscription/routes.ts";
+import { createCourier } from "./webhook/courier.ts";
+import { describeEvents } from "./webhook/describe.ts";
+import { PING } from "./webhook/events.ts";
+import { webhookHearer } from "./webhook/hear.ts";
+import { webhookJobs } from "./webhook/jobs.ts";
+import { webhookRoutes } from "./webhook/routes.ts";
+import { createSeal } from "./webhook/seal.ts";
 import { describeAgentUrl, mountAgentUrl } from "./x402/agent-url.ts";
 import { type AgentDoor, mountAgentDoor } from "./x402/agents.ts";
 import { mountDocuments } from "./x402/documents.ts";
@@ -56,11 +81,17 @@ import { mountPayments } from "./x402/payments.ts";
 import { describePayments, x402Routes } from "./x402/routes.ts";
 
 export type { MoneyLoop } from "./clearing/loop.ts";
+export { type ProofProblem, problemOf as problemOfProof } from "./documents/proof.ts";
+export { eventReference, eventSchemas } from "./event-reference.ts";
 export type { Readiness } from "./health.ts";
 export { errorReference } from "./http/errors.ts";
 export type { Job } from "./http/job.ts";
 export { type Permission, permissions } from "./http/permissions.ts";
 export { createSafeFetch } from "./http/safe-fetch.ts";
+export { fileMailer } from "./mail/file.ts";
+export type { Mailer } from "./mail/port.ts";
+export { smtpMailer } from "./mail/smtp.ts";
+export { type MailBacklog, mailBacklog } from "./mail/verbs/backlog.ts";
 export { deriveKey, type KeyKind, type Secret } from "./merchant/key.ts";
 export type { MerchantInput } from "./merchant/schema.ts";
 export type { KeyInput } from "./merchant/verbs/key-row.ts";
@@ -118,6 +149,8 @@ export interface ApiDeps {
   readonly safeFetch?: SafeFetch;
   /** Outside companies that take money for us, beside a sandbox's simulated one. */
   readonly providers?: readonly ProviderAdapter[];
+  /** The way out for mail and the address that it comes from; without it none is written. */
+  readonly mail?: { readonly mailer: Mailer; readonly from: string } | undefined;
   /** What a sandbox can do to its world; without it the routes under `/v1/test` are not found. */
   readonly sandbox?: Sandbox | undefined;
 }
@@ -149,6 +182,8 @@ export function createApi({
   readonly loops: readonly MoneyLoop[];
   /** Who inside wants to know of facts. */
   readonly hearers: readonly Hearer[];
+  /** Ends what browsers keep open: this process is about to stop. */
+  readonly drain: () => void;
 } {
   const { masterSecret, version, allowLocalTargets } = config;
   const { loopDb = db } = rest;
@@ -162,6 +197,9 @@ export function createApi({
   const providers = new Map(adapters.map((each) => [each.name, each]));
   const now = () => merchantClock.now();
   const clearing = { db, facilitator, rates, baseUrl, isSandbox, newId, now, log };
+  const intentDesk = { ...clearing, providers: [...providers.keys()] };
+  const invoices = { ...clearing, providers: [] as const };
+  const mailDesk = rest.mail && { ...rest.mail, db: loopDb, baseUrl, clock, now, newId, log };
   const providerDesk = { db, providers, clock, log, refunds: { facilitator }, keeping: clearing };
   const edge: Edge = {
     db,
@@ -180,6 +218,13 @@ export function createApi({
   };
   const userAgent = `Farebox/${version} (+${baseUrl})`;
   const safeFetch = rest.safeFetch ?? createSafeFetch({ allowLocal: allowLocalTargets, userAgent });
+  const deliver =
+    rest.safeFetch ?? createSafeFetch({ allowLocal: allowLocalTargets, userAgent, limits: deliveryLimits });
+  const seal = createSeal(masterSecret, systemRandom);
+  const families = eventFamilies({ facilitator, baseUrl, now });
+  const allTypes = families.flatMap(({ types }) => types);
+  const posting = { db: loopDb, fetch: deliver, clock, now, newId, random: systemRandom, seal, log };
+  const courier = createCourier({ ...posting, revisions: later });
   const pricing: Pricing = { rates, facilitator, executionPaths: ExecutionPath.options };
   const app = new OpenAPIHono({ defaultHook: refuseInvalid });
   // Ahead of everything else: these answer without passing through the general middleware.
@@ -189,43 +234,73 @@ export function createApi({
   app.use(requestContext(edge), securityHeaders(baseUrl), rateHeaders);
   app.onError(onError);
   app.notFound(answerNotFound(app));
-  for (const path of ["/x402/*", "/openapi.json", "/errors/*"]) app.use(path, openCors);
+  for (const path of ["/x402/*", "/checkout/:id", "/openapi.json", "/errors/*"]) app.use(path, openCors);
   app.use("/v1/*", keyCors, echoVersion, privateAnswers, serviceVersion(later));
 
   app.openapiRoutes(healthRoutes({ version, revision: currentOf(later), ready }));
   app.openapiRoutes(errorRoutes);
   app.openapiRoutes(merchantRoutes({ random: systemRandom, masterSecret }));
+  app.openapiRoutes(customerRoutes());
   app.openapiRoutes(rateRoutes(pricing));
   app.openapiRoutes(quoteRoutes(pricing));
+  app.openapiRoutes(catalogRoutes());
   app.openapiRoutes(resourceRoutes({ facilitator, allowLocalTargets, safeFetch }));
-  app.openapiRoutes(paymentIntentRoutes({ ...clearing, providers: [...providers.keys()] }));
+  app.openapiRoutes(paymentIntentRoutes(intentDesk));
+  app.openapiRoutes(cartRoutes(intentDesk));
   app.openapiRoutes(clearingRoutes(clearing));
   app.openapiRoutes(paymentRoutes(clearing));
   app.openapiRoutes(refundRoutes({ facilitator }));
+  app.openapiRoutes(paymentLinkRoutes(intentDesk));
   app.openapiRoutes(payoutRoutes({ facilitator, coolingMs: edge.isSandbox ? 0 : COOLING_MS }));
+  const documents = { facilitator, baseUrl, key: proofKey(masterSecret) };
+  app.openapiRoutes(documentRoutes(documents));
+  app.openapiRoutes(
+    webhookRoutes({ seal, allowLocalTargets, allTypes, types: allTypes.filter((type) => type !== PING) }),
+  );
+  app.openapiRoutes(invoiceRoutes(invoices));
+  app.openapiRoutes(subscriptionRoutes(invoices));
   app.openapiRoutes(callbackRoutes({ providers, clock }));
   if (sandbox) app.openapiRoutes(sandboxRoutes({ ...sandbox, facilitator, machine: clock }));
   app.openapiRoutes(x402Routes({ facilitator, baseUrl }));
   app.openapiRoutes([payableIndex({ facilitator })] as const);
-  mountAgentUrl(app, { facilitator, baseUrl });
+  mountAgentUrl(app, { facilitator, baseUrl, derive: linkIntents(intentDesk) });
   mountDocuments(app, { facilitator, baseUrl });
+  const pages = mountPages(app, { clearing, intents: intentDesk, invoices, edge, baseUrl, clock });
   describePayments(app);
   describeAgentUrl(app);
+  mountProofKey(app, documents);
+  describeEvents(app, families);
   mountDocs(app);
   addDocument(app, { baseUrl, version });
   const jobs = [
     ...requestJobs({ db, clock: merchantClock }),
     ...resourceJobs({ db, facilitator, safeFetch, clock, log }),
     ...providerJobs(providerDesk),
+    ...webhookJobs({ db: loopDb, now }),
+    ...(mailDesk ? mailJobs(mailDesk) : []),
   ];
   return {
     app,
     jobs,
     loops: [
       ...clearingLoops({ ...clearing, db: loopDb }),
+      ...invoiceLoops({ ...invoices, db: loopDb }),
+      ...subscriptionLoops({ ...invoices, db: loopDb }),
       refundLoop({ db: loopDb, facilitator, clock: merchantClock, newId, log }),
       ...(providers.size > 0 ? [providerLoop({ ...providerDesk, db: loopDb })] : []),
+      courier,
     ],
-    hearers: [clearingHearer(clearing), refundHearer({ clock: merchantClock }), providerHearer(providerDesk)],
+    drain: pages.drain,
+    hearers: [
+      clearingHearer(clearing),
+      linkHearer(clearing),
+      refundHearer({ clock: merchantClock }),
+      invoiceHearer(invoices),
+      subscriptionHearer(invoices),
+      providerHearer(providerDesk),
+      payoutHearer({ newId }),
+      webhookHearer({ families, newId, now, apiVersion: currentOf(later) }),
+      ...(mailDesk ? [mailHearer(mailDesk)] : []),
+    ],
   };
 }

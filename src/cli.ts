@@ -12,6 +12,7 @@ import { type Database, outageOf, sqlState } from "#store";
 import { loadArtifacts, routerCreation } from "../contracts/index.ts";
 import { say, withDeployment } from "./commands/deployment.ts";
 import { addFactsCommands } from "./commands/facts.ts";
+import { addProofCommands } from "./commands/proof.ts";
 import { addReconcileCommand } from "./commands/reconcile.ts";
 import { ConfigProblem, readConfig } from "./config.ts";
 import { recordedParts } from "./dev/recorded-parts.ts";
@@ -153,6 +154,7 @@ program
     }),
   );
 
+addProofCommands(program);
 addReconcileCommand(program);
 addFactsCommands(program);
 

@@ -3,7 +3,9 @@ import {
   createSafeFetch,
   fixedRates,
   liveRates,
+  type Mailer,
   type MoneyLoop,
+  mailBacklog,
   openMovableClock,
   paymentCodec,
   quoter,
@@ -55,6 +57,8 @@ export interface Parts extends ChainParts {
   readonly checkpoint?: (step: Checkpoint) => Promise<void>;
   /** Other prices than those of the deployment's kind: made-up ones on a sandbox, those of the market elsewhere. */
   readonly rates?: Rates;
+  /** The way out for mail and the address that it comes from; without it none is written. */
+  readonly mail?: { readonly mailer: Mailer; readonly from: string } | undefined;
   /** What a sandbox needs for its test routes; not looked at where a chain is not local. */
   readonly sandbox?: SandboxParts | undefined;
 }
@@ -135,12 +139,13 @@ export async function compose(parts: Parts): Promise<House> {
     clock,
     log,
   });
-  const { app, jobs, loops, hearers } = createApi({
+  const { app, jobs, loops, hearers, drain } = createApi({
     db,
     loopDb,
     facilitator,
     agents,
     rates,
+    mail: parts.mail,
     sandbox,
     clock,
     newId,
@@ -169,6 +174,7 @@ export async function compose(parts: Parts): Promise<House> {
       health: () => health(engine),
       outlook: () => outlook(engine),
       imbalance: booksCheck(engine),
+      mail: () => mailBacklog(loopDb.pool),
       pools: () => ({ requests: db.usage(), loops: loopDb.usage() }),
     },
     reconcile: () => reconcileAll(engine),
@@ -183,6 +189,7 @@ export async function compose(parts: Parts): Promise<House> {
     async drain() {
       draining = true;
       if (!isSandbox) await clock.sleep(DRAIN_PAUSE_MS);
+      drain();
       running.drain();
     },
     async close() {
@@ -211,10 +218,18 @@ async function openSandbox(parts: Parts, given: SandboxParts, db: Database): Pro
 }
 
 /** Turn after turn while there is something to do, then a pause. */
-function looped({ clock, log, meter }: Engine, { name, everyMs, turn }: MoneyLoop): Loop {
-  return loop({ name, clock, log, meter, everyMs }, async (stopping) => {
+function looped({ clock, log, meter }: Engine, { name, everyMs, turn, stop }: MoneyLoop): Loop {
+  const running = loop({ name, clock, log, meter, everyMs }, async (stopping) => {
     while (!stopping.aborted && (await turn()) > 0);
   });
+  if (!stop) return running;
+  return {
+    ...running,
+    async stop() {
+      await running.stop();
+      await stop();
+    },
+  };
 }
 
 const BOOKS_EVERY_MS = 60_000;

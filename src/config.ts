@@ -21,6 +21,10 @@ export interface Config {
   /** Host names under which agents may call MCP, and of pages that may, beside our own and loopback. */
   readonly mcpHosts: readonly string[];
   readonly mcpOrigins: readonly string[];
+  /** Null: mails become files in the data folder. */
+  readonly smtpUrl: string | null;
+  /** The address that mails come from. */
+  readonly mailFrom: string;
   /** Null: the embedded database and local chain of the data folder. */
   readonly outside: OutsideParts | null;
 }
@@ -50,6 +54,7 @@ const known = [
   "FAREBOX_RATE_LIMITS",
   "FAREBOX_MCP_HOSTS",
   "FAREBOX_MCP_ORIGINS",
+  "FAREBOX_MAIL_FROM",
 ] as const;
 type Name = (typeof known)[number];
 type Env = Readonly<Record<string, string | undefined>>;
@@ -62,16 +67,19 @@ export function readConfig(env: Env): Config {
   if (stranger)
     throw new ConfigProblem(`${stranger} is not a setting of Farebox. Known: ${known.join(", ")}.`);
   const port = integer(env, "PORT", 4020, 1);
+  const publicUrl = baseUrl(env.FAREBOX_BASE_URL || `http://127.0.0.1:${port}`);
   return {
     port,
     metricsPort: integer(env, "METRICS_PORT", 0, 0),
     dataDir: env.FAREBOX_DATA || ".farebox",
-    baseUrl: baseUrl(env.FAREBOX_BASE_URL || `http://127.0.0.1:${port}`),
+    baseUrl: publicUrl,
     role: oneOf(env, "ROLE", ["all", "web", "worker"], "all"),
     rateLimits: oneOf(env, "FAREBOX_RATE_LIMITS", ["on", "off"], "on"),
     logLevel: oneOf(env, "LOG_LEVEL", ["info", "warn", "error"], "info"),
     mcpHosts: hostNames(env, "FAREBOX_MCP_HOSTS"),
     mcpOrigins: hostNames(env, "FAREBOX_MCP_ORIGINS"),
+    smtpUrl: smtpUrl(env),
+    mailFrom: mailFrom(env, publicUrl),
     outside: outsideParts(env),
   };
 }
@@ -112,6 +120,25 @@ function baseUrl(text: string): string {
     throw new ConfigProblem(`FAREBOX_BASE_URL must be an http(s) URL, got ${JSON.stringify(text)}.`);
   }
   return text.replace(/\/+$/, "");
+}
+
+function smtpUrl({ SMTP_URL: text }: Env): string | null {
+  if (!text) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const hasMore = url !== null && (/[^/]/.test(url.pathname) || url.search !== "" || url.hash !== "");
+  if (!url || !/^smtps?:$/.test(url.protocol) || url.hostname === "" || hasMore)
+    // Not shown: it may hold a password.
+    throw new ConfigProblem("SMTP_URL must look like smtp://user:password@host:587 or smtps://host.");
+  return text;
+}
+
+/** An address of the service's own host; mail has no use for a bare IP address. */
+function mailFrom({ FAREBOX_MAIL_FROM: text }: Env, publicUrl: string): string {
+  const { hostname } = new URL(publicUrl);
+  if (!text) return `no-reply@${/^[\d.]+$|^\[/.test(hostname) ? "localhost" : hostname}`;
+  if (!z.email().safeParse(text).success)
+    throw new ConfigProblem(`FAREBOX_MAIL_FROM must be an e-mail address, got ${JSON.stringify(text)}.`);
+  return text;
 }
 
 /** Both or none: a database without chains, or chains without a database, is a mistake. */

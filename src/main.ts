@@ -1,5 +1,7 @@
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { fileMailer, smtpMailer } from "#api";
 import { curveIsNative } from "#facilitator";
 import { Fault } from "#kernel/fault";
 import { errorFields } from "#kernel/log";
@@ -54,6 +56,10 @@ async function main(): Promise<void> {
     rateLimits: config.rateLimits,
     mcpHosts: config.mcpHosts,
     mcpOrigins: config.mcpOrigins,
+    mail: {
+      from: config.mailFrom,
+      mailer: config.smtpUrl === null ? fileMailer(mailFolder(config)) : smtpMailer(config.smtpUrl),
+    },
     version,
     clock: systemClock,
     random: systemRandom,
@@ -75,6 +81,8 @@ async function main(): Promise<void> {
   signal.throwIfAborted();
   await tell(config, house, local, internal.port);
 }
+
+const mailFolder = ({ dataDir }: Config) => join(dataDir, "mail");
 
 /** A sandbox on a chain that somebody else runs: its payer is found where the local deployment would have put him. */
 function outsideSandbox({
@@ -101,6 +109,7 @@ async function tell(
     say(`Secret key   ${keys.secretKey}`);
     say(`Everything   ${config.dataDir}/dev.json`);
   }
+  if (config.smtpUrl === null) say(`Mail         files in ${mailFolder(config)} (no SMTP_URL)`);
   say(`Metrics      http://127.0.0.1:${metricsPort}/metrics`);
   say(`Farebox ${version} is ready at ${config.baseUrl} (role ${config.role}). Ctrl-C stops it.`);
 }

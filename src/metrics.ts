@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { MailBacklog } from "#api";
 import { type ChainOutlook, curveIsNative, type Meter, type SettlementHealth } from "#facilitator";
 
 /** What the metrics are read from at each scrape. */
@@ -7,6 +8,7 @@ export interface Sources {
   readonly health: () => Promise<SettlementHealth>;
   readonly outlook: () => Promise<readonly ChainOutlook[]>;
   readonly imbalance: () => Promise<readonly { readonly asset: string; readonly difference: bigint }[]>;
+  readonly mail: () => Promise<MailBacklog>;
   readonly pools: () => Readonly<
     Record<string, { readonly total: number; readonly idle: number; readonly waiting: number }>
   >;
@@ -102,13 +104,18 @@ function gaugesOf(registry: Registry) {
     outbox: gauge("outbox_undelivered", "Facts not delivered yet", []),
     outboxAge: gauge("outbox_oldest_seconds", "Age of the oldest of them", []),
     outboxDead: gauge("outbox_dead", "Facts set aside: no hearer could take them", []),
+    mails: gauge("mails", "Mails that wait, and mails that no server took", ["state"]),
+    mailAge: gauge("mail_oldest_seconds", "How long the oldest that waits has been due", []),
     pool: gauge("database_connections", "Pool use", ["pool", "kind"]),
     curve: gauge("native_curve", "1 when signatures are recovered natively", []),
   };
 }
 type Gauges = ReturnType<typeof gaugesOf>;
 
-async function readGauges(gauges: Gauges, { health, outlook, imbalance, pools }: Sources): Promise<void> {
+async function readGauges(
+  gauges: Gauges,
+  { health, outlook, imbalance, mail, pools }: Sources,
+): Promise<void> {
   for (const gauge of Object.values(gauges)) gauge.reset();
   gauges.curve.set(curveIsNative() ? 1 : 0);
   for (const [pool, usage] of Object.entries(pools())) {
@@ -136,6 +143,10 @@ async function readGauges(gauges: Gauges, { health, outlook, imbalance, pools }:
   gauges.outbox.set(undeliveredFacts);
   gauges.outboxAge.set(oldestFactSeconds);
   gauges.outboxDead.set(deadFacts);
+  const { queued, failed, oldestSeconds } = await mail();
+  gauges.mails.set({ state: "queued" }, queued);
+  gauges.mails.set({ state: "failed" }, failed);
+  gauges.mailAge.set(oldestSeconds);
   const followed = new Map(chains.map(({ chain, cursor }) => [chain, cursor]));
   for (const seen of await outlook()) setOutlook(gauges, seen, followed.get(seen.chain) ?? null);
   // A gauge is a float; that it differs from zero is all it tells, the amount itself is in the trial balance.

@@ -62,16 +62,20 @@ export interface Ctx {
   now(): Date;
 }
 
-/** One request of a merchant's key. */
-export interface MerchantCtx extends Ctx {
-  readonly scope: MerchantScope;
-  readonly merchantId: string;
+/** One write of somebody without a key, who holds the address of what it is about. */
+export interface WriterCtx extends Ctx {
   readonly newId: NewId;
   readonly db: Database;
-  /** Fault: `permission_denied`. */
-  demand(permission: Permission): void;
   /** Joins the transaction that holds the idempotency record, where there is one. */
   tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+}
+
+/** One request of a merchant's key. */
+export interface MerchantCtx extends WriterCtx {
+  readonly scope: MerchantScope;
+  readonly merchantId: string;
+  /** Fault: `permission_denied`. */
+  demand(permission: Permission): void;
 }
 
 /** How verbs are called. */

@@ -137,6 +137,11 @@ export const apiFaults = {
     title: "First request still running",
     detail: "A request with this key is still running. Repeat it unchanged in a moment.",
   },
+  rail_switched_too_often: {
+    kind: "conflict",
+    title: "Rail switched too often",
+    detail: "This payment was sent another way too many times. Pay the way that it shows now.",
+  },
   intent_not_confirmable: {
     kind: "conflict",
     title: "Intent not confirmable",
@@ -183,6 +188,43 @@ export const apiFaults = {
     title: "Key revoked",
     detail: "This key is revoked, or was replaced already and is about to end. Create or rotate another one.",
   },
+  version_conflict: {
+    kind: "conflict",
+    title: "Changed meanwhile",
+    detail: "It is at version {currentVersion} by now. Read it again, and send the change with that version.",
+  },
+  email_taken: {
+    kind: "conflict",
+    title: "Email taken",
+    detail: "Another customer has this email. GET /v1/customers?email= finds it.",
+  },
+  sku_taken: {
+    kind: "conflict",
+    title: "SKU taken",
+    detail:
+      "Another product has this SKU. GET /v1/catalog/products?sku= finds it; change that one, or name this one otherwise.",
+  },
+  product_not_found: {
+    kind: "unprocessable",
+    title: "No such product",
+    detail: "There is no product {productId} in the merchant's catalog. GET /v1/catalog/products lists them.",
+  },
+  product_inactive: {
+    kind: "unprocessable",
+    title: "Product inactive",
+    detail: "The product {productId} is not for sale now. Leave it out, or have the merchant activate it.",
+  },
+  price_missing: {
+    kind: "unprocessable",
+    title: "No price in this currency",
+    detail:
+      "The product {productId} has no price in {currency}. Ask in a currency of its prices, or have the merchant add one.",
+  },
+  link_not_payable: {
+    kind: "conflict",
+    title: "Link not payable",
+    detail: "This link cannot be paid now: {why}. GET /v1/payment-links/{id} tells its merchant more.",
+  },
   payable_closed: {
     kind: "gone",
     title: "No longer for sale",
@@ -198,6 +240,21 @@ export const apiFaults = {
     kind: "unprocessable",
     title: "URL not allowed",
     detail: "This URL cannot be registered: {why}.",
+  },
+  webhook_endpoint_limit: {
+    kind: "conflict",
+    title: "Too many webhook endpoints",
+    detail: "A merchant has at most {most} webhook endpoints. Delete one that is not needed any more.",
+  },
+  webhook_endpoint_disabled: {
+    kind: "conflict",
+    title: "Webhook endpoint disabled",
+    detail: "Nothing is sent to a disabled endpoint. PATCH it with enabled: true first.",
+  },
+  replay_too_large: {
+    kind: "unprocessable",
+    title: "Replay too large",
+    detail: "More than {most} events are meant. Name a shorter time or fewer types.",
   },
   currency_unsupported: {
     kind: "unprocessable",
@@ -225,6 +282,12 @@ export const apiFaults = {
     title: "Insufficient balance",
     detail:
       "Less than {amount} {asset} is available on {chain}. GET /v1/balances tells what is; money that is not final yet, or promised to a refund, cannot be spent.",
+  },
+  receipt_not_available: {
+    kind: "conflict",
+    title: "No receipt yet",
+    detail:
+      "A receipt is drawn once the payment is completed; it is {status}. GET /v1/payments/{id} tells where it stands.",
   },
   payment_not_refundable: {
     kind: "conflict",
@@ -268,6 +331,56 @@ export const apiFaults = {
     kind: "conflict",
     title: "Payout not cancellable",
     detail: "The payout is {state}: it has been signed or has ended. Read it again to see where it stands.",
+  },
+  invoice_state: {
+    kind: "conflict",
+    title: "Not in this state",
+    detail: "The invoice is {state}. {next}",
+  },
+  invoice_not_editable: {
+    kind: "conflict",
+    title: "Invoice not editable",
+    detail: "An invoice that is {state} keeps its {field}. Void it and issue another one.",
+  },
+  invoice_not_payable: {
+    kind: "conflict",
+    title: "Invoice not payable",
+    detail: "The invoice is {state}, so there is nothing to pay.",
+  },
+  invoice_paid: {
+    kind: "conflict",
+    title: "Invoice paid",
+    detail: "The invoice is paid. Refund its payment instead.",
+  },
+  invoice_payment_in_progress: {
+    kind: "conflict",
+    title: "Payment under way",
+    detail: "Money for this invoice is on its way. Read it again when that payment has ended.",
+  },
+  subscription_cancelled: {
+    kind: "conflict",
+    title: "Subscription cancelled",
+    detail: "The subscription is cancelled for good. Create another one.",
+  },
+  subscription_behind: {
+    kind: "conflict",
+    title: "Cycles are being issued",
+    detail: "Cycles that are due already are being issued as they stand. Repeat the change in a moment.",
+  },
+  anchor_invalid: {
+    kind: "unprocessable",
+    title: "Anchor not possible",
+    detail: "anchorAt cannot be so: {why}.",
+  },
+  due_date_invalid: {
+    kind: "unprocessable",
+    title: "Due date not possible",
+    detail: "The due date cannot be so: {why}.",
+  },
+  buyer_email_required: {
+    kind: "unprocessable",
+    title: "Email of the buyer required",
+    detail: "There is no address to send it to. Add buyer.email with PATCH first.",
   },
   rail_unsupported: {
     kind: "unprocessable",

@@ -5,7 +5,7 @@ import { fromBytes, type Hash, toBytes } from "#kernel/bytes";
 import { stableHash } from "#kernel/codec";
 import { assert } from "#kernel/fault";
 import { type Database, type Executor, sqlState, type Tx } from "#store";
-import { headerCount, type MerchantCtx } from "./context.ts";
+import { headerCount, type MerchantCtx, type WriterCtx } from "./context.ts";
 import { fault } from "./faults.ts";
 import { idempotencyKey } from "./tables.ts";
 import { routeOf } from "./version.ts";
@@ -55,22 +55,39 @@ export function keyed(
 }
 
 /** `keyed` for a write that asks outside first. */
-export async function keyedAfter<Found>(
-  c: Context,
-  { input, isRequired, about, beforehand }: Write<Found>,
-  work: Work<Found>,
-): Promise<Replayable> {
+export function keyedAfter<Found>(c: Context, write: Write<Found>, work: Work<Found>): Promise<Replayable> {
   const ctx = c.var.merchant;
+  return keyedBy(c, ctx, { ...write, holder: ctx.merchantId }, work);
+}
+
+/** `keyedAfter` for who has no key: `holder` is the id in the path, which stands in the merchant's place. Source:
+ *  merchant-api.md §4. */
+export function keyedAt<Found>(
+  c: Context,
+  write: Write<Found> & { readonly holder: string },
+  work: (ctx: WriterCtx, found: Found, write: WriteKey | null) => Promise<Answer>,
+): Promise<Replayable> {
+  const { ctx, edge } = c.var;
+  const { newId, db } = edge;
+  return keyedBy(c, { ...ctx, newId, db, tx: (inner) => db.tx(inner) }, write, work);
+}
+
+async function keyedBy<Found, C extends WriterCtx>(
+  c: Context,
+  ctx: C,
+  { input, isRequired, about, beforehand, holder }: Write<Found> & { readonly holder: string },
+  work: (ctx: C, found: Found, write: WriteKey | null) => Promise<Answer>,
+): Promise<Replayable> {
   const key = isRequired ? demandIdempotencyKey(c) : readIdempotencyKey(c);
   if (key === null) return respond(await work(ctx, await beforehand(), null)) as Replayable;
   const route = routeOf(c);
-  const scope = `${ctx.merchantId} ${route}`;
   const fingerprint = stableHash([route, about ?? c.req.param(), input]);
+  const attempt = { scope: `${holder} ${route}`, key, fingerprint, route };
   const prepared = async () => {
     const found = await beforehand();
-    return (inTx: MerchantCtx) => work(inTx, found, { scope, key, fingerprint });
+    return (tx: Tx) => work({ ...ctx, tx: (inner) => inner(tx) }, found, attempt);
   };
-  return (await once(c, { scope, key, fingerprint, route }, prepared)) as Replayable;
+  return (await once(c, attempt, prepared)) as Replayable;
 }
 
 /** The key as sent, or null when none came. Quotes of the IETF form are part of it. Fault: `idempotency_key_invalid`. */
@@ -118,7 +135,7 @@ interface Attempt extends WriteKey {
 async function once(
   c: Context,
   attempt: Attempt,
-  prepared: () => Promise<(ctx: MerchantCtx) => Promise<Answer>>,
+  prepared: () => Promise<(tx: Tx) => Promise<Answer>>,
 ): Promise<Response> {
   const { db, clock, writes } = c.var.edge;
   const { scope, key, fingerprint } = attempt;
@@ -145,15 +162,14 @@ async function first(
   tx: Tx,
   c: Context,
   attempt: Attempt & { readonly waitMs: number },
-  work: (ctx: MerchantCtx) => Promise<Answer>,
+  work: (tx: Tx) => Promise<Answer>,
 ): Promise<Response> {
-  const ctx = c.var.merchant;
-  if (!(await reserve(tx, attempt, ctx.now()))) {
+  if (!(await reserve(tx, attempt, c.var.ctx.now()))) {
     const twin = await find(tx, attempt);
     if (!twin) throw fault("idempotency_in_progress");
     return replay(twin, attempt.fingerprint);
   }
-  const answer = inRevision(c, attempt.route, await work({ ...ctx, tx: (inner) => inner(tx) }));
+  const answer = inRevision(c, attempt.route, await work(tx));
   assert(answer.status < 400, "a keyed write refuses by throwing, or its record would be kept");
   await tx
     .update(idempotencyKey)

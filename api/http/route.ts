@@ -3,8 +3,10 @@ import type { Context, MiddlewareHandler } from "hono";
 import { requireAccept } from "./accept.ts";
 import { requireAnyKey, requireSecretKey } from "./auth.ts";
 import { fault, type PublicFaultCode, publicFaults } from "./faults.ts";
+import { limitByAddress } from "./limit.ts";
 import type { Permission } from "./permissions.ts";
 import { fieldErrors, problem, statusOfCode } from "./problem.ts";
+import type { RateName } from "./rates.ts";
 import { strictJson } from "./strict-json.ts";
 
 /** RFC 9457, as every refusal outside the payment protocol answers. */
@@ -40,6 +42,7 @@ export const secretKeyFaults = [
   "secret_key_required",
   "secret_key_in_browser",
 ] as const;
+export const keylessFaults = versionFaults;
 export const publishableKeyFaults = [...keyFaults, "origin_not_allowed"] as const;
 export const bodyFaults = ["invalid_json", "body_too_large", "unsupported_media_type"] as const;
 export const idempotencyFaults = [
@@ -114,6 +117,11 @@ export function publishableKey({ produces }: RouteOptions = {}) {
     security: [{ publishableKey: [] as string[] }, { secretKey: [] as string[] }],
     middleware: behind(requireAnyKey, produces),
   };
+}
+
+/** A route for whoever holds the id in its path, limited by where they come from. Spread it into `createRoute`. */
+export function keyless({ limit, produces }: RouteOptions & { readonly limit: RateName }) {
+  return { security: [], middleware: behind(limitByAddress(limit), produces) };
 }
 
 /** The key comes first: nobody without one makes us read a body. */

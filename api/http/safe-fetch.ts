@@ -11,6 +11,9 @@ export interface OutgoingLimits {
 }
 export const probeLimits: OutgoingLimits = { connectMs: 3_000, totalMs: 10_000, maxBytes: 65_536 };
 
+/** Of a delivery to a merchant's endpoint: what it answers is kept for the merchant to see. */
+export const deliveryLimits: OutgoingLimits = { connectMs: 5_000, totalMs: 15_000, maxBytes: 4_096 };
+
 export interface Outgoing {
   readonly method?: Dispatcher.HttpMethod;
   readonly headers?: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import { fault } from "./faults.ts";
 
 /** An answer on its way to the caller. */
 export interface Shaped {
-  /** Method and route template, such as `GET /v1/payments/{id}`. */
+  /** Method and route template, such as `GET /v1/payments/{id}`; of an event's `data`, `EVENT` and its type. */
   readonly route: string;
   readonly status: number;
   readonly body: unknown;
@@ -45,6 +45,16 @@ export function resolveRevision(pinned: string | undefined, later: readonly Revi
     date: later.find(({ date }) => date <= asked)?.date ?? FIRST,
     shape: (answer) => undone.reduce((body, { down }) => down({ ...answer, body }), answer.body),
   };
+}
+
+/** What was written down in one revision, as an earlier one has it; a later one has nothing else to give. */
+export function reshapeFrom(
+  later: readonly Revision[],
+  { from, to }: { readonly from: string; readonly to: string },
+  written: Shaped,
+): unknown {
+  const undone = later.filter(({ date }) => date > to && date <= from);
+  return undone.reduce((body, { down }) => down({ ...written, body }), written.body);
 }
 
 function isDate(text: string): boolean {

@@ -1,5 +1,6 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { parseAccept } from "hono/utils/accept";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Facilitator, Offer, SettleAnswer } from "#facilitator";
 import { unreachable } from "#kernel/fault";
@@ -27,7 +28,15 @@ const prefixes = ["plink", "inv", "pi"] as const;
 interface Counter {
   readonly facilitator: Facilitator;
   readonly baseUrl: string;
+  /** Finds what is to be paid in the place of an id that is not for sale itself, or makes it. */
+  readonly derive?: Derive;
 }
+/** Of something whose amount its payer names, or whose price moves: the id of an intent that asks for it. `named` is the
+ *  payable that a payment was signed for. Null for what is not there. Faults: those of making one. */
+export type Derive = (
+  c: Context,
+  ask: { readonly id: string; readonly named: string | null },
+) => Promise<string | null>;
 /** A request to pay one thing. */
 interface Visit extends Counter {
   readonly c: Context;
@@ -36,38 +45,61 @@ interface Visit extends Counter {
 }
 
 /** `GET` and `POST /x402/payables/{id}`: unpaid it answers 402, paid it settles and answers with the receipt. What can
- *  be paid once never challenges twice. Source: x402.md §5, agents.md §7. */
+ *  be paid once never challenges twice. `/checkout/{id}` answers the same to a caller that does not ask for a page. Source:
+ *  x402.md §5, agents.md §7. */
 export function mountAgentUrl(app: OpenAPIHono, counter: Counter): void {
-  app.on(["GET", "POST"], "/x402/payables/:id", async (c) => {
-    const { limits } = c.var.edge;
-    const carried = carriedInHeaders(
-      (name) => c.req.header(name),
-      (name) => headerCount(c, name),
-    );
-    const isUnpaid = carried.ok && carried.payload === null;
-    await enforce(limits, isUnpaid ? "verify" : "settle", clientAddress(c, c.var.edge));
-    const visit = await arrive(c, counter);
-    if (!carried.ok) return refuse(visit, carried.refusal);
-    if (isUnpaid) return unpaid(visit);
-    const reading = readSpend(carried.payload, { offer: visit.offer, networks: visit.voice.networks });
-    const version = reading.ok ? reading.payment.version : reading.version;
-    const spoken = { ...visit, voice: { ...visit.voice, version } };
-    if (!reading.ok) return refuse(spoken, reading.refusal);
-    await enforce(limits, "payable", visit.offer.payable.id);
-    if (reading.payment.payer !== null)
-      await enforce(limits, "payer", reading.payment.payer.slice(0, 64).toLowerCase());
-    return pay(spoken, reading.payment);
-  });
+  app.on(["GET", "POST"], "/x402/payables/:id", (c) => serve(c, counter));
+  app.on(["GET", "POST"], "/checkout/:id", (c, next) => (wantsPage(c) ? next() : serve(c, counter)));
 }
 
-async function arrive(c: Context, counter: Counter): Promise<Visit> {
-  const id = c.req.param("id") ?? "";
-  const offer = prefixes.some((prefix) => isId(prefix, id))
-    ? await counter.facilitator.offer({ by: "id", id })
-    : null;
+/** Browsers name text/html; programs that take anything, or JSON, do not. */
+export function wantsPage(c: Context): boolean {
+  return parseAccept(c.req.header("accept") ?? "").some(({ type, q }) => type === "text/html" && q > 0);
+}
+
+async function serve(c: Context, counter: Counter): Promise<Response> {
+  const { limits } = c.var.edge;
+  const carried = carriedInHeaders(
+    (name) => c.req.header(name),
+    (name) => headerCount(c, name),
+  );
+  const isUnpaid = carried.ok && carried.payload === null;
+  await enforce(limits, isUnpaid ? "verify" : "settle", clientAddress(c, c.var.edge));
+  const visit = await arrive(c, counter, carried.ok ? carried.payload : null);
+  if (!carried.ok) return refuse(visit, carried.refusal);
+  if (isUnpaid) return unpaid(visit);
+  const reading = readSpend(carried.payload, { offer: visit.offer, networks: visit.voice.networks });
+  const version = reading.ok ? reading.payment.version : reading.version;
+  const spoken = { ...visit, voice: { ...visit.voice, version } };
+  if (!reading.ok) return refuse(spoken, reading.refusal);
+  await enforce(limits, "payable", visit.offer.payable.id);
+  if (reading.payment.payer !== null)
+    await enforce(limits, "payer", reading.payment.payer.slice(0, 64).toLowerCase());
+  return pay(spoken, reading.payment);
+}
+
+async function arrive(c: Context, counter: Counter, payload: unknown): Promise<Visit> {
+  const offer = await find(c, counter, payload);
   if (!offer) throw fault("not_found");
   const networks = v1Networks(counter.facilitator.rails());
   return { ...counter, c, offer, voice: { version: 2, networks, baseUrl: counter.baseUrl } };
+}
+
+async function find(c: Context, { facilitator, derive }: Counter, payload: unknown): Promise<Offer | null> {
+  const id = c.req.param("id") ?? "";
+  if (!prefixes.some((prefix) => isId(prefix, id))) return null;
+  const offer = await facilitator.offer({ by: "id", id });
+  if (offer || !derive || !isId("plink", id)) return offer;
+  const derived = await derive(c, { id, named: signedFor(payload) });
+  return derived === null ? null : facilitator.offer({ by: "id", id: derived });
+}
+
+const IN_AGENT_URL = /\/x402\/payables\/(pi_[0-9A-Z]{26})$/;
+
+/** The intent that a payment names as what it is for. */
+function signedFor(payload: unknown): string | null {
+  const { resource } = (payload ?? {}) as { readonly resource?: { readonly url?: unknown } };
+  return IN_AGENT_URL.exec(String(resource?.url ?? ""))?.[1] ?? null;
 }
 
 function unpaid(visit: Visit, error?: string): Response {
@@ -80,6 +112,7 @@ function unpaid(visit: Visit, error?: string): Response {
     case "held":
       return busy(visit);
     case "open": {
+      if (offer.options.length === 0) return nothingToSign(visit);
       const { required, v1 } = challenge(offer, voice.networks, error);
       return respond(402, v1, { "PAYMENT-REQUIRED": toHeader(required) });
     }
@@ -91,6 +124,12 @@ function unpaid(visit: Visit, error?: string): Response {
 function gone({ c, offer }: Visit): Response {
   const state = offer.state === "paid" ? "paid" : (offer.payable.closedAs ?? "closed");
   return problem(c, fault("payable_closed"), { members: { state }, headers: { "Cache-Control": PRIVATE } });
+}
+
+/** In a currency without a coin of its own nobody can be asked for a fixed amount here; its page locks a rate. */
+function nothingToSign({ c, offer }: Visit): Response {
+  const rail = `a coin at parity with ${offer.payable.price.asset}`;
+  return problem(c, fault("rail_unsupported", { rail }), { headers: { "Cache-Control": PRIVATE } });
 }
 
 /** Somebody's payment is under way, so nobody is asked to sign another. */
@@ -153,7 +192,7 @@ async function told(visit: Visit, answer: SettleAnswer, payment: WirePayment): P
     case "bound-elsewhere":
       return respond(409, body, headers);
     case "refused":
-      return refuse(await arrive(c, visit), { reason: answer.reason ?? "invalid_payload" }, voice);
+      return refuse(await again(visit), { reason: answer.reason ?? "invalid_payload" }, voice);
     case "idempotency-key-reused":
       return problem(c, fault("idempotency_key_reused"), { members: body, headers: shared });
     case "unknown-payable":
@@ -163,6 +202,13 @@ async function told(visit: Visit, answer: SettleAnswer, payment: WirePayment): P
     default:
       return unreachable(outcome);
   }
+}
+
+/** The same thing, as it stands by now. */
+async function again(visit: Visit): Promise<Visit> {
+  const offer = await visit.facilitator.offer({ by: "id", id: visit.offer.payable.id });
+  if (!offer) throw fault("not_found");
+  return { ...visit, offer };
 }
 
 /** Refused before anything was signed into a transaction: what the payable is by now decides how. */
@@ -194,23 +240,27 @@ function respond(status: ContentfulStatusCode, body: unknown, headers: Readonly<
 
 /** The agent URL in the OpenAPI document, as indexers of x402 read it. */
 export function describeAgentUrl(app: OpenAPIHono): void {
-  for (const method of ["get", "post"] as const)
-    app.openAPIRegistry.registerPath({
-      method,
-      path: "/x402/payables/{id}",
-      tags: ["x402"],
-      security: [],
-      summary: "Pay an invoice, a link or an intent",
-      request: { params: z.object({ id: z.string() }) },
-      responses: {
-        200: json(ReceiptBody, "The receipt; or, with success false, that the outcome is still open"),
-        402: { description: "Not paid; the header PAYMENT-REQUIRED says what to sign" },
-        409: { description: "Paid before, bound elsewhere, or a payment is under way" },
-        ...problems("not_found", "payable_closed"),
-      },
-      // The price is the payable's own; the 402 tells it.
-      "x-payment-info": { price: { mode: "dynamic", currency: "USD" }, protocols: [{ x402: {} }] },
-    });
+  const places = [
+    { path: "/x402/payables/{id}", summary: "Pay an invoice, a link or an intent" },
+    { path: "/checkout/{id}", summary: "The same at the address of its page, for who does not ask for HTML" },
+  ];
+  for (const place of places)
+    for (const method of ["get", "post"] as const)
+      app.openAPIRegistry.registerPath({
+        method,
+        ...place,
+        tags: ["x402"],
+        security: [],
+        request: { params: z.object({ id: z.string() }) },
+        responses: {
+          200: json(ReceiptBody, "The receipt; or, with success false, that the outcome is still open"),
+          402: { description: "Not paid; the header PAYMENT-REQUIRED says what to sign" },
+          409: { description: "Paid before, bound elsewhere, or a payment is under way" },
+          ...problems("not_found", "payable_closed", "rail_unsupported"),
+        },
+        // The price is the payable's own; the 402 tells it.
+        "x-payment-info": { price: { mode: "dynamic", currency: "USD" }, protocols: [{ x402: {} }] },
+      });
 }
 
 const ReceiptBody = z

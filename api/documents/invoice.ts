@@ -1,0 +1,72 @@
+import { presentAmount } from "../http/money.ts";
+import { type InvoiceState, outstandingOf } from "../invoice/state.ts";
+import { type InvoiceRow, invoiceUrl } from "../invoice/verbs/read.ts";
+import { openSheet, type Sheet } from "./page.ts";
+import { day, merchantLine } from "./words.ts";
+
+const stamps: Readonly<
+  Record<InvoiceState, { readonly word: string; readonly mood: "good" | "over" } | null>
+> = {
+  draft: { word: "DRAFT", mood: "over" },
+  open: null,
+  paid: { word: "PAID", mood: "good" },
+  void: { word: "VOID", mood: "over" },
+  uncollectible: null,
+};
+
+/** An invoice as its buyer keeps it; for others without the buyer and what was noted for them. Source: merchant-api.md
+ *  §7. */
+export function invoicePdf(
+  row: InvoiceRow,
+  { baseUrl, isForBuyer }: { readonly baseUrl: string; readonly isForBuyer: boolean },
+): Promise<Uint8Array> {
+  const name = row.number ?? row.id;
+  const sheet = openSheet({ title: `Invoice ${name}`, at: row.issuedAt ?? row.createdAt });
+  const stamp = stamps[row.state];
+  if (stamp) sheet.stamp(stamp.word, stamp.mood);
+  sheet.title("Invoice", merchantLine(row));
+  writeHead(sheet, row);
+  if (isForBuyer) writeBuyer(sheet, row);
+  writeLines(sheet, row);
+  if (isForBuyer && row.notes !== null) {
+    sheet.heading("Notes");
+    sheet.paragraph(row.notes);
+  }
+  if (row.state === "open" || row.state === "uncollectible")
+    sheet.code(invoiceUrl(baseUrl, row), "Pay here, from any wallet or by an agent:");
+  return sheet.end();
+}
+
+function writeHead(sheet: Sheet, row: InvoiceRow): void {
+  sheet.row("Number", row.number ?? "given when it is issued", "strong");
+  if (row.issuedAt) sheet.row("Issued", day(row.issuedAt));
+  if (row.dueAt) sheet.row("Due", day(row.dueAt));
+  if (row.paidAt) sheet.row("Paid", day(row.paidAt));
+  if (row.voidedAt) sheet.row("Voided", day(row.voidedAt));
+  if (row.periodStart && row.periodEnd)
+    sheet.row("Period", `${day(row.periodStart)} to ${day(row.periodEnd)}`);
+}
+
+function writeBuyer(sheet: Sheet, { buyer }: InvoiceRow): void {
+  sheet.heading("Billed to");
+  sheet.row("Name", buyer.name);
+  if (buyer.email !== null) sheet.row("E-mail", buyer.email);
+  if (buyer.taxId !== null) sheet.row("Tax id", buyer.taxId);
+  if (buyer.address !== null) sheet.row("Address", buyer.address);
+}
+
+function writeLines(sheet: Sheet, row: InvoiceRow): void {
+  const money = (amount: bigint) => presentAmount({ amount, asset: row.currency }).formatted;
+  const lines = row.lines.map(({ name, unitPrice, quantity }) => [
+    name,
+    String(quantity),
+    money(BigInt(unitPrice)),
+    money(BigInt(unitPrice) * BigInt(quantity)),
+  ]);
+  sheet.heading("Lines");
+  sheet.table([6, 1, 3, 3], [["Description", "Quantity", "Unit price", "Amount"], ...lines]);
+  sheet.row("Total", money(row.total), "strong");
+  if (row.paid > 0n) sheet.row("Paid so far", money(row.paid));
+  if (row.state === "open" || row.state === "uncollectible")
+    sheet.row("Amount due", money(outstandingOf(row)), "strong");
+}

@@ -1,0 +1,182 @@
+/** The sheet that documents are drawn on: A4, one column, the same bytes for the same record. */
+import { createRequire } from "node:module";
+import PDFDocument from "pdfkit";
+import { create as createCode } from "qrcode";
+import { cleanText } from "#kernel/text";
+
+const resolve = createRequire(import.meta.url).resolve;
+const fonts = {
+  regular: resolve("dejavu-fonts-ttf/ttf/DejaVuSans.ttf"),
+  bold: resolve("dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf"),
+  mono: resolve("dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf"),
+} as const;
+
+const MARGIN = 56;
+const WIDTH = 595.28 - 2 * MARGIN;
+const BOTTOM = 841.89 - MARGIN;
+const INK = "#16202c";
+const FAINT = "#5b6876";
+const LINE = "#d5dbe1";
+const LABEL_WIDTH = 150;
+const stampInk = { good: "#1f7a4d", over: "#b4492f" } as const;
+
+export interface Sheet {
+  /** The name of the document at the top, with what it is about beside it. */
+  title(text: string, beside: string): void;
+  heading(text: string): void;
+  paragraph(text: string): void;
+  /** Label and value; `mono` for what is compared letter by letter. */
+  row(label: string, value: string, style?: "mono" | "strong"): void;
+  /** Cells of a table, the last ones aligned right. `widths` are shares. */
+  table(widths: readonly number[], rows: readonly (readonly string[])[]): void;
+  /** A code for a phone, with what it leads to beside it. */
+  code(url: string, beside: string): void;
+  /** One word across the top, such as PAID. */
+  stamp(word: string, mood: keyof typeof stampInk): void;
+  end(): Promise<Uint8Array>;
+}
+
+/** `at` is the day of the record: a document says nothing of the moment it was drawn. */
+export function openSheet({ title, at }: { readonly title: string; readonly at: Date }): Sheet {
+  const doc = new PDFDocument({
+    size: "A4",
+    margin: MARGIN,
+    font: fonts.regular,
+    lang: "en",
+    pdfVersion: "1.7",
+    info: { Title: clean(title), Producer: "Farebox", Creator: "Farebox", CreationDate: at, ModDate: at },
+  });
+  const chunks: Buffer[] = [];
+  const written = new Promise<Uint8Array>((done, failed) => {
+    doc.on("data", (chunk: Buffer) => chunks.push(chunk));
+    doc.on("end", () => done(Buffer.concat(chunks)));
+    doc.on("error", failed);
+  });
+  const end = () => {
+    doc.end();
+    return written;
+  };
+  return { ...textOn(doc), ...figuresOn(doc), end };
+}
+
+type Doc = InstanceType<typeof PDFDocument>;
+type Face = keyof typeof fonts;
+
+function write(doc: Doc, face: Face, size: number, colour: string = INK): Doc {
+  return doc.font(fonts[face]).fontSize(size).fillColor(colour);
+}
+
+/** Merchants and buyers write what stands here: no control characters, and nothing that turns the line around. */
+function clean(text: string): string {
+  return cleanText(text);
+}
+
+function room(doc: Doc, height: number): void {
+  if (doc.y + height > BOTTOM) doc.addPage();
+}
+
+function textOn(doc: Doc): Pick<Sheet, "title" | "heading" | "paragraph" | "row"> {
+  return {
+    title(text, beside) {
+      write(doc, "bold", 20).text(clean(text), MARGIN, doc.y, { width: WIDTH });
+      write(doc, "regular", 10, FAINT).text(clean(beside), { width: WIDTH });
+      doc.moveDown(1);
+    },
+    heading(text) {
+      room(doc, 60);
+      doc.moveDown(0.8);
+      write(doc, "bold", 11).text(clean(text), MARGIN, doc.y, { width: WIDTH });
+      rule(doc, doc.y + 3);
+      doc.y += 9;
+    },
+    paragraph(text) {
+      room(doc, 30);
+      write(doc, "regular", 9, FAINT).text(clean(text), MARGIN, doc.y, { width: WIDTH });
+      doc.moveDown(0.4);
+    },
+    row(label, value, style) {
+      const face = style === "mono" ? "mono" : style === "strong" ? "bold" : "regular";
+      const size = style === "mono" ? 7.5 : 9;
+      const text = clean(value);
+      const options = { width: WIDTH - LABEL_WIDTH };
+      const height = write(doc, face, size).heightOfString(text, options);
+      room(doc, height + 4);
+      const top = doc.y;
+      write(doc, "regular", 9, FAINT).text(clean(label), MARGIN, top, { width: LABEL_WIDTH - 8 });
+      const below = doc.y;
+      write(doc, face, size).text(text, MARGIN + LABEL_WIDTH, top + (style === "mono" ? 1 : 0), options);
+      doc.y = Math.max(below, doc.y) + 3;
+    },
+  };
+}
+
+function rule(doc: Doc, y: number): void {
+  doc
+    .moveTo(MARGIN, y)
+    .lineTo(MARGIN + WIDTH, y)
+    .lineWidth(0.7)
+    .strokeColor(LINE)
+    .stroke();
+}
+
+function figuresOn(doc: Doc): Pick<Sheet, "table" | "code" | "stamp"> {
+  return {
+    table(widths, rows) {
+      const total = widths.reduce((sum, width) => sum + width, 0);
+      const wide = widths.map((width) => (width / total) * WIDTH);
+      for (const [i, cells] of rows.entries()) drawCells(doc, wide, cells, i === 0 ? "bold" : "regular");
+      doc.moveDown(0.4);
+    },
+    code(url, beside) {
+      const size = 84;
+      room(doc, size + 12);
+      doc.moveDown(0.8);
+      const top = doc.y;
+      drawCode(doc, url, { x: MARGIN, y: top, size });
+      const options = { width: WIDTH - size - 16 };
+      write(doc, "regular", 9, FAINT).text(clean(beside), MARGIN + size + 16, top + 6, options);
+      write(doc, "regular", 9).text(url, { ...options, link: url });
+      doc.y = Math.max(doc.y, top + size) + 6;
+    },
+    stamp(word, mood) {
+      const { y } = doc;
+      write(doc, "bold", 20, stampInk[mood]).text(clean(word), MARGIN, MARGIN, {
+        width: WIDTH,
+        align: "right",
+      });
+      doc.y = y;
+    },
+  };
+}
+
+function drawCells(doc: Doc, widths: readonly number[], cells: readonly string[], face: Face): void {
+  const texts = cells.map(clean);
+  write(doc, face, 9);
+  const options = (i: number) => ({
+    width: (widths[i] ?? 0) - 6,
+    align: i === 0 ? ("left" as const) : ("right" as const),
+  });
+  const height = Math.max(...texts.map((text, i) => doc.heightOfString(text, options(i))));
+  room(doc, height + 8);
+  const top = doc.y;
+  let x = MARGIN;
+  for (const [i, text] of texts.entries()) {
+    write(doc, face, 9, face === "bold" ? FAINT : INK).text(text, x, top, options(i));
+    x += widths[i] ?? 0;
+  }
+  rule(doc, top + height + 3);
+  doc.y = top + height + 8;
+}
+
+function drawCode(
+  doc: Doc,
+  text: string,
+  { x, y, size }: { readonly x: number; readonly y: number; readonly size: number },
+): void {
+  const { modules } = createCode(text, { errorCorrectionLevel: "M" });
+  const step = size / modules.size;
+  for (let row = 0; row < modules.size; row += 1)
+    for (let column = 0; column < modules.size; column += 1)
+      if (modules.get(row, column)) doc.rect(x + column * step, y + row * step, step, step);
+  doc.fill(INK);
+}

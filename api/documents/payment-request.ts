@@ -1,0 +1,45 @@
+import { presentAmount } from "../http/money.ts";
+import type { IntentStatus } from "../payment-intent/state.ts";
+import type { IntentRow } from "../payment-intent/verbs/offer.ts";
+import { checkoutUrl } from "../payment-intent/verbs/read.ts";
+import { openSheet } from "./page.ts";
+import { day, instant, merchantLine } from "./words.ts";
+
+const stamps: Readonly<Record<IntentStatus, string | null>> = {
+  created: null,
+  clearing: null,
+  completed: "PAID",
+  failed: null,
+  expired: "EXPIRED",
+  cancelled: "CANCELLED",
+};
+
+/** What a payment without an invoice is asked with: drawn from the intent. */
+export function paymentRequestPdf(
+  intent: IntentRow,
+  { baseUrl }: { readonly baseUrl: string },
+): Promise<Uint8Array> {
+  const sheet = openSheet({ title: `Payment request ${intent.id}`, at: intent.createdAt });
+  const stamp = stamps[intent.status];
+  if (stamp !== null) sheet.stamp(stamp, stamp === "PAID" ? "good" : "over");
+  const amount = presentAmount({ amount: intent.amount, asset: intent.currency }).formatted;
+  sheet.title("Payment request", merchantLine(intent));
+  sheet.row("Amount", amount, "strong");
+  sheet.row("Made on", `${day(intent.createdAt)} (${instant(intent.createdAt)})`);
+  sheet.row("Number", intent.id, "mono");
+  if (intent.merchantReference !== null) sheet.row("Reference", intent.merchantReference);
+  if (intent.customer?.name !== undefined) sheet.row("For", intent.customer.name);
+  if (intent.customer?.email !== undefined) sheet.row("E-mail", intent.customer.email);
+  sheet.heading("Amount due");
+  const paid = intent.status === "completed" ? presentAmount({ amount: 0n, asset: intent.currency }) : null;
+  sheet.table(
+    [6, 2],
+    [
+      ["Description", "Amount"],
+      [intent.merchantReference ?? `Payment to ${intent.merchantName}`, amount],
+      ["Due", paid?.formatted ?? amount],
+    ],
+  );
+  sheet.code(checkoutUrl(baseUrl, intent), "Pay here, from any wallet or by an agent:");
+  return sheet.end();
+}

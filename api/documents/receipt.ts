@@ -1,0 +1,93 @@
+import { checksum } from "#kernel/bytes";
+import { formatDecimal } from "#kernel/money";
+import { presentAmount } from "../http/money.ts";
+import { checkoutUrl } from "../payment-intent/verbs/read.ts";
+import { openSheet, type Sheet } from "./page.ts";
+import type { SignedProof } from "./schema.ts";
+import type { Settled } from "./settled.ts";
+import { day, instant, merchantLine } from "./words.ts";
+
+const pathNames = {
+  "deposit-match": "Transfer to an address of its own",
+  "on-chain-contract": "Payment contract",
+  x402: "Signed authorization (x402)",
+} as const;
+
+/** Digits of a scaled rate after its point. */
+const SCALE = 18;
+
+/** The receipt of a settled payment. It says nothing that could change while the payment and its refunds stay as they
+ *  are. Source: merchant-api.md §7. */
+export function receiptPdf(
+  settled: Settled,
+  signed: SignedProof,
+  { baseUrl }: { readonly baseUrl: string },
+): Promise<Uint8Array> {
+  const { intent, completedAt } = settled;
+  const sheet = openSheet({ title: `Receipt ${intent.id}`, at: completedAt });
+  sheet.stamp("PAID", "good");
+  sheet.title("Receipt", merchantLine(intent));
+  writePayment(sheet, settled);
+  writeMoney(sheet, settled);
+  if (settled.refunds.length > 0) writeRefunds(sheet, settled);
+  writeProof(sheet, signed);
+  sheet.code(checkoutUrl(baseUrl, intent), "See where this payment stands now:");
+  return sheet.end();
+}
+
+function writePayment(sheet: Sheet, { intent, clearing, completedAt }: Settled): void {
+  sheet.row("Amount", presentAmount({ amount: intent.amount, asset: intent.currency }).formatted, "strong");
+  sheet.row("Paid on", `${day(completedAt)} (${instant(completedAt)})`);
+  sheet.row("Receipt number", intent.id, "mono");
+  sheet.row("Transaction", clearing.id, "mono");
+  if (intent.merchantReference !== null) sheet.row("Reference", intent.merchantReference);
+  if (intent.customer?.name !== undefined) sheet.row("Paid by", intent.customer.name);
+}
+
+function writeMoney(sheet: Sheet, { intent, clearing }: Settled): void {
+  const coins = (amount: bigint) => presentAmount({ amount, asset: clearing.asset }).formatted;
+  sheet.heading("What was paid");
+  sheet.row("Received", `${coins(clearing.settlementAmount)} on ${clearing.chain}`);
+  sheet.row("Way", pathNames[clearing.executionPath]);
+  sheet.row("Rate", rateLine(clearing));
+  sheet.row("Fee", coins(clearing.fee));
+  sheet.row("Credited to the merchant", coins(clearing.settlementAmount - clearing.fee));
+  if (intent.payerAddress !== null) sheet.row("Payer's address", checksum(intent.payerAddress), "mono");
+}
+
+function rateLine({ rateFrom, rateTo, scaledRate, rateSource, rateLockedAt }: Settled["clearing"]): string {
+  const rate = formatDecimal(scaledRate, SCALE).replace(/\.?0+$/, "");
+  return `1 ${rateFrom} = ${rate} ${rateTo} (${rateSource}), locked ${instant(rateLockedAt)}`;
+}
+
+function writeRefunds(sheet: Sheet, { refunds }: Settled): void {
+  sheet.heading("Refunds");
+  const rows = refunds.map(({ id, state, amount, asset, createdAt }) => [
+    `${id} · ${day(createdAt)}`,
+    state,
+    presentAmount({ amount, asset }).formatted,
+  ]);
+  sheet.table([6, 2, 3], [["Refund", "State", "Amount"], ...rows]);
+}
+
+function writeProof(sheet: Sheet, { proof, digest, signature, publicKey }: SignedProof): void {
+  sheet.heading("Settlement proof");
+  sheet.paragraph(
+    "Each transfer below stands on the chain for anybody to see. The signature covers the proof as JSON " +
+      "(GET /v1/payments/{id}/proof.json); the command `farebox proof verify` checks it without asking anybody.",
+  );
+  sheet.row("Chain", proof.network === null ? proof.chain : `${proof.chain} (${proof.network})`);
+  if (proof.token !== null) sheet.row("Token contract", proof.token, "mono");
+  for (const transfer of proof.transfers) {
+    sheet.row("Transaction hash", transfer.transactionHash, "mono");
+    sheet.row("Log index", String(transfer.logIndex), "mono");
+    sheet.row("Block", `${transfer.blockNumber} · ${transfer.blockHash}`, "mono");
+    sheet.row("From", transfer.from, "mono");
+    sheet.row("To", transfer.to, "mono");
+    sheet.row("Value in atomic units", transfer.amount, "mono");
+  }
+  if (proof.ledgerEntryId !== null) sheet.row("Ledger entry", proof.ledgerEntryId, "mono");
+  sheet.row("SHA-256", digest, "mono");
+  sheet.row("Ed25519 signature", signature, "mono");
+  sheet.row("Public key", publicKey, "mono");
+}

@@ -1,0 +1,222 @@
+import { createRoute, defineOpenAPIRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { PaymentPath } from "../clearing/schema.ts";
+import { findPayment } from "../clearing/verbs/payment.ts";
+import { openCors } from "../http/headers.ts";
+import { json, keyless, keylessFaults, problems, secretKey, secretKeyFaults } from "../http/route.ts";
+import { InvoicePath } from "../invoice/schema.ts";
+import { findInvoice } from "../invoice/verbs/move.ts";
+import { findByAddress } from "../invoice/verbs/read.ts";
+import { type IntentRow, openIntent } from "../payment-intent/verbs/read.ts";
+import { invoicePdf } from "./invoice.ts";
+import { paymentRequestPdf } from "./payment-request.ts";
+import type { ProofKey } from "./proof.ts";
+import { receiptPdf } from "./receipt.ts";
+import { SignedProof } from "./schema.ts";
+import { type DocumentDesk, proofOf, readSettled, type Settled } from "./settled.ts";
+
+export interface DocumentRoom extends DocumentDesk {
+  readonly key: ProofKey;
+}
+const PDF = "application/pdf";
+const tags = ["documents"];
+const reading = { tags, ...secretKey({ permission: "payments:read", produces: [PDF] }) };
+const pdf = (description: string) => ({
+  description,
+  content: { [PDF]: { schema: z.string().openapi({ format: "binary" }) } },
+});
+
+/** What is printed of payments, and what proves them. Source: interface §4, merchant-api.md §7. */
+export function documentRoutes(room: DocumentRoom) {
+  return [
+    invoiceOf(room),
+    printedInvoice(room),
+    receiptOf(room),
+    proofRoute(room),
+    ...payersCopies(room),
+    openInvoicePdf(room),
+  ] as const;
+}
+
+function invoiceOf(room: DocumentRoom) {
+  return defineOpenAPIRoute({
+    addRoute: true,
+    route: createRoute({
+      method: "get",
+      path: "/v1/payments/{id}/invoice.pdf",
+      summary: "The invoice of a payment; a payment request where it has none",
+      ...reading,
+      request: { params: PaymentPath },
+      responses: { 200: pdf("PDF"), ...problems(...secretKeyFaults, "not_found") },
+    }),
+    handler: async (c) => {
+      const { merchantId, db } = c.var.merchant;
+      const { intent } = await findPayment(db.pool, merchantId, c.req.valid("param").id);
+      return askedWith(c, room, intent, { isForBuyer: true });
+    },
+  });
+}
+
+function printedInvoice(room: DocumentRoom) {
+  return defineOpenAPIRoute({
+    addRoute: true,
+    route: createRoute({
+      method: "get",
+      path: "/v1/invoices/{id}/invoice.pdf",
+      summary: "An invoice as PDF",
+      tags,
+      ...secretKey({ permission: "invoices:read", produces: [PDF] }),
+      request: { params: InvoicePath },
+      responses: { 200: pdf("PDF"), ...problems(...secretKeyFaults, "not_found") },
+    }),
+    handler: async (c) => {
+      const { merchantId, db } = c.var.merchant;
+      const row = await findInvoice(db.pool, { merchantId, id: c.req.valid("param").id });
+      return sent(c, await invoicePdf(row, { ...room, isForBuyer: true }), row.number ?? row.id);
+    },
+  });
+}
+
+function receiptOf(room: DocumentRoom) {
+  return defineOpenAPIRoute({
+    addRoute: true,
+    route: createRoute({
+      method: "get",
+      path: "/v1/payments/{id}/receipt.pdf",
+      summary: "The receipt of a completed payment, with its settlement proof",
+      ...reading,
+      request: { params: PaymentPath },
+      responses: { 200: pdf("PDF"), ...problems(...secretKeyFaults, "not_found", "receipt_not_available") },
+    }),
+    handler: async (c) => {
+      const { merchantId, db } = c.var.merchant;
+      return receipt(c, room, await readSettled(room, db.pool, { merchantId, id: c.req.valid("param").id }));
+    },
+  });
+}
+
+function proofRoute(room: DocumentRoom) {
+  return defineOpenAPIRoute({
+    addRoute: true,
+    route: createRoute({
+      method: "get",
+      path: "/v1/payments/{id}/proof.json",
+      summary: "The settlement proof of a completed payment, signed",
+      tags,
+      ...secretKey({ permission: "payments:read" }),
+      request: { params: PaymentPath },
+      responses: {
+        200: json(SignedProof, "The proof; `farebox proof verify` checks it"),
+        ...problems(...secretKeyFaults, "not_found", "receipt_not_available"),
+      },
+    }),
+    handler: async (c) => {
+      const settled = await settledOf(c, room, c.req.valid("param").id);
+      return c.json(room.key.sign(proofOf(room, settled)), 200);
+    },
+  });
+}
+
+/** The same for who holds the address of a payment's page: its payer. */
+function payersCopies(room: DocumentRoom) {
+  const shared = {
+    method: "get" as const,
+    tags,
+    ...keyless({ limit: "checkout", produces: [PDF] }),
+    request: { params: PaymentPath },
+  };
+  const received = defineOpenAPIRoute({
+    addRoute: true,
+    route: createRoute({
+      ...shared,
+      path: "/checkout/{id}/receipt.pdf",
+      summary: "The receipt, for who paid",
+      responses: { 200: pdf("PDF"), ...problems(...keylessFaults, "not_found", "receipt_not_available") },
+    }),
+    handler: async (c) => {
+      const { pool } = c.var.edge.db;
+      const { merchantId, id } = await openIntent(pool, c.req.valid("param").id);
+      return receipt(c, room, await readSettled(room, pool, { merchantId, id }));
+    },
+  });
+  const asked = defineOpenAPIRoute({
+    addRoute: true,
+    route: createRoute({
+      ...shared,
+      path: "/checkout/{id}/invoice.pdf",
+      summary: "The invoice or the payment request, for who pays",
+      responses: { 200: pdf("PDF"), ...problems(...keylessFaults, "not_found") },
+    }),
+    handler: async (c) =>
+      askedWith(c, room, await openIntent(c.var.edge.db.pool, c.req.valid("param").id), {
+        isForBuyer: false,
+      }),
+  });
+  return [received, asked] as const;
+}
+
+function openInvoicePdf(room: DocumentRoom) {
+  return defineOpenAPIRoute({
+    addRoute: true,
+    route: createRoute({
+      method: "get",
+      path: "/invoices/{id}/invoice.pdf",
+      summary: "An invoice, for who holds its address",
+      tags,
+      ...keyless({ limit: "checkout", produces: [PDF] }),
+      request: { params: InvoicePath },
+      responses: { 200: pdf("PDF"), ...problems(...keylessFaults, "not_found") },
+    }),
+    handler: async (c) => {
+      const row = await findByAddress(
+        { db: c.var.edge.db, facilitator: room.facilitator },
+        c.req.valid("param").id,
+      );
+      return sent(c, await invoicePdf(row, { ...room, isForBuyer: !row.listed }), row.number ?? row.id);
+    },
+  });
+}
+
+/** What a payer was asked with. A listed invoice may be found by anybody: then nothing is told of its buyer, save to its
+ *  merchant. */
+async function askedWith(
+  c: Context,
+  room: DocumentRoom,
+  intent: IntentRow,
+  { isForBuyer }: { readonly isForBuyer: boolean },
+) {
+  const { invoiceId } = intent.metadata;
+  if (invoiceId === undefined || (intent.source !== "invoice" && intent.source !== "subscription"))
+    return sent(c, await paymentRequestPdf(intent, room), `payment-request-${intent.id}`);
+  const { merchantId } = intent;
+  const row = await findInvoice(c.var.edge.db.pool, { merchantId, id: invoiceId });
+  return sent(
+    c,
+    await invoicePdf(row, { ...room, isForBuyer: isForBuyer || !row.listed }),
+    row.number ?? row.id,
+  );
+}
+
+async function receipt(c: Context, room: DocumentRoom, settled: Settled) {
+  const signed = room.key.sign(proofOf(room, settled));
+  return sent(c, await receiptPdf(settled, signed, room), `receipt-${settled.intent.id}`);
+}
+
+/** The key that proofs are signed with, for whoever checks one. */
+export function mountProofKey(app: OpenAPIHono, { key }: Pick<DocumentRoom, "key">): void {
+  app.get("/.well-known/farebox-proof-key", openCors, (c) =>
+    c.json({ algorithm: "Ed25519", publicKey: key.publicKey }),
+  );
+}
+
+function settledOf(c: Context, room: DocumentRoom, id: string) {
+  const { merchantId, db } = c.var.merchant;
+  return readSettled(room, db.pool, { merchantId, id });
+}
+
+function sent(c: Context, bytes: Uint8Array, name: string) {
+  return c.body(bytes as Uint8Array<ArrayBuffer>, 200, {
+    "Content-Type": PDF,
+    "Content-Disposition": `inline; filename="${name}.pdf"`,
+  });
+}

@@ -1,0 +1,35 @@
+import { z } from "@hono/zod-openapi";
+
+export const Timestamp = z.string().openapi({ format: "date-time", example: "2026-08-11T09:30:00.000Z" });
+
+const CONTROL = /\p{Cc}/u;
+
+/** Text on one line: trimmed, composed, without control characters. */
+export function line(longest: number, least = 1) {
+  return z
+    .string()
+    .max(longest)
+    .transform((text) => text.normalize("NFC").trim())
+    .refine((text) => text.length >= least && !CONTROL.test(text), "text without control characters")
+    .openapi({ type: "string", minLength: least, maxLength: longest });
+}
+
+export const Email = z.email().max(254).openapi({ example: "ada@example.com" });
+
+const KEY = /^[A-Za-z0-9_.:-]{1,40}$/;
+const RESERVED = /^(?:x402|system\.)/;
+const MAX_KEYS = 50;
+
+/** What a merchant keeps with a thing. Source: interface §2.1, merchant-api.md §3.3. */
+export const Metadata = z
+  .record(z.string().regex(KEY, "1 to 40 of A-Z a-z 0-9 _ . : -"), line(500, 0))
+  .check((ctx) => {
+    const keys = Object.keys(ctx.value);
+    const refuse = (path: readonly string[], message: string) =>
+      ctx.issues.push({ code: "custom", input: ctx.value, path: [...path], message });
+    if (keys.length > MAX_KEYS) refuse([], `at most ${MAX_KEYS} keys`);
+    for (const key of keys.filter((each) => RESERVED.test(each)))
+      refuse([key], "keys that begin with x402 or system. are ours");
+  })
+  .openapi("Metadata", { type: "object", additionalProperties: { type: "string" } });
+export type Metadata = z.infer<typeof Metadata>;

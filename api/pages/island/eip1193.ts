@@ -1,0 +1,11 @@
+/** How a page talks to a wallet (EIP-1193). */
+export interface Provider {
+  request(call: { readonly method: string; readonly params?: readonly unknown[] }): Promise<unknown>;
+}
+
+/** The code of what a wallet refuses with: 4001 declined, 4902 chain unknown. */
+export function codeOf(error: unknown): number | null {
+  const { code, data } = error as { code?: unknown; data?: { originalError?: { code?: unknown } } };
+  const inner = data?.originalError?.code;
+  return typeof inner === "number" ? inner : typeof code === "number" ? code : null;
+}

@@ -1,0 +1,86 @@
+import { showCopying } from "./copy.ts";
+import { setServerTime } from "./countdown.ts";
+
+/** What the server tells of the payment; the rest of it is on the page already. */
+interface Status {
+  readonly phase: string;
+  readonly received: { readonly amount: string } | null;
+  readonly confirmations: number | null;
+  readonly address: string | null;
+  readonly expiresAt: string;
+  readonly now: string;
+}
+
+const OVER = new Set(["paid", "expired", "failed", "cancelled"]);
+const POLL_MS = 4_000;
+
+/** Keeps the page at what the server tells: by its stream, or by asking where that does not come through. */
+export function startLive(page: HTMLElement, shown: () => void): void {
+  if (OVER.has(page.dataset.phase ?? "") || location.search.includes("change=1")) return;
+  const base = `/checkout/${page.dataset.id}`;
+  const stream = new EventSource(`${base}/events`);
+  let polling = 0;
+  let isBusy = false;
+
+  const rest = () => {
+    clearInterval(polling);
+    polling = 0;
+  };
+  const end = () => {
+    stream.close();
+    rest();
+  };
+  const hear = async (status: Status) => {
+    setServerTime(status.now);
+    if (isBusy || newsOf(status) === current().dataset.news) return;
+    isBusy = true;
+    try {
+      if (await redraw(base)) shown();
+    } finally {
+      isBusy = false;
+    }
+    if (OVER.has(current().dataset.phase ?? "")) end();
+  };
+  const ask = async () => {
+    const response = await fetch(`${base}/status`, { headers: { Accept: "application/json" } });
+    if (response.ok) await hear((await response.json()) as Status);
+  };
+
+  stream.addEventListener("state", (event) => void hear(JSON.parse((event as MessageEvent<string>).data)));
+  stream.addEventListener("open", rest);
+  stream.addEventListener("error", () => {
+    // A stream that does not come through fails again and again, each time before the next question.
+    polling ||= setInterval(() => void ask().catch(() => undefined), POLL_MS);
+  });
+}
+
+function current(): HTMLElement {
+  const page = document.getElementById("checkout");
+  if (!page) throw new Error("the page has lost its middle");
+  return page;
+}
+
+/** As the server writes it onto the page. */
+function newsOf({ phase, received, confirmations, address, expiresAt }: Status): string {
+  return [phase, received?.amount, confirmations, address, expiresAt].join(" ");
+}
+
+/** Asks for the page anew and puts it in place, unless a wallet is at work on what did not change. */
+async function redraw(base: string): Promise<boolean> {
+  const response = await fetch(base, { headers: { Accept: "text/html" } });
+  if (!response.ok) return false;
+  const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+  const next = fresh.getElementById("checkout");
+  if (!next) return false;
+  const focused = document.activeElement?.id;
+  const was = current();
+  const hasMoved = was.dataset.phase !== next.dataset.phase;
+  was.replaceWith(document.importNode(next, true));
+  document.title = fresh.title;
+  showCopying();
+  if (focused) document.getElementById(focused)?.focus();
+  const news = document.getElementById("news");
+  const title = document.getElementById("state")?.textContent ?? "";
+  if (news && hasMoved) news.textContent = title;
+  return true;
+}

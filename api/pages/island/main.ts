@@ -1,0 +1,20 @@
+/** What the checkout page does by itself. Without it the page works as well: it is made on the server. */
+import { startCopying } from "./copy.ts";
+import { startCountdown } from "./countdown.ts";
+import { startLive } from "./live.ts";
+import { startReturn } from "./return.ts";
+import { startWallet } from "./wallet.ts";
+
+document.documentElement.classList.add("scripted");
+startCopying();
+
+const page = document.getElementById("checkout");
+if (page) {
+  startCountdown();
+  startReturn();
+  startWallet();
+  startLive(page, () => {
+    startReturn();
+    startWallet();
+  });
+}

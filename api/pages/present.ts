@@ -1,0 +1,103 @@
+import type { RailFacts } from "#facilitator";
+import { atParity } from "#kernel/asset";
+import { unreachable } from "#kernel/fault";
+import type { OpenPayment } from "../clearing/verbs/checkout.ts";
+import { parseAmount, presentAmount } from "../http/money.ts";
+import type { CheckoutStatus, Phase } from "./schema.ts";
+
+/** What the payer of a payment is told, now. */
+export function presentStatus(payment: OpenPayment, now: Date): CheckoutStatus {
+  const { paymentIntent: intent, clearing, deposit } = payment.position;
+  const { name, city, countryCode } = intent.merchant;
+  const money = moneyOf(payment);
+  const entries = deposit?.deposits ?? [];
+  const least = entries.filter(({ status }) => status !== "orphaned").map((entry) => entry.confirmations);
+  return {
+    id: intent.id,
+    status: intent.status,
+    phase: phaseOf(payment, now),
+    clearing: clearing && { state: clearing.state },
+    merchant: { name, city, countryCode },
+    amount: intent.amount,
+    executionPath: intent.executionPath,
+    chain: clearing && intent.payment.chain,
+    address: deposit?.address ?? null,
+    uri: deposit?.uri ?? null,
+    ...money,
+    confirmations: payment.confirmations ?? (least.length > 0 ? Math.min(...least) : null),
+    required: deposit?.required ?? null,
+    transactionHash: clearing?.transactionHash ?? entries.at(-1)?.txHash ?? null,
+    expiresAt: intent.expiresAt,
+    now: now.toISOString(),
+  };
+}
+
+function moneyOf({ position }: OpenPayment): Pick<CheckoutStatus, "due" | "received" | "remaining"> {
+  const { clearing, deposit } = position;
+  if (!clearing) return { due: null, received: null, remaining: null };
+  const due = deposit?.amount ?? clearing.sourceAmount;
+  const { asset } = due;
+  const [whole, part] = [amountOf(due), deposit ? amountOf(deposit.received) : 0n];
+  const missing = whole > part ? whole - part : 0n;
+  return {
+    due,
+    received: presentAmount({ amount: part, asset }),
+    remaining: presentAmount({ amount: missing, asset }),
+  };
+}
+
+/** Atomic units of money that we presented ourselves. */
+export function amountOf({ amount, asset }: { readonly amount: string; readonly asset: string }): bigint {
+  return parseAmount({ amount, asset }, "").amount;
+}
+
+/** Pure. */
+export function phaseOf({ position, intent }: OpenPayment, now: Date): Phase {
+  const { clearing } = position;
+  if (!clearing) {
+    if (intent.status === "cancelled") return "cancelled";
+    return intent.status === "created" && now < intent.expiresAt ? "choose" : "expired";
+  }
+  const { state } = clearing;
+  switch (state) {
+    case "created":
+    case "awaiting-funds":
+    case "funds-detected":
+      return openPhase(position);
+    case "funds-received":
+    case "settling":
+      return "settling";
+    case "settled":
+      return "paid";
+    case "reversed":
+    case "returned":
+      return "failed";
+    case "in-review":
+    case "failed":
+    case "expired":
+    case "cancelled":
+      return state;
+    default:
+      return unreachable(state);
+  }
+}
+
+function openPhase({ clearing, deposit }: OpenPayment["position"]): Phase {
+  const received = deposit ? amountOf(deposit.received) : 0n;
+  const isShort = deposit !== null && received > 0n && received < amountOf(deposit.amount);
+  if (isShort) return "underpaid";
+  return clearing?.state === "funds-detected" ? "detected" : "waiting";
+}
+
+/** Nothing follows by itself any more. */
+export function isOver({ phase }: Pick<CheckoutStatus, "phase">): boolean {
+  return ["paid", "expired", "failed", "cancelled"].includes(phase);
+}
+
+/** Whether a signature of the payer's can pay it on that rail now, so that it costs no gas. */
+export function isGasless({ intent, clearing }: OpenPayment, { chain, asset }: RailFacts): boolean {
+  const { offerAmount, offerRails, currency } = intent;
+  if (offerAmount === null || offerRails === null || clearing?.state !== "awaiting-funds") return false;
+  if (offerRails.length === 0) return atParity(currency, asset);
+  return offerRails.some((each) => each.chain === chain && each.asset === asset);
+}

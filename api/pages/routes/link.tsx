@@ -1,0 +1,102 @@
+/** @jsxRuntime automatic */
+/** @jsxImportSource hono/jsx */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { Fault } from "#kernel/fault";
+import { isId } from "#kernel/id";
+import { clientAddress, spend } from "../../http/limit.ts";
+import { MoneyInput } from "../../http/money.ts";
+import { problems } from "../../http/route.ts";
+import { readForm, refuseForeignForm } from "../manners.ts";
+import { CheckoutPath, PayForm } from "../schema.ts";
+import { type Counter, page, whole } from "../serve.tsx";
+import { payLink, readLinkView } from "../verbs/link.ts";
+import { LinkPage } from "../view/link.tsx";
+import { speechOf } from "../words/index.ts";
+
+const AMOUNT_FAULTS = new Set([
+  "validation_failed",
+  "too_many_decimals",
+  "amount_too_small",
+  "amount_too_large",
+]);
+const problemsShown = ["amountWrong", "linkPending", "rail_unsupported"] as const;
+
+export function isLink(c: Context): boolean {
+  return isId("plink", c.req.param("id") ?? "");
+}
+
+/** The page of a link: what it is for, and one button. */
+export async function showLink(c: Context, { intents, assets, edge }: Counter): Promise<Response> {
+  const asked = c.req.query("problem");
+  const shown = {
+    ...(await readLinkView(intents, c.req.param("id") ?? "", c.var.ctx.now())),
+    problem: problemsShown.find((each) => each === asked) ?? null,
+    token: edge.newId("req"),
+    speech: speechOf(c.req.header("accept-language")),
+    assets: await assets.addresses(),
+  };
+  return whole(c, <LinkPage {...shown} />);
+}
+
+/** `POST /checkout/{id}/pay`: makes the intent of a link's payer, and leads to its page. */
+export function mountLink(app: OpenAPIHono, counter: Counter): void {
+  app.post(
+    "/checkout/:id/pay",
+    page(counter, (c) => takeForm(c, counter)),
+  );
+  app.openAPIRegistry.registerPath({
+    method: "post",
+    path: "/checkout/{id}/pay",
+    tags: ["hosted pages"],
+    security: [],
+    summary: "Begin to pay a link",
+    request: {
+      params: CheckoutPath,
+      body: { required: true, content: { "application/x-www-form-urlencoded": { schema: PayForm } } },
+    },
+    responses: {
+      303: { description: "To the page of the payment; or back, where it says what was wrong" },
+      ...problems(
+        "not_found",
+        "origin_not_allowed",
+        "unsupported_media_type",
+        "body_too_large",
+        "rate_limited",
+      ),
+    },
+  });
+}
+
+async function takeForm(c: Context, counter: Counter): Promise<Response> {
+  const { baseUrl, edge } = counter;
+  await spend(c, "checkout", clientAddress(c, edge));
+  refuseForeignForm(c, baseUrl);
+  const id = c.req.param("id") ?? "";
+  const form = PayForm.safeParse(await readForm(c));
+  if (!form.success) return c.redirect(`/checkout/${encodeURIComponent(id)}?problem=amountWrong`, 303);
+  return c.redirect(`/checkout/${await attempt(c, counter, id, form.data)}`, 303);
+}
+
+/** Where the payer goes: the page of the payment, or the link's with a word that says what was wrong. */
+async function attempt(
+  c: Context,
+  { intents, edge }: Counter,
+  id: string,
+  { token, amount, currency }: PayForm,
+): Promise<string> {
+  const money = amount === undefined ? undefined : { amount: amount.replace(",", "."), asset: currency };
+  const read = MoneyInput.optional().safeParse(money);
+  const ctx = { ...c.var.ctx, newId: edge.newId };
+  const back = (problem: string) => `${encodeURIComponent(id)}?problem=${problem}`;
+  if (!read.success) return back("amountWrong");
+  try {
+    return await payLink(intents, { ctx, id, address: clientAddress(c, edge), token, amount: read.data });
+  } catch (error) {
+    const code = error instanceof Fault ? error.code : "";
+    if (AMOUNT_FAULTS.has(code)) return back("amountWrong");
+    if (code === "link_not_payable") return back("linkPending");
+    if (code === "rail_unsupported") return back(code);
+    throw error;
+  }
+}

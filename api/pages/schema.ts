@@ -1,0 +1,73 @@
+import { z } from "@hono/zod-openapi";
+import { parseAddress } from "#kernel/bytes";
+import { clearingStates } from "../clearing/state.ts";
+import { Money } from "../http/money.ts";
+import { intentStatuses } from "../payment-intent/state.ts";
+import { ExecutionPath } from "../rate/schema.ts";
+
+const Timestamp = z.string().openapi({ format: "date-time", example: "2026-08-11T09:30:00.000Z" });
+
+/** What a payer is looking at. */
+export const phases = [
+  "choose",
+  "waiting",
+  "underpaid",
+  "detected",
+  "settling",
+  "paid",
+  "in-review",
+  "expired",
+  "failed",
+  "cancelled",
+] as const;
+export type Phase = (typeof phases)[number];
+
+/** A payment as its payer sees it: nothing that only concerns the merchant. Source: merchant-api.md §7. */
+export const CheckoutStatus = z
+  .object({
+    id: z.string().openapi({ example: "pi_01K2C0Z0000000000000000000" }),
+    status: z.enum(intentStatuses),
+    phase: z.enum(phases),
+    clearing: z.object({ state: z.enum(clearingStates) }).nullable(),
+    merchant: z.object({ name: z.string(), city: z.string(), countryCode: z.string() }),
+    amount: Money,
+    executionPath: ExecutionPath.nullable(),
+    chain: z.string().nullable(),
+    address: z.string().nullable().openapi({ description: "Where the money goes" }),
+    uri: z.string().nullable().openapi({ description: "EIP-681, for what is still missing" }),
+    due: Money.nullable(),
+    received: Money.nullable(),
+    remaining: Money.nullable(),
+    confirmations: z.int().nullable().openapi({ description: "Of the deposit that has fewest" }),
+    required: z.int().nullable(),
+    transactionHash: z.string().nullable(),
+    expiresAt: Timestamp,
+    now: Timestamp.openapi({ description: "Our clock, to count down by" }),
+  })
+  .openapi("CheckoutStatus");
+export type CheckoutStatus = z.infer<typeof CheckoutStatus>;
+
+/** The form of the rail chooser. */
+export const WayForm = z.strictObject({
+  chain: z.string().min(1).max(64),
+  asset: z.string().min(1).max(16),
+  executionPath: ExecutionPath,
+  payerAddress: z
+    .string()
+    .refine((text) => parseAddress(text) !== null, "an address")
+    .optional()
+    .openapi({ type: "string", pattern: "^0x[0-9a-fA-F]{40}$" }),
+});
+export type WayForm = z.infer<typeof WayForm>;
+
+export const CheckoutPath = z.object({
+  id: z.string().max(40).openapi({ example: "pi_01K2C0Z0000000000000000000" }),
+});
+
+/** The form of a link's page. */
+export const PayForm = z.strictObject({
+  token: z.string().regex(/^[\x21-\x7e]{8,64}$/, "as the page gave it"),
+  amount: z.string().max(40).optional().openapi({ description: "Of an open link, in major units" }),
+  currency: z.string().max(16).default(""),
+});
+export type PayForm = z.infer<typeof PayForm>;

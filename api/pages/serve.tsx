@@ -1,0 +1,86 @@
+/** @jsxRuntime automatic */
+/** @jsxImportSource hono/jsx */
+import type { Context, Handler } from "hono";
+import { html } from "hono/html";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { Clock } from "#kernel/clock";
+import type { Edge } from "../http/context.ts";
+import { clientAddress, spend } from "../http/limit.ts";
+import { onError } from "../http/problem.ts";
+import type { InvoiceDesk } from "../invoice/verbs/desk.ts";
+import type { CheckoutDesk } from "../payment-link/verbs/checkout.ts";
+import { wantsPage } from "../x402/agent-url.ts";
+import type { AssetBook } from "./assets.ts";
+import { pageHeaders } from "./manners.ts";
+import type { Streams } from "./streams.ts";
+import type { ClearingDesk } from "./verbs/checkout.ts";
+import { MessagePage } from "./view/message.tsx";
+import { speechOf } from "./words/index.ts";
+
+/** What the pages need besides a request. */
+export interface PageDesk {
+  readonly clearing: ClearingDesk;
+  /** For intents that payers make of links and invoices. */
+  readonly intents: CheckoutDesk;
+  readonly invoices: InvoiceDesk;
+  readonly edge: Edge;
+  readonly baseUrl: string;
+  /** Of this machine: it paces, it does not tell the time. */
+  readonly clock: Clock;
+}
+/** The same with what the pages share in a process. */
+export interface Counter extends PageDesk {
+  readonly assets: AssetBook;
+  readonly streams: Streams;
+  /** Aborts when this process is about to stop: what browsers keep open ends, and they come back to another one. */
+  readonly leaving: AbortSignal;
+}
+
+/** A page, and a page too where it cannot be shown. */
+export function page(counter: Counter, show: Handler): Handler {
+  return async (c, next) => {
+    pageHeaders(c);
+    try {
+      return await show(c, next);
+    } catch (error) {
+      return refuse(c, counter, error);
+    }
+  };
+}
+
+async function refuse(c: Context, { assets }: Counter, error: unknown): Promise<Response> {
+  // What it says to programs is also what is logged, and what a browser is told to wait.
+  const { status, headers } = onError(error, c);
+  const retryAfter = headers.get("Retry-After");
+  if (retryAfter !== null) c.header("Retry-After", retryAfter);
+  const speech = speechOf(c.req.header("accept-language"));
+  const { say } = speech;
+  const isMissing = status === 404;
+  const [title, text] = isMissing
+    ? [say("notFound"), say("notFoundHint")]
+    : [say("problem"), say(status === 429 ? "rate_limited" : "tryAgain")];
+  const shown = { title, text, speech, assets: await assets.addresses() };
+  return whole(c, <MessagePage {...shown} />, status as ContentfulStatusCode);
+}
+
+/** One URL for people and agents: who does not ask for a page is answered as at the agent URL. */
+export function forPeople(counter: Counter, show: (c: Context) => Promise<Response>): Handler {
+  const asPage = page(counter, async (c) => {
+    await spend(c, "checkout", clientAddress(c, counter.edge));
+    return show(c);
+  });
+  return (c, next) => {
+    if (wantsPage(c)) return asPage(c, next);
+    c.header("Vary", "Accept");
+    return next();
+  };
+}
+
+/** Without this first line browsers lay pages out as they did long ago. */
+export async function whole(
+  c: Context,
+  page: unknown,
+  status: ContentfulStatusCode = 200,
+): Promise<Response> {
+  return c.html(await html`<!DOCTYPE html>${page}`, status);
+}

@@ -1,0 +1,65 @@
+import type { RailFacts } from "#facilitator";
+import {
+  type ClearingDesk,
+  chooseWay,
+  type OpenPayment,
+  openPayment,
+} from "../../clearing/verbs/checkout.ts";
+import { offerRails, type RailOffer } from "../../payment-intent/verbs/choices.ts";
+import { presentStatus } from "../present.ts";
+import type { CheckoutStatus, WayForm } from "../schema.ts";
+
+export { type ClearingDesk, marksOf } from "../../clearing/verbs/checkout.ts";
+export type { RailOffer } from "../../payment-intent/verbs/choices.ts";
+
+/** Everything that the page of a payment shows. */
+export interface Checkout {
+  readonly status: CheckoutStatus;
+  readonly payment: OpenPayment;
+  /** The rail that it is on. */
+  readonly rail: RailFacts | null;
+  /** What can be chosen; empty where nothing can. */
+  readonly offers: readonly RailOffer[];
+}
+
+/** What the payer is told of a payment. Fault: `not_found`. */
+export async function readStatus(desk: ClearingDesk, id: string): Promise<CheckoutStatus> {
+  return presentStatus(await openPayment(desk, id), desk.now());
+}
+
+/** The same with what a stream of news needs: whose it is, and how long its timeline is. Fault: `not_found`. */
+export async function openStatus(desk: ClearingDesk, id: string) {
+  const payment = await openPayment(desk, id);
+  return {
+    status: presentStatus(payment, desk.now()),
+    merchantId: payment.intent.merchantId,
+    sequence: String(payment.clearing?.sequence ?? 0),
+  };
+}
+
+/** The same with what its page needs besides. `isChoosing`: the payer wants to see the other rails. Fault: `not_found`. */
+export async function readCheckout(
+  desk: ClearingDesk,
+  { id, isChoosing }: { readonly id: string; readonly isChoosing: boolean },
+): Promise<Checkout> {
+  const payment = await openPayment(desk, id);
+  const status = presentStatus(payment, desk.now());
+  const { intent, clearing } = payment;
+  const rail = clearing && railOf(desk, clearing);
+  const isFree = status.phase === "choose" || (isChoosing && status.phase === "waiting");
+  const offers = isFree && intent.provider === "evm" ? await offerRails(desk, intent) : [];
+  return { status, payment, rail, offers };
+}
+
+function railOf({ facilitator }: ClearingDesk, at: { readonly chain: string; readonly asset: string }) {
+  return facilitator.rails().find(({ chain, asset }) => chain === at.chain && asset === at.asset) ?? null;
+}
+
+/** Confirms, or switches the rail. Faults: those of `chooseWay`. */
+export function takeWay(
+  desk: ClearingDesk,
+  id: string,
+  { chain, asset, executionPath, payerAddress }: WayForm,
+): Promise<void> {
+  return chooseWay(desk, { id, executionPath, payment: { chain, asset, payerAddress } });
+}

@@ -1,0 +1,110 @@
+/** @jsxRuntime automatic */
+/** @jsxImportSource hono/jsx */
+import { isOver } from "../present.ts";
+import type { CheckoutStatus } from "../schema.ts";
+import { wordsOf } from "../words/index.ts";
+import { chainName } from "./chains.ts";
+import { Chooser } from "./chooser.tsx";
+import { Page } from "./layout.tsx";
+import { Outcome } from "./outcome.tsx";
+import { PayPanel } from "./pay-panel.tsx";
+import type { CheckoutProps } from "./props.ts";
+
+/** Without a script, a page that waits asks again. */
+const REFRESH_SECONDS = 10;
+const told = [
+  "copied",
+  "walletNone",
+  "walletConnected",
+  "walletConfirm",
+  "walletApprove",
+  "walletSent",
+  "walletRejected",
+  "walletPoor",
+  "walletChain",
+  "walletFailed",
+  "walletChanged",
+  "timeUp",
+  "transaction",
+] as const;
+
+/** The page where a person pays. Everything on it is made here; its script only asks for it anew. */
+export function CheckoutPage(props: CheckoutProps) {
+  const { status, speech, assets, problem } = props;
+  const { say } = speech;
+  const title = say("payTitle", { amount: status.amount.display, merchant: status.merchant.name });
+  const isWaiting = ["waiting", "underpaid", "detected", "settling", "in-review"].includes(status.phase);
+  return (
+    <Page
+      title={title}
+      speech={speech}
+      assets={assets}
+      refreshSeconds={isWaiting && !props.isChoosing ? REFRESH_SECONDS : undefined}
+    >
+      <main
+        class="ticket"
+        id="checkout"
+        data-id={status.id}
+        data-news={newsOf(status)}
+        data-now={status.now}
+        data-phase={status.phase}
+        data-words={JSON.stringify(wordsOf(speech.lang, told))}
+      >
+        <Stub {...props} />
+        <div class="body">
+          {problem ? (
+            <p class="problem" role="alert">
+              {say(problem)}
+            </p>
+          ) : null}
+          <Body {...props} />
+        </div>
+      </main>
+      <p class="visually-hidden" id="news" role="status" aria-live="polite" />
+    </Page>
+  );
+}
+
+/** What the page shows of a payment; when it differs from what the server tells, the page is stale. */
+export function newsOf({ phase, received, confirmations, address, expiresAt }: CheckoutStatus): string {
+  return [phase, received?.amount, confirmations, address, expiresAt].join(" ");
+}
+
+function Stub({ status, payment, rail, speech }: CheckoutProps) {
+  const { say } = speech;
+  const { merchantReference } = payment.intent;
+  const { name, city, countryCode } = status.merchant;
+  return (
+    <header class="stub">
+      <p class="merchant">{name}</p>
+      <p class="place">
+        {city}, {countryCode}
+      </p>
+      <p class="label">{say(isOver(status) ? "total" : "amountDue")}</p>
+      <h1 class="amount">{status.amount.display}</h1>
+      <dl>
+        {merchantReference ? (
+          <>
+            <dt>{say("reference")}</dt>
+            <dd>{merchantReference}</dd>
+          </>
+        ) : null}
+        {rail && status.due ? (
+          <>
+            <dt>{say("payWith")}</dt>
+            <dd>
+              {status.due.display} {say("onChain", { chain: chainName(rail.chain) })}
+            </dd>
+          </>
+        ) : null}
+      </dl>
+    </header>
+  );
+}
+
+function Body(props: CheckoutProps) {
+  const { phase } = props.status;
+  if (phase === "choose" || (props.isChoosing && props.offers.length > 0)) return <Chooser {...props} />;
+  if (phase === "waiting" || phase === "underpaid") return <PayPanel {...props} />;
+  return <Outcome {...props} />;
+}

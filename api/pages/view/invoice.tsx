@@ -1,0 +1,130 @@
+/** @jsxRuntime automatic */
+/** @jsxImportSource hono/jsx */
+import type { Assets } from "../assets.ts";
+import { amountOf } from "../present.ts";
+import type { OpenInvoice } from "../verbs/invoice.ts";
+import type { Speech } from "../words/index.ts";
+import { Page } from "./layout.tsx";
+
+interface InvoiceProps {
+  readonly invoice: OpenInvoice;
+  readonly speech: Speech;
+  readonly assets: Assets;
+  readonly problem: Parameters<Speech["say"]>[0] | null;
+}
+
+/** The page of an invoice: what it is for, what is owed, and one button. */
+export function InvoicePage({ invoice, speech, assets, problem }: InvoiceProps) {
+  const { say } = speech;
+  const title = say("invoice", { number: invoice.number ?? "" });
+  return (
+    <Page title={`${title} · ${invoice.merchant.name}`} speech={speech} assets={assets}>
+      <main class="ticket">
+        <Stub invoice={invoice} speech={speech} title={title} />
+        <div class="body stack">
+          {problem ? (
+            <p class="problem" role="alert">
+              {say(problem)}
+            </p>
+          ) : null}
+          <Lines invoice={invoice} speech={speech} />
+          <Sums invoice={invoice} speech={speech} />
+          <Action invoice={invoice} speech={speech} />
+          <p>
+            <a href={`/invoices/${invoice.id}/invoice.pdf`}>{say("invoiceFile")}</a>
+          </p>
+          {invoice.notes ? (
+            <section>
+              <h2>{say("notes")}</h2>
+              <p class="notes">{invoice.notes}</p>
+            </section>
+          ) : null}
+        </div>
+      </main>
+    </Page>
+  );
+}
+
+type PartProps = Pick<InvoiceProps, "invoice" | "speech">;
+
+function Stub({ invoice, speech, title }: PartProps & { readonly title: string }) {
+  const { say } = speech;
+  const { merchant, state, outstanding, total, buyerName, dueAt, issuedAt } = invoice;
+  const isOwed = state === "open" || state === "uncollectible";
+  return (
+    <header class="stub">
+      <p class="merchant">{merchant.name}</p>
+      <p class="place">
+        {merchant.city}, {merchant.countryCode}
+      </p>
+      <h1 class="label">{title}</h1>
+      <p class="amount">{(isOwed ? outstanding : total).display}</p>
+      <ul class="dates">
+        {isOwed && dueAt ? <li>{say("dueOn", { date: dateOf(dueAt, speech) })}</li> : null}
+        {issuedAt ? <li>{say("issuedOn", { date: dateOf(issuedAt, speech) })}</li> : null}
+        {buyerName ? <li>{say("invoiceFor", { buyer: buyerName })}</li> : null}
+      </ul>
+    </header>
+  );
+}
+
+function Lines({ invoice, speech }: PartProps) {
+  const { say } = speech;
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">{say("item")}</th>
+          <th scope="col">{say("quantity")}</th>
+          <th scope="col">{say("unitPrice")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {invoice.lines.map(({ name, quantity, unitPrice }) => (
+          <tr>
+            <td>{name}</td>
+            <td>{quantity}</td>
+            <td>{unitPrice.display}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Sums({ invoice, speech }: PartProps) {
+  const { say } = speech;
+  const { total, paid, outstanding, state } = invoice;
+  const isPartly = state === "open" && amountOf(paid) > 0n;
+  return (
+    <dl class="sums">
+      <dt>{say("total")}</dt>
+      <dd>{total.display}</dd>
+      {isPartly ? (
+        <>
+          <dt>{say("paidSoFar")}</dt>
+          <dd>{paid.display}</dd>
+          <dt>{say("outstanding")}</dt>
+          <dd>{outstanding.display}</dd>
+        </>
+      ) : null}
+    </dl>
+  );
+}
+
+function Action({ invoice, speech }: PartProps) {
+  const { say } = speech;
+  if (invoice.state === "paid") return <p class="stamp good">{say("invoicePaid")}</p>;
+  if (invoice.state === "void") return <p class="stamp">{say("invoiceVoid")}</p>;
+  return (
+    <form method="post" action={`/invoices/${invoice.id}/pay`}>
+      <button type="submit" class="primary">
+        {say("payNow", { amount: invoice.outstanding.display })}
+      </button>
+    </form>
+  );
+}
+
+function dateOf(instant: string, { lang }: Speech): string {
+  return new Intl.DateTimeFormat(lang, { dateStyle: "long", timeZone: "UTC" }).format(new Date(instant));
+}

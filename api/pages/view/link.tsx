@@ -1,0 +1,121 @@
+/** @jsxRuntime automatic */
+/** @jsxImportSource hono/jsx */
+import { presentAmount } from "../../http/money.ts";
+import type { Assets } from "../assets.ts";
+import type { LinkView } from "../verbs/link.ts";
+import type { Speech } from "../words/index.ts";
+import { Page } from "./layout.tsx";
+
+interface LinkProps extends LinkView {
+  readonly speech: Speech;
+  readonly assets: Assets;
+  /** Makes the same form sent twice one payment. */
+  readonly token: string;
+  readonly problem: Parameters<Speech["say"]>[0] | null;
+}
+
+/** The page of a payment link. */
+export function LinkPage(props: LinkProps) {
+  const { link, speech, assets, problem } = props;
+  const { say } = speech;
+  const { name, city, countryCode } = link.merchant;
+  return (
+    <Page title={say("pay", { merchant: name })} speech={speech} assets={assets}>
+      <main class="ticket">
+        <header class="stub">
+          <p class="merchant">{name}</p>
+          <p class="place">
+            {city}, {countryCode}
+          </p>
+          {link.amount ? (
+            <>
+              <p class="label">{link.title ?? say("amountDue")}</p>
+              <h1 class="amount">{link.amount.display}</h1>
+            </>
+          ) : (
+            <h1 class="about">{link.title ?? say("pay", { merchant: name })}</h1>
+          )}
+        </header>
+        <div class="body">
+          {problem && (link.payable || problem !== "linkPending") ? (
+            <p class="problem" role="alert">
+              {say(problem)}
+            </p>
+          ) : null}
+          {link.payable ? <Form {...props} /> : <Closed {...props} />}
+        </div>
+      </main>
+    </Page>
+  );
+}
+
+function Form({ link, lines, speech, token }: LinkProps) {
+  const { say } = speech;
+  return (
+    <form method="post" action={`/checkout/${link.id}/pay`} class="stack">
+      <h2>{say("pay", { merchant: link.merchant.name })}</h2>
+      {lines.length > 0 ? (
+        <ul class="lines">
+          {lines.map(({ name, quantity, total }) => (
+            <li>
+              <span>
+                {name}
+                {quantity > 1 ? <span class="muted"> × {quantity}</span> : null}
+              </span>
+              <strong>{presentAmount(total).display}</strong>
+            </li>
+          ))}
+        </ul>
+      ) : null}
+      <input type="hidden" name="token" value={token} />
+      {link.kind === "open" ? <Amount link={link} speech={speech} /> : null}
+      <button type="submit" class="primary">
+        {link.amount ? say("payNow", { amount: link.amount.display }) : say("continueToPay")}
+      </button>
+      <p class="hint">{say("chooseHint")}</p>
+    </form>
+  );
+}
+
+function Amount({ link, speech }: Pick<LinkProps, "link" | "speech">) {
+  const { say } = speech;
+  const [min, max] = [link.minAmount?.display, link.maxAmount?.display];
+  return (
+    <div class="field">
+      <label for="amount">{say("yourAmount")}</label>
+      <div class="copyable">
+        <input
+          id="amount"
+          name="amount"
+          class="value big"
+          inputmode="decimal"
+          autocomplete="off"
+          pattern="[0-9]+([.,][0-9]+)?"
+          maxlength={20}
+          required
+          aria-describedby="bounds"
+        />
+        <input type="hidden" name="currency" value={link.currency} />
+        <span class="unit">{link.currency}</span>
+      </div>
+      <p class="hint" id="bounds">
+        {min && max
+          ? say("amountBounds", { min, max })
+          : min
+            ? say("amountFrom", { min })
+            : max
+              ? say("amountTo", { max })
+              : say("amountWrong")}
+      </p>
+    </div>
+  );
+}
+
+function Closed({ link, speech }: LinkProps) {
+  return (
+    <section class="outcome over">
+      <h2>{speech.say("linkClosed")}</h2>
+      <p>{speech.say("linkClosedHint", { merchant: link.merchant.name })}</p>
+    </section>
+  );
+}

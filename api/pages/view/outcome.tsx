@@ -1,0 +1,127 @@
+/** @jsxRuntime automatic */
+/** @jsxImportSource hono/jsx */
+import type { Phase } from "../schema.ts";
+import { transactionUrl } from "./chains.ts";
+import type { CheckoutProps } from "./props.ts";
+
+type Over = Exclude<Phase, "choose" | "waiting" | "underpaid">;
+const words = {
+  detected: ["detected", "detectedHint", "going"],
+  settling: ["settling", "settlingHint", "going"],
+  paid: ["paid", "paidHint", "good"],
+  "in-review": ["inReview", "inReviewHint", "unsure"],
+  expired: ["expired", "expiredHint", "over"],
+  failed: ["failed", "failedHint", "bad"],
+  cancelled: ["cancelled", "cancelledHint", "over"],
+} as const satisfies Record<Over, readonly [string, string, string]>;
+
+/** Where a payment stands once the payer has done what there was to do. */
+export function Outcome({ status, payment, speech }: CheckoutProps) {
+  const { say } = speech;
+  const [title, hint, mood] = words[status.phase as Over];
+  const merchant = status.merchant.name;
+  const { confirmations, required, phase } = status;
+  const { returnUrl } = payment.position.paymentIntent;
+  return (
+    <section class={`outcome ${mood}`} aria-labelledby="state">
+      <Mark mood={mood} />
+      <h2 id="state">{say(title)}</h2>
+      <p>{say(hint, { merchant, n: confirmations ?? 0, required: required ?? 1 })}</p>
+      {phase === "detected" ? (
+        <progress max={required ?? 1} value={confirmations ?? 0} aria-labelledby="state" />
+      ) : null}
+      <Transaction status={status} label={say("transaction")} />
+      {phase === "paid" ? (
+        <p>
+          <a href={`/checkout/${status.id}/receipt.pdf`}>{say("receiptFile")}</a>
+        </p>
+      ) : null}
+      <Onward payment={payment} status={status} speech={speech} />
+      {returnUrl ? (
+        <p class="return">
+          <a
+            class="secondary"
+            href={backTo(returnUrl, status.id)}
+            data-return={phase === "paid" ? "" : undefined}
+          >
+            {say("back", { merchant })}
+          </a>
+          {phase === "paid" ? <span class="hint script-only">{say("backSoon")}</span> : null}
+        </p>
+      ) : null}
+    </section>
+  );
+}
+
+const marks: Readonly<Record<string, string>> = {
+  good: "M5 12.5l4.5 4.5L19 7.5",
+  bad: "M7 7l10 10M17 7L7 17",
+  over: "M6 12h12",
+  unsure: "M12 6.5v7M12 17v.5",
+};
+
+/** For the eye only: the words say the same. */
+function Mark({ mood }: { readonly mood: string }) {
+  const path = marks[mood];
+  return (
+    <svg class="mark" viewBox="0 0 24 24" aria-hidden="true">
+      <circle cx="12" cy="12" r="11" />
+      {path ? <path d={path} /> : null}
+    </svg>
+  );
+}
+
+function Transaction({
+  status,
+  label,
+}: {
+  readonly status: CheckoutProps["status"];
+  readonly label: string;
+}) {
+  const { transactionHash: hash, chain } = status;
+  if (hash === null) return null;
+  const url = transactionUrl(chain, hash);
+  const short = `${hash.slice(0, 10)}…${hash.slice(-8)}`;
+  return (
+    <dl class="facts">
+      <dt>{label}</dt>
+      <dd class="mono">
+        {url ? (
+          <a href={url} rel="noreferrer noopener" target="_blank" title={hash}>
+            {short}
+          </a>
+        ) : (
+          <span title={hash}>{short}</span>
+        )}
+      </dd>
+    </dl>
+  );
+}
+
+/** What came from a link or an invoice goes on there: it can be begun anew, and the invoice says that it is paid. */
+function Onward({ payment, status, speech }: Pick<CheckoutProps, "payment" | "status" | "speech">) {
+  const { source, metadata, merchantReference } = payment.intent;
+  const { phase } = status;
+  const isUnpaid = phase === "expired" || phase === "cancelled";
+  const isInvoice = (source === "invoice" || source === "subscription") && metadata.invoiceId;
+  if (isInvoice && (isUnpaid || phase === "paid"))
+    return (
+      <a class={isUnpaid ? "primary" : "secondary"} href={`/invoices/${metadata.invoiceId}/view`}>
+        {speech.say("invoice", { number: merchantReference ?? "" })}
+      </a>
+    );
+  if (source === "payment-link" && metadata.paymentLinkId && isUnpaid)
+    return (
+      <a class="primary" href={`/checkout/${metadata.paymentLinkId}`}>
+        {speech.say("restart")}
+      </a>
+    );
+  return null;
+}
+
+/** A page of the merchant's own origin: it was checked when the intent was made. */
+function backTo(returnUrl: string, id: string): string {
+  const url = new URL(returnUrl);
+  url.searchParams.set("paymentIntentId", id);
+  return url.href;
+}
