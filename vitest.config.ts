@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 const real = "test/**/*.real.test.ts";
 
 /** `vitest run` runs everything, `vitest run --project fast` what needs no part beside Node. The fast tests go first;
- *  real parts are heavy and go one file at a time. */
+ *  real parts wait more than they work, so three files go at once on two cores. */
 export default defineConfig({
   test: {
     environment: "node",
@@ -30,7 +30,7 @@ export default defineConfig({
           globalSetup: ["test/support/database-server.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          fileParallelism: false,
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },

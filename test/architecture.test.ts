@@ -137,6 +137,7 @@ const plants: readonly Plant[] = [
   ["home-of-viem", "facilitator/settlement/chain.ts", "viem"],
   ["home-of-viem", "src/compose.ts", "viem/accounts"],
   ["home-of-secp256k1", "facilitator/settlement/curve.ts", "secp256k1"],
+  ["home-of-esbuild", "src/bundle.ts", "esbuild"],
   ["home-of-@x402", "mcp/wire.ts", "@x402/core/http"],
   ["home-of-hono", "facilitator/ledger/http.ts", "hono"],
   ["home-of-hono", "mcp/http.ts", "hono"],

@@ -6,13 +6,35 @@ import { address, hash } from "#kernel/bytes";
 import { withImplied } from "../../api/http/permissions.ts";
 import { payout, payoutAddress } from "../../api/payout/tables.ts";
 import { refund } from "../../api/refund/tables.ts";
+import { event, webhookDelivery } from "../../api/webhook/tables.ts";
 import { projectPayable } from "../../facilitator/payable/project.ts";
 import { freshDatabase, type TestDatabase } from "../support/db.ts";
 import { type Caller, caller, newCaller } from "./caller.ts";
 import { fakeFacilitator, newId, now, rail, stillSandbox, world } from "./world.ts";
 
 /** One thing of the victim's, by the prefix of its id. */
-type Ids = Readonly<Record<"mer" | "key" | "x402r" | "pad" | "po" | "stl" | "pi" | "clr" | "re", string>>;
+type Ids = Readonly<
+  Record<
+    | "mer"
+    | "key"
+    | "x402r"
+    | "pad"
+    | "po"
+    | "stl"
+    | "pi"
+    | "clr"
+    | "re"
+    | "whe"
+    | "whd"
+    | "evt"
+    | "cus"
+    | "prod"
+    | "plink"
+    | "inv"
+    | "sub",
+    string
+  >
+>;
 
 /** How a stranger tries a route. */
 interface Attempt {
@@ -25,6 +47,22 @@ interface Attempt {
 
 const money = { amount: "1", asset: "USDC" };
 const resourceInput = { url: "https://stranger.example/thing", price: { amount: "1", asset: "USD" } };
+const listener = { url: "https://victim.example/hooks", events: ["*"] };
+const customerInput = { name: "Ada", email: "ada@victim.example" };
+const productInput = { sku: "tea", name: "Tea", prices: [{ amount: "1", asset: "USD" }] };
+const linkInput = { kind: "fixed", amount: { amount: "1", asset: "USD" } };
+const cartOf = (productId: string) => ({ currency: "USD", lines: [{ productId, quantity: 1 }] });
+const invoiceInput = {
+  buyer: { name: "Ada", email: "ada@victim.example" },
+  currency: "USD",
+  lines: [{ name: "Tea", unitPrice: { amount: "1", asset: "USD" } }],
+};
+const subscriptionInput = {
+  customer: { name: "Ada", email: "ada@victim.example" },
+  description: "Tea",
+  amount: { amount: "1", asset: "USD" },
+  interval: "month",
+};
 const hidden = { answer: "404 not_found" };
 /** What a stranger gets of lists and settings is its own. */
 const own = { answer: "200" };
@@ -60,6 +98,76 @@ const matrix: Readonly<Record<string, readonly Attempt[]>> = {
   "POST /v1/payment-intents": [
     { body: ({ mer }) => ({ amount: money, merchant: { id: mer } }), answer: "403 merchant_mismatch" },
   ],
+  "POST /v1/customers": [
+    { body: ({ mer }) => ({ ...customerInput, merchantId: mer }), answer: "400 validation_failed" },
+  ],
+  "GET /v1/customers": [own, { path: () => `/v1/customers?email=${customerInput.email}`, ...own }],
+  "GET /v1/customers/{id}": [hidden],
+  "PATCH /v1/customers/{id}": [{ body: () => ({ name: "Taken" }), ...hidden }],
+  "POST /v1/catalog/products": [
+    { body: ({ mer }) => ({ ...productInput, merchantId: mer }), answer: "403 merchant_mismatch" },
+  ],
+  "GET /v1/catalog/products": [
+    own,
+    { path: () => `/v1/catalog/products?sku=${productInput.sku}`, ...own },
+    { path: ({ mer }) => `/v1/catalog/products?merchantId=${mer}`, answer: "403 merchant_mismatch" },
+  ],
+  "GET /v1/catalog/products/{id}": [hidden],
+  "PATCH /v1/catalog/products/{id}": [{ body: () => ({ active: false }), ...hidden }],
+  "POST /v1/carts/price": [{ body: ({ prod }) => cartOf(prod), answer: "422 product_not_found" }],
+  "POST /v1/carts/checkout": [
+    { body: ({ prod }) => cartOf(prod), answer: "422 product_not_found" },
+    {
+      body: ({ prod, mer }) => ({ ...cartOf(prod), merchant: { id: mer } }),
+      answer: "422 product_not_found",
+    },
+  ],
+  "POST /v1/payment-links": [
+    { body: ({ mer }) => ({ ...linkInput, merchant: { id: mer } }), answer: "403 merchant_mismatch" },
+    { body: ({ prod }) => ({ kind: "cart", ...cartOf(prod) }), answer: "422 product_not_found" },
+  ],
+  "GET /v1/payment-links": [own, { path: () => "/v1/payment-links?payable=true", ...own }],
+  "GET /v1/payment-links/{id}": [hidden],
+  "PATCH /v1/payment-links/{id}": [{ body: () => ({ title: "Taken" }), ...hidden }],
+  "POST /v1/payment-links/{id}/list": [hidden],
+  "POST /v1/payment-links/{id}/unlist": [hidden],
+  "POST /v1/payment-links/{id}/disable": [hidden],
+  "POST /v1/payment-links/{id}/enable": [hidden],
+  "POST /v1/invoices": [
+    { body: ({ mer }) => ({ ...invoiceInput, merchantId: mer }), answer: "400 validation_failed" },
+    {
+      body: ({ prod }) => ({ ...invoiceInput, lines: [{ productId: prod }] }),
+      answer: "422 product_not_found",
+    },
+  ],
+  "GET /v1/invoices": [
+    own,
+    { path: () => "/v1/invoices?buyerEmail=ada@victim.example", ...own },
+    { path: ({ sub }) => `/v1/invoices?subscriptionId=${sub}`, ...own },
+  ],
+  "GET /v1/invoices/{id}": [hidden],
+  "PATCH /v1/invoices/{id}": [{ body: () => ({ notes: "Taken" }), ...hidden }],
+  "DELETE /v1/invoices/{id}": [hidden],
+  "GET /v1/invoices/{id}/invoice.pdf": [hidden],
+  "POST /v1/invoices/{id}/issue": [hidden],
+  "POST /v1/invoices/{id}/send": [hidden],
+  "POST /v1/invoices/{id}/void": [hidden],
+  "POST /v1/invoices/{id}/mark-uncollectible": [hidden],
+  "POST /v1/invoices/{id}/list": [hidden],
+  "POST /v1/invoices/{id}/unlist": [hidden],
+  "POST /v1/subscriptions": [
+    { body: ({ cus }) => ({ ...subscriptionInput, customerId: cus }), answer: "400 validation_failed" },
+  ],
+  "GET /v1/subscriptions": [
+    own,
+    { path: ({ cus }) => `/v1/subscriptions?customerId=${cus}`, ...own },
+    { path: () => "/v1/subscriptions?email=ada@victim.example", ...own },
+  ],
+  "GET /v1/subscriptions/{id}": [hidden],
+  "PATCH /v1/subscriptions/{id}": [{ body: () => ({ description: "Taken" }), ...hidden }],
+  "POST /v1/subscriptions/{id}/pause": [hidden],
+  "POST /v1/subscriptions/{id}/resume": [hidden],
+  "POST /v1/subscriptions/{id}/cancel": [hidden],
   "GET /v1/payment-intents": [own, { path: () => "/v1/payment-intents?source=api", ...own }],
   "GET /v1/payment-intents/{id}": [hidden],
   "POST /v1/payment-intents/{id}/confirm": [
@@ -77,6 +185,9 @@ const matrix: Readonly<Record<string, readonly Attempt[]>> = {
   "POST /v1/payments/{id}/review": [{ body: () => ({ action: "accept" }), ...hidden }],
   "POST /v1/payments/{id}/refunds": [hidden, { body: () => ({ amount: money }), ...hidden }],
   "GET /v1/payments/{id}/refunds": [hidden],
+  "GET /v1/payments/{id}/invoice.pdf": [hidden],
+  "GET /v1/payments/{id}/receipt.pdf": [hidden],
+  "GET /v1/payments/{id}/proof.json": [hidden],
   "GET /v1/refunds/{id}": [hidden],
   "POST /v1/refunds/{id}/destination": [{ body: () => ({ address: recipient }), ...hidden }],
   "POST /v1/refunds/{id}/cancel": [hidden],
@@ -106,14 +217,41 @@ const matrix: Readonly<Record<string, readonly Attempt[]>> = {
   "GET /v1/payouts": [own],
   "GET /v1/payouts/{id}": [hidden],
   "POST /v1/payouts/{id}/cancel": [hidden],
+  "GET /v1/webhook-endpoints": [own],
+  "POST /v1/webhook-endpoints": [
+    {
+      body: ({ mer }) => ({ ...listener, merchantId: mer }),
+      answer: "400 validation_failed",
+    },
+  ],
+  "GET /v1/webhook-endpoints/{id}": [hidden],
+  "PATCH /v1/webhook-endpoints/{id}": [
+    { body: () => ({ url: "https://stranger.example/hooks" }), ...hidden },
+  ],
+  "DELETE /v1/webhook-endpoints/{id}": [hidden],
+  "POST /v1/webhook-endpoints/{id}/rotate-secret": [{ body: () => ({ graceSeconds: 0 }), ...hidden }],
+  "POST /v1/webhook-endpoints/{id}/test": [hidden],
+  "GET /v1/webhook-endpoints/{id}/deliveries": [hidden],
+  "POST /v1/webhook-endpoints/{id}/replay": [
+    { body: () => ({ from: now.toISOString(), to: new Date(now.getTime() + 1).toISOString() }), ...hidden },
+  ],
+  "POST /v1/webhook-deliveries/{id}/redeliver": [hidden],
+  "GET /v1/events": [own, { path: () => "/v1/events?types=payment.*&order=asc", ...own }],
+  "GET /v1/events/{id}": [hidden],
   "POST /v1/test/deposits": [{ body: ({ pi }) => ({ paymentId: pi }), answer: "404 not_found" }],
   "POST /v1/test/advance-clock": [
     { body: ({ mer }) => ({ seconds: 60, merchantId: mer }), answer: "400 validation_failed" },
   ],
   "POST /v1/test/reorg": [{ body: () => ({ depth: 1 }), ...own }],
 };
-/** Who calls there shows a signature, not a key: nothing of a merchant's is behind it. */
-const signed = ["POST /v1/provider-webhooks/{provider}"];
+/** Who calls there shows a signature, not a key: nothing of a merchant's is behind it. Or holds the id of a link or
+ *  an invoice, and with it the right to pay it. */
+const keyless = [
+  "POST /v1/provider-webhooks/{provider}",
+  "GET /v1/payment-links/{id}/rails",
+  "POST /v1/payment-links/{id}/checkout",
+  "POST /v1/invoices/{id}/checkout",
+];
 
 const recipient = address("0x00000000000000000000000000000000000000cc");
 const facilitator = fakeFacilitator({
@@ -170,6 +308,20 @@ async function furnish(): Promise<Ids> {
   const intent = await call("POST", "/v1/payment-intents", { headers: fresh(), body: { amount: money } });
   const confirm = `/v1/payment-intents/${intent.body.id}/confirm`;
   const confirmed = await call("POST", confirm, { headers: fresh(), body: {} });
+  const hears = await call("POST", "/v1/webhook-endpoints", { body: listener });
+  const [whd, evt] = [newId("whd"), newId("evt")];
+  const told = { merchantId, type: "payment.created", subject: intent.body.id, sequence: 1, createdAt: now };
+  const data = { object: { paymentIntent: { id: intent.body.id } }, previous: null };
+  await db.pool.insert(event).values({ ...told, id: evt, data, apiVersion: "2026-08-11", occurredAt: now });
+  await db.pool.insert(webhookDelivery).values({
+    ...{ ...told, id: whd, endpointId: hears.body.id, eventId: evt, updatedAt: now },
+    ...{ state: "succeeded", tries: 1, attempts: [], version: 1 },
+  });
+  const customer = await call("POST", "/v1/customers", { body: customerInput });
+  const product = await call("POST", "/v1/catalog/products", { headers: fresh(), body: productInput });
+  const link = await call("POST", "/v1/payment-links", { headers: fresh(), body: linkInput });
+  const invoice = await call("POST", "/v1/invoices", { headers: fresh(), body: invoiceInput });
+  const billed = await call("POST", "/v1/subscriptions", { body: subscriptionInput });
   const re = newId("re");
   await db.pool.insert(refund).values({
     ...{ merchantId, id: re, clearingId: confirmed.body.clearing.id, intentId: intent.body.id },
@@ -188,6 +340,14 @@ async function furnish(): Promise<Ids> {
     pi: intent.body.id,
     clr: confirmed.body.clearing.id,
     re,
+    whe: hears.body.id,
+    whd,
+    evt,
+    cus: customer.body.id,
+    prod: product.body.id,
+    plink: link.body.id,
+    inv: invoice.body.id,
+    sub: billed.body.id,
   };
 }
 
@@ -201,7 +361,7 @@ async function readRoutes() {
     .map(({ method, path }) => ({ method, path: path.replace(/:(\w+)/g, "{$1}") }));
   const unique = new Map(names.map((route) => [`${route.method} ${route.path}`, route]));
   return [...unique]
-    .filter(([name]) => !signed.includes(name))
+    .filter(([name]) => !keyless.includes(name))
     .map(([name, { method, path }]) => ({
       name,
       permission: document.paths[path]?.[method.toLowerCase()]?.["x-permission"] ?? null,
@@ -352,7 +512,26 @@ describe("with another merchant's key", () => {
       ["GET /v1/refunds/{id}", victim.re],
       ["POST /v1/refunds/{id}/destination", victim.re],
       ["POST /v1/refunds/{id}/cancel", victim.re],
+      ["GET /v1/invoices/{id}", victim.inv],
+      ["PATCH /v1/invoices/{id}", victim.inv],
+      ["POST /v1/invoices/{id}/issue", victim.inv],
+      ["POST /v1/invoices/{id}/list", victim.inv],
+      ["GET /v1/subscriptions/{id}", victim.sub],
+      ["POST /v1/subscriptions/{id}/pause", victim.sub],
+      ["GET /v1/customers/{id}", victim.cus],
+      ["PATCH /v1/customers/{id}", victim.cus],
+      ["GET /v1/catalog/products/{id}", victim.prod],
+      ["GET /v1/payment-links/{id}", victim.plink],
+      ["PATCH /v1/payment-links/{id}", victim.plink],
+      ["POST /v1/payment-links/{id}/disable", victim.plink],
+      ["PATCH /v1/catalog/products/{id}", victim.prod],
       ["POST /v1/x402/resources/{id}/list", victim.x402r],
+      ["POST /v1/webhook-endpoints/{id}/test", victim.whe],
+      ["GET /v1/webhook-endpoints/{id}/deliveries", victim.whe],
+      ["POST /v1/webhook-endpoints/{id}/replay", victim.whe],
+      ["POST /v1/webhook-deliveries/{id}/redeliver", victim.whd],
+      ["GET /v1/events/{id}", victim.evt],
+      ["DELETE /v1/webhook-endpoints/{id}", victim.whe],
       ["POST /v1/api-keys/{id}/rotate", victim.key],
       ["DELETE /v1/payout-addresses/{id}", victim.pad],
     ] as const) {

@@ -166,6 +166,8 @@ export function fakeFacilitator(changes: Partial<Facilitator> = {}): FakeFacilit
     discover: async () => ({ items: [{ ...quote, trust: nothingKnown }], total: 1 }),
     trust: async () => nothingKnown,
     project: async () => {},
+    readmit: async () => {},
+    once: { take: async () => true, leave: async () => {}, lock: async () => null },
     assess: async () => {},
     tidy: async () => {},
     hasCode: async () => false,
@@ -207,6 +209,7 @@ export function world({
   isReady = true,
   isSandbox = false,
   time = clock,
+  ids = newId,
   revisions,
   rates,
   providers,
@@ -219,6 +222,8 @@ export function world({
   isReady?: boolean;
   isSandbox?: boolean;
   time?: Clock;
+  /** Ids of another time than the fixed one. */
+  ids?: typeof newId;
   revisions?: ApiConfig["revisions"];
   rates?: Rates;
   providers?: ApiDeps["providers"];
@@ -238,7 +243,7 @@ export function world({
       ...(revisions ? { revisions } : {}),
     },
     clock: time,
-    newId,
+    newId: ids,
     log,
     rates: rates ?? fixedRates({ clock, log }),
     ...(providers ? { providers } : {}),

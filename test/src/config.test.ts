@@ -48,6 +48,8 @@ describe("readConfig without any setting", () => {
       logLevel: "info",
       mcpHosts: [],
       mcpOrigins: [],
+      smtpUrl: null,
+      mailFrom: "no-reply@localhost",
       outside: null,
     });
   });
@@ -71,6 +73,8 @@ describe("readConfig with everything set", () => {
       LOG_LEVEL: "warn",
       FAREBOX_MCP_HOSTS: "Pay.Internal, [fd00::1]",
       FAREBOX_MCP_ORIGINS: "chat.example,",
+      SMTP_URL: "smtp://user:pa%20ss@mail.example:2525",
+      FAREBOX_MAIL_FROM: "billing@pay.example",
       FAREBOX_SIGNER_KEYS: ` ${KEY} , ${OTHER_KEY},`,
       FAREBOX_TREASURY_KEY: OTHER_KEY,
     });
@@ -84,6 +88,8 @@ describe("readConfig with everything set", () => {
       logLevel: "warn",
       mcpHosts: ["pay.internal", "[fd00::1]"],
       mcpOrigins: ["chat.example"],
+      smtpUrl: "smtp://user:pa%20ss@mail.example:2525",
+      mailFrom: "billing@pay.example",
       outside: {
         databaseUrl: outside.DATABASE_URL,
         signerKeys: [KEY, OTHER_KEY.toLowerCase()],
@@ -104,6 +110,14 @@ describe("readConfig with everything set", () => {
   it("names itself after its port unless told otherwise, and has no treasury key unless given one", () => {
     const config = readConfig({ ...outside, PORT: "8080" });
     expect([config.baseUrl, config.outside?.treasuryKey]).toEqual(["http://127.0.0.1:8080", null]);
+  });
+
+  it.each([
+    ["https://pay.example:8443/", "no-reply@pay.example"],
+    ["http://192.0.2.7:4020", "no-reply@localhost"],
+    ["http://[::1]:4020", "no-reply@localhost"],
+  ])("sends mail from its own host: %s has %s", (FAREBOX_BASE_URL, from) => {
+    expect(readConfig({ FAREBOX_BASE_URL }).mailFrom).toBe(from);
   });
 
   it("reads the chains from a file as well", () => {
@@ -129,6 +143,22 @@ const refused: readonly (readonly [what: string, set: Record<string, string | un
   ],
   ["a misspelt setting", { FAREBOX_SIGNER_KEY: KEY }, /^FAREBOX_SIGNER_KEY is not a setting/],
   ["an unknown setting that is empty", { FAREBOX_X: "" }, /^FAREBOX_X is not a setting/],
+  [
+    "a mail server of another protocol",
+    { SMTP_URL: "https://mail.example" },
+    /^SMTP_URL must look like smtp:/,
+  ],
+  [
+    "a mail server with options",
+    { SMTP_URL: "smtp://mail.example?pool=true" },
+    /^SMTP_URL must look like smtp:/,
+  ],
+  ["a mail server without a name", { SMTP_URL: "smtp://" }, /^SMTP_URL must look like smtp:/],
+  [
+    "a sender with a name",
+    { FAREBOX_MAIL_FROM: "Us <us@pay.example>" },
+    /^FAREBOX_MAIL_FROM must be an e-mail/,
+  ],
   ["a port that is no number", { PORT: "http" }, /^PORT must be a port from 1 to 65535, got "http"/],
   ["a port of nobody's choice", { PORT: "0" }, /^PORT must be a port from 1 to 65535, got "0"/],
   ["a negative port", { PORT: "-1" }, /^PORT must be a port/],

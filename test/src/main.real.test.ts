@@ -149,6 +149,8 @@ describe("a payment", () => {
       'farebox_chain_fee_per_gas_wei{chain="local",kind="now"}': expect.any(Number),
       farebox_outbox_dead: 0,
       farebox_outbox_undelivered: expect.any(Number),
+      'farebox_mails{state="queued"}': 0,
+      'farebox_mails{state="failed"}': 0,
       farebox_native_curve: 1,
     });
     expect(Object.keys(values).filter((name) => name.startsWith("farebox_lane_held{"))).toHaveLength(4);
@@ -187,6 +189,8 @@ const watched = [
   "farebox_outbox_undelivered",
   "farebox_outbox_oldest_seconds",
   "farebox_outbox_dead",
+  "farebox_mails",
+  "farebox_mail_oldest_seconds",
   "farebox_database_connections",
   "farebox_native_curve",
   "nodejs_eventloop_lag_seconds",

@@ -16,7 +16,10 @@ export { masterSecret };
 
 export interface HouseOptions
   extends Partial<
-    Pick<Parts, "wrapChain" | "checkpoint" | "role" | "rateLimits" | "log" | "meter" | "clock" | "rates">
+    Pick<
+      Parts,
+      "wrapChain" | "checkpoint" | "role" | "rateLimits" | "log" | "meter" | "clock" | "rates" | "mail"
+    >
   > {
   readonly settings?: Partial<Settings>;
   /** Gas keys; one unless told otherwise. */

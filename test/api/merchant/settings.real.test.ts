@@ -46,7 +46,10 @@ describe("GET /v1/merchant", () => {
         feeBps: 0,
         allowedOrigins: [],
         underpaymentToleranceBps: 0,
+        invoicePrefix: "INV",
+        subscriptionFinalAction: "none",
         refundFees: true,
+        contactEmail: null,
         createdAt: now.toISOString(),
         updatedAt: now.toISOString(),
       },
@@ -62,6 +65,7 @@ describe("PATCH /v1/merchant", () => {
       allowedOrigins: ["https://shop.example"],
       underpaymentToleranceBps: 50,
       refundFees: false,
+      contactEmail: "help@shop.example",
     };
     const { status, body } = await call("PATCH", path, { body: change });
     expect(status).toBe(200);
@@ -109,6 +113,16 @@ describe("PATCH /v1/merchant", () => {
     );
   });
 
+  it("tells of a contact address that was given up, with what it was", async () => {
+    await call("PATCH", path, { body: { contactEmail: "old@shop.example" } });
+    await call("PATCH", path, { body: { contactEmail: null } });
+    const changed = ["contactEmail"];
+    expect((await told()).facts.map(({ payload }) => payload)).toEqual([
+      { changed },
+      { changed, changedAt: now.toISOString(), previous: { contactEmail: "old@shop.example" } },
+    ]);
+  });
+
   it("is done once under an Idempotency-Key", async () => {
     const headers = { "idempotency-key": "k" };
     await call("PATCH", path, { body: { city: "Bergen" }, headers });
@@ -133,6 +147,10 @@ describe("PATCH /v1/merchant", () => {
     ["a tolerance above 5 %", { underpaymentToleranceBps: 501 }, "/underpaymentToleranceBps"],
     ["an origin that is none", { allowedOrigins: ["shop.example"] }, "/allowedOrigins/0"],
     ["no name", { name: "" }, "/name"],
+    ["an address that is none", { contactEmail: "shop" }, "/contactEmail"],
+    ["two addresses", { contactEmail: "a@shop.example, b@shop.example" }, "/contactEmail"],
+    ["an address with a header", { contactEmail: "a@shop.example\r\nBcc: b@shop.example" }, "/contactEmail"],
+    ["an address that is too long", { contactEmail: `${"a".repeat(250)}@shop.example` }, "/contactEmail"],
   ])("400 validation_failed for %s, pointing to it", async (_name, body, pointer) => {
     const answer = await call("PATCH", path, { body });
     expect([answer.status, answer.body.code]).toEqual([400, "validation_failed"]);

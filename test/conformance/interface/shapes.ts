@@ -88,6 +88,88 @@ export const refund: Shape = {
   updatedAt: "timestamp",
 };
 
+export const product: Shape = {
+  id: "string",
+  merchantId: "string",
+  sku: "string",
+  name: "string",
+  description: "string",
+  prices: "money[]",
+  active: "boolean",
+  metadata,
+  createdAt: "timestamp",
+  updatedAt: "timestamp",
+  version: "integer",
+};
+
+const linkLine: Shape = { productId: "string", quantity: "integer" };
+export const paymentLink: Shape = {
+  id: "string",
+  kind: "string",
+  merchant: merchantRef,
+  amount: money,
+  currency: "string",
+  lines: "linkLine[]",
+  title: "string",
+  merchantReference: "string",
+  metadata,
+  url: "string",
+  payable: "boolean",
+  listed: "boolean",
+  expiresAt: "timestamp",
+  disabledAt: "timestamp",
+  createdAt: "timestamp",
+  updatedAt: "timestamp",
+  version: "integer",
+};
+export const linkRail: Shape = { settlementAsset: "string" };
+export const cartCheckout: Shape = { paymentIntent, url: "string" };
+const invoiceLine: Shape = {
+  productId: "string",
+  name: "string",
+  unitPrice: money,
+  quantity: "integer",
+};
+export const invoice: Shape = {
+  id: "string",
+  merchantId: "string",
+  merchant: merchantRef,
+  number: "string",
+  sequence: "integer",
+  state: "string",
+  buyer: { name: "string", email: "string", taxId: "string", address: "string" },
+  currency: "string",
+  lines: "invoiceLine[]",
+  total: money,
+  notes: "string",
+  metadata,
+  url: "string",
+  issuedAt: "timestamp",
+  dueAt: "timestamp",
+  voidedAt: "timestamp",
+  createdAt: "timestamp",
+  updatedAt: "timestamp",
+  version: "integer",
+  listed: "boolean",
+};
+const invoiceCycle: Shape = { ...invoice, status: "string", paid: money, outstanding: money };
+
+export const subscription: Shape = {
+  id: "string",
+  subscriber: { customerId: "string", name: "string", email: "string" },
+  description: "string",
+  amount: money,
+  interval: "string",
+  state: "string",
+  billedCycles: "integer",
+  daysUntilDue: "integer",
+  anchorAt: "timestamp",
+  nextBillingAt: "timestamp",
+  createdAt: "timestamp",
+  cancelledAt: "timestamp",
+};
+export const subscriptionRead: Shape = { subscription, cycles: "invoiceCycle[]" };
+
 const quoteLine: Shape = {
   asset: "string",
   amount: money,
@@ -126,6 +208,10 @@ export const position: Shape = {
 /** What the items of lists are. */
 export const items: { readonly [name: string]: Shape } = {
   depositEntry,
+  linkLine,
+  invoiceCycle,
+  invoiceLine,
+  money,
   quoteLine,
   railOfResource,
   timelineEntry,

@@ -90,6 +90,7 @@ describe("the next step", () => {
     hasStray: false,
     isRateGood: true,
     isHeldByAgent: false,
+    isForeclosed: false,
   };
   const step = (over: Partial<Standing>) => decide({ ...standing, ...over })?.trigger ?? null;
 

@@ -19,6 +19,7 @@ const view = (over: Partial<PaymentView> = {}): PaymentView => ({
   transaction: null,
   logIndex: null,
   blockNumber: null,
+  blockHash: null,
   confirmations: 0,
   required: 1,
   reason: null,

@@ -1,0 +1,262 @@
+/** What is printed of payments, and what proves them, of payments that were made on a chain. */
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { problemOf } from "../../../api/documents/proof.ts";
+import { startWorld, until } from "../../support/house.ts";
+import { newSeller, routeOrder, type Seller, sendTo } from "../../support/payments.ts";
+import { textOfPdf } from "../../support/pdf.ts";
+import { paidMerchant } from "../refund/paid.ts";
+
+let world: Awaited<ReturnType<typeof startWorld>>;
+let seller: Seller;
+beforeAll(async () => {
+  world = await startWorld();
+  seller = await newSeller(world);
+});
+afterAll(() => world.stop());
+
+const cli = fileURLToPath(new URL("../../../src/cli.ts", import.meta.url));
+type Call = (path: string) => Promise<Response>;
+async function pdfOf(who: { readonly call: Call }, path: string) {
+  const response = await who.call(path);
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/pdf"]);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  expect(new TextDecoder("latin1").decode(bytes.subarray(0, 5))).toBe("%PDF-");
+  return { bytes, text: await textOfPdf(bytes) };
+}
+// biome-ignore lint/suspicious/noExplicitAny: an answer off the wire
+const jsonOf = async (who: { readonly call: Call }, path: string): Promise<any> =>
+  (await who.call(path)).json();
+
+/** Who has no key, and holds an address. */
+const anybody = { call: (path: string) => fetch(`${world.baseUrl}${path}`) };
+
+async function settled(by: "deposit-match" | "on-chain-contract", over: Record<string, unknown> = {}) {
+  const position = await seller.asked({
+    amount: { amount: "49.99", asset: "USD" },
+    executionPath: by,
+    ...over,
+  });
+  const paid =
+    by === "deposit-match"
+      ? await sendTo(world, position.deposit.address, 49_990_000n)
+      : await routeOrder(world, position);
+  const { id } = position.paymentIntent;
+  return { id, paid, position: await seller.reaches(id, "settled") };
+}
+
+describe.each(["deposit-match", "on-chain-contract"] as const)("the receipt of a %s payment", (path) => {
+  it("holds every figure of the payment and of the transfer that paid it, and is the same each time", async () => {
+    const { id, paid, position } = await settled(path, {
+      merchantReference: "order 1042",
+      customer: { name: "Ada Example" },
+    });
+    const { bytes, text } = await pdfOf(seller, `/v1/payments/${id}/receipt.pdf`);
+    const { proof, digest, publicKey } = await jsonOf(seller, `/v1/payments/${id}/proof.json`);
+    for (const word of [
+      "PAID",
+      "49.99 USD",
+      "49.99 USDC on local",
+      "0.24995 USDC",
+      "49.74005 USDC",
+      "1 USD = 1 USDC (parity)",
+      "order 1042",
+      "Ada Example",
+      id,
+      position.clearing.id,
+      paid.txHash,
+      paid.payer.address,
+      proof.transfers[0].blockHash,
+      proof.transfers[0].to,
+      proof.ledgerEntryId,
+      "eip155:31337",
+      digest,
+      publicKey,
+      `/checkout/${id}`,
+    ])
+      expect(text.replaceAll(" ", "").toLowerCase()).toContain(
+        String(word).replaceAll(" ", "").toLowerCase(),
+      );
+    const again = await pdfOf(seller, `/v1/payments/${id}/receipt.pdf`);
+    expect(Buffer.compare(again.bytes, bytes)).toBe(0);
+  });
+});
+
+describe("the settlement proof", () => {
+  it("names the log that the chain has, and the entry that the books have", async () => {
+    const { id, paid } = await settled("deposit-match");
+    const signed = await jsonOf(seller, `/v1/payments/${id}/proof.json`);
+    const receipt = await world.dev.anvil.rpc<{ blockHash: string; logs: { logIndex: string }[] }>(
+      "eth_getTransactionReceipt",
+      [paid.txHash],
+    );
+    expect(signed.proof).toMatchObject({
+      amount: { amount: "49.99", asset: "USD" },
+      settlementAmount: { amount: "49.990000", asset: "USDC" },
+      fee: { amount: "0.249950", asset: "USDC" },
+      netAmount: { amount: "49.740050", asset: "USDC" },
+      transfers: [
+        {
+          transactionHash: paid.txHash,
+          blockHash: receipt.blockHash,
+          logIndex: Number(receipt.logs[0]?.logIndex),
+          amount: "49990000",
+        },
+      ],
+    });
+    const entries = await jsonOf(seller, "/v1/ledger/entries?limit=200");
+    const entry = entries.find((each: { id: string }) => each.id === signed.proof.ledgerEntryId);
+    expect(entry).toMatchObject({ code: "clearing-settled", subject: signed.proof.clearingTransactionId });
+    const { publicKey } = await jsonOf(seller, "/.well-known/farebox-proof-key");
+    expect(problemOf(signed, publicKey)).toBeNull();
+  });
+
+  it("of an agent's payment names its transfer to the treasury", async () => {
+    const { merchant, paid } = await paidMerchant(world, "0.01");
+    const signed = await jsonOf(merchant, `/v1/payments/${paid.id}/proof.json`);
+    expect(signed.proof.transfers).toHaveLength(1);
+    expect(signed.proof.transfers[0]).toMatchObject({ amount: "10000" });
+    expect(signed.proof.ledgerEntryId).toMatch(/^je_/);
+    const { text } = await pdfOf(merchant, `/v1/payments/${paid.id}/receipt.pdf`);
+    expect(text).toContain("Signed authorization (x402)");
+  });
+
+  it("is checked by the command without anything else, and fails when one byte was changed", async () => {
+    const { id } = await settled("deposit-match");
+    const text = await (await seller.call(`/v1/payments/${id}/proof.json`)).text();
+    const { publicKey } = JSON.parse(text);
+    expect(await verified(text, publicKey)).toMatchObject({ code: 0, out: expect.stringContaining(id) });
+    const changed = text.replace("49.99", "59.99");
+    expect(await verified(changed, publicKey)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining("was changed"),
+    });
+    expect(await verified("no json", publicKey)).toMatchObject({ code: 1 });
+  });
+});
+
+async function verified(text: string, key: string): Promise<{ readonly code: number; readonly out: string }> {
+  const dir = await mkdtemp(join(tmpdir(), "farebox-proof-"));
+  const file = join(dir, "proof.json");
+  await writeFile(file, text);
+  const args = ["--import", "tsx", cli, "proof", "verify", file, "--key", key];
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    return { code: 0, out: stdout };
+  } catch (error) {
+    const { code, stdout } = error as { readonly code: number; readonly stdout: string };
+    return { code, out: stdout };
+  } finally {
+    await rm(dir, { recursive: true });
+  }
+}
+
+describe("an invoice", () => {
+  const bill = {
+    buyer: { name: "Ada Example", email: "ada@example.com", taxId: "PT 123", address: "1 Rua Nova, Porto" },
+    currency: "USD",
+    lines: [
+      { name: "Green tea, 100 g", unitPrice: { amount: "12.50", asset: "USD" }, quantity: 3 },
+      { name: "Parcel", unitPrice: { amount: "4.99", asset: "USD" }, quantity: 1 },
+    ],
+    notes: "Thank you.",
+  };
+
+  it("is printed with every figure, before it is issued, open, and paid", async () => {
+    const draft = await seller.must("POST", "/v1/invoices", bill);
+    expect((await pdfOf(seller, `/v1/invoices/${draft.id}/invoice.pdf`)).text).toContain("DRAFT");
+    const issued = await seller.must("POST", `/v1/invoices/${draft.id}/issue`);
+    const open = await pdfOf(seller, `/v1/invoices/${draft.id}/invoice.pdf`);
+    for (const word of [
+      issued.number,
+      ...Object.values(bill.buyer),
+      ...["Green tea, 100 g", "12.50 USD", "37.50 USD", "4.99 USD", "42.49 USD", "Thank you.", issued.url],
+    ])
+      expect(open.text).toContain(word);
+    expect(open.text).toMatch(/Amount due 42[.]49 USD/);
+    const again = await pdfOf(seller, `/v1/invoices/${draft.id}/invoice.pdf`);
+    expect(Buffer.compare(again.bytes, open.bytes)).toBe(0);
+    // its payment prints the same invoice, now paid
+    const { id } = await seller.must("POST", `/v1/invoices/${draft.id}/checkout`, {});
+    const { deposit } = await seller.confirm(id);
+    await sendTo(world, deposit.address, 42_490_000n);
+    await seller.reaches(id, "settled");
+    const isPaid = async () => (await seller.must("GET", `/v1/invoices/${draft.id}`)).state === "paid";
+    await until(isPaid, "the invoice is paid");
+    // and so does the page's copy, for who paid
+    for (const path of [`/checkout/${id}/invoice.pdf`, `/invoices/${draft.id}/invoice.pdf`])
+      expect((await pdfOf(anybody, path)).text).toContain(bill.buyer.taxId);
+    expect((await pdfOf(anybody, `/checkout/${id}/receipt.pdf`)).text).toContain("42.49 USD");
+    const paid = await pdfOf(seller, `/v1/payments/${id}/invoice.pdf`);
+    expect(paid.text).toContain(issued.number);
+    expect(paid.text).toContain("PAID");
+    expect(paid.text).not.toContain("Amount due");
+  });
+});
+
+describe("a listed invoice", () => {
+  it("tells nobody but its merchant who is billed", async () => {
+    const buyer = { name: "Ada Example", email: "ada@example.com" };
+    const lines = [{ name: "Tea", unitPrice: { amount: "12.50", asset: "USD" }, quantity: 1 }];
+    const made = await seller.must("POST", "/v1/invoices", {
+      buyer,
+      currency: "USD",
+      lines,
+      notes: "For Ada.",
+      issue: true,
+    });
+    await seller.must("POST", `/v1/invoices/${made.id}/list`);
+    const { id } = await seller.must("POST", `/v1/invoices/${made.id}/checkout`, {});
+    for (const path of [`/invoices/${made.id}/invoice.pdf`, `/checkout/${id}/invoice.pdf`]) {
+      const { text } = await pdfOf(anybody, path);
+      expect(text).toContain("12.50 USD");
+      expect(text).not.toContain("Ada");
+    }
+    expect((await pdfOf(seller, `/v1/invoices/${made.id}/invoice.pdf`)).text).toContain("Ada Example");
+  });
+});
+
+describe("before a payment is completed", () => {
+  it("409 receipt_not_available; its payment request is drawn from the intent", async () => {
+    const { id } = await seller.intent({
+      merchantReference: "order 7",
+      customer: { email: "ada@example.com" },
+    });
+    expect((await anybody.call(`/checkout/${id}/receipt.pdf`)).status).toBe(409);
+    expect((await anybody.call(`/checkout/${id.slice(0, -1)}_/receipt.pdf`)).status).toBe(404);
+    for (const file of ["receipt.pdf", "proof.json"]) {
+      const refused = await seller.ask("GET", `/v1/payments/${id}/${file}`);
+      expect([refused.status, refused.body.code]).toEqual([409, "receipt_not_available"]);
+      expect(refused.body.detail).toContain("created");
+    }
+    const { text } = await pdfOf(seller, `/v1/payments/${id}/invoice.pdf`);
+    for (const word of ["Payment request", "10.00 USD", "order 7", "ada@example.com", `/checkout/${id}`])
+      expect(text).toContain(word);
+    expect(text).not.toContain("PAID");
+    await seller.cancel(id);
+    expect((await pdfOf(seller, `/v1/payments/${id}/invoice.pdf`)).text).toContain("CANCELLED");
+  });
+
+  it("prints what people wrote as text, in scripts of their own, and nothing that turns a line around", async () => {
+    const { id } = await seller.intent({
+      merchantReference: "Ελληνικά Кириллица ÅÄÖ (50%) \u202egnp.exe",
+      customer: { name: "<script>alert(1)</script>O'Neil" },
+    });
+    const { text } = await pdfOf(seller, `/v1/payments/${id}/invoice.pdf`);
+    expect(text).toContain("Ελληνικά Кириллица ÅÄÖ (50%) gnp.exe");
+    expect(text).toContain("O'Neil");
+    expect(text).not.toContain("<script>");
+  });
+
+  it("404 for another merchant's", async () => {
+    const { id } = await seller.intent();
+    const stranger = await newSeller(world);
+    for (const file of ["receipt.pdf", "proof.json", "invoice.pdf"])
+      expect((await stranger.ask("GET", `/v1/payments/${id}/${file}`)).status).toBe(404);
+  });
+});

@@ -1,0 +1,362 @@
+/** Invoices before anybody pays: drafts, numbers, changes, what is told, and what is refused. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { invoiceEvents } from "../../../api/invoice/events.ts";
+import { subscriptionEvents } from "../../../api/subscription/events.ts";
+import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import {
+  facts,
+  killed,
+  newBiller,
+  type SetClock,
+  setClock,
+  type Worker,
+  worker,
+} from "../subscription/billing.ts";
+import { baseUrl } from "../world.ts";
+import { draft } from "./agents.ts";
+
+let database: TestDatabase;
+let time: SetClock;
+let house: Worker;
+let merchant: Awaited<ReturnType<typeof newBiller>>;
+beforeAll(async () => {
+  database = await freshDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  time = setClock("2026-08-11T09:30:00.000Z");
+  house = worker(database, time);
+  merchant = await newBiller(database, house);
+});
+
+const typesOf = async (id: string) => (await facts(database, id)).map(({ type }) => type);
+
+describe("a draft", () => {
+  it("has no number and no address, changes in everything, and may be deleted", async () => {
+    const made = await merchant.must("POST", "/v1/invoices", draft());
+    expect(made).toMatchObject({
+      state: "draft",
+      number: null,
+      sequence: null,
+      issuedAt: null,
+      dueAt: null,
+      total: { amount: "10.00", asset: "USD" },
+      url: `${baseUrl}/invoices/${made.id}/view`,
+      version: 1,
+      listed: false,
+    });
+    const path = `/v1/invoices/${made.id}`;
+    const changed = await merchant.must("PATCH", path, {
+      buyer: { name: "Eve", taxId: null },
+      currency: "EUR",
+      lines: [{ name: "One", unitPrice: { amount: "3", asset: "EUR" }, quantity: 3 }],
+      daysUntilDue: 5,
+      version: 1,
+    });
+    expect(changed).toMatchObject({
+      buyer: { name: "Eve", taxId: null, email: "ada@buyer.example" },
+      total: { amount: "9.00", asset: "EUR" },
+      version: 2,
+    });
+    expect(await merchant.ask("PATCH", path, { notes: "late", version: 1 })).toMatchObject({
+      status: 409,
+      body: { code: "version_conflict" },
+    });
+    expect((await merchant.ask("DELETE", path)).status).toBe(204);
+    expect((await merchant.ask("GET", path)).status).toBe(404);
+  });
+
+  it("issued gets number, dates and what agents may pay; then only what is not money changes", async () => {
+    const made = await merchant.must("POST", "/v1/invoices", draft({ daysUntilDue: 10 }));
+    const path = `/v1/invoices/${made.id}`;
+    expect(await merchant.must("POST", `${path}/issue`)).toMatchObject({
+      state: "open",
+      status: "open",
+      number: "INV-2026-000001",
+      sequence: 1,
+      issuedAt: "2026-08-11T09:30:00.000Z",
+      dueAt: "2026-08-21T09:30:00.000Z",
+    });
+    for (const change of [
+      { lines: draft().lines },
+      { currency: "USD", lines: draft().lines },
+      { buyer: { name: "Eve" } },
+      { daysUntilDue: 3 },
+      { sendEmail: true },
+    ])
+      expect(await merchant.ask("PATCH", path, change)).toMatchObject({
+        status: 409,
+        body: { code: "invoice_not_editable" },
+      });
+    expect(await merchant.ask("PATCH", path, { dueAt: "2026-08-20T00:00:00Z" })).toMatchObject({
+      status: 422,
+      body: { code: "due_date_invalid", errors: [{ pointer: "/dueAt" }] },
+    });
+    const later = { dueAt: "2026-09-01T00:00:00Z", notes: "Thank\nyou", buyer: { address: "2 Rua" } };
+    expect(await merchant.must("PATCH", path, later)).toMatchObject({
+      dueAt: "2026-09-01T00:00:00.000Z",
+      notes: "Thank\nyou",
+      buyer: { name: "Ada Buyer", address: "2 Rua" },
+    });
+    expect(await merchant.ask("DELETE", path)).toMatchObject({
+      status: 409,
+      body: { code: "invoice_state" },
+    });
+    expect(await merchant.ask("POST", `${path}/issue`)).toMatchObject({ body: { code: "invoice_state" } });
+    expect(await typesOf(made.id)).toEqual(["invoice.created", "invoice.issued", "invoice.updated"]);
+  });
+
+  it("with a due date that has passed is not issued; nor one to be sent to nobody", async () => {
+    const { id } = await merchant.must("POST", "/v1/invoices", draft({ dueAt: "2026-08-12T00:00:00Z" }));
+    time.set("2026-08-13T00:00:00Z");
+    expect(await merchant.ask("POST", `/v1/invoices/${id}/issue`)).toMatchObject({
+      status: 422,
+      body: { code: "due_date_invalid" },
+    });
+    const open = await merchant.must(
+      "POST",
+      "/v1/invoices",
+      draft({ buyer: { name: "No Mail" }, issue: true }),
+    );
+    expect(await merchant.ask("POST", `/v1/invoices/${open.id}/send`)).toMatchObject({
+      status: 422,
+      body: { code: "buyer_email_required" },
+    });
+  });
+});
+
+describe("numbers", () => {
+  it("follow one another without gaps: 100 issued at once by two processes, a third of them rolled back", async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 100; i += 1) ids.push((await merchant.must("POST", "/v1/invoices", draft())).id);
+    let seed = 11;
+    const kills = () => {
+      seed = (seed * 16_807) % 2_147_483_647;
+      return seed % 3 === 0;
+    };
+    const processes = await Promise.all(
+      [killed(database.db, kills), killed(database.db, kills)].map((db) =>
+        newBiller(database, worker({ db }, time), merchant),
+      ),
+    );
+    let failed = 0;
+    const issue = async (id: string, i: number) => {
+      for (;;) {
+        const answer = await processes[i % 2]?.ask("POST", `/v1/invoices/${id}/issue`);
+        if (answer?.status === 200) return answer.body.sequence as number;
+        failed += 1;
+        expect(answer?.status).toBeGreaterThanOrEqual(500);
+      }
+    };
+    const numbers = await Promise.all(ids.map(issue));
+    expect(failed).toBeGreaterThan(20);
+    expect([...numbers].sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
+  }, 60_000);
+
+  it("have the merchant's prefix and the year of the day; another merchant counts for itself", async () => {
+    await merchant.must("PATCH", "/v1/merchant", { invoicePrefix: "ACME-7" });
+    time.set("2026-12-31T23:59:59Z");
+    expect((await merchant.must("POST", "/v1/invoices", draft({ issue: true }))).number).toBe(
+      "ACME-7-2026-000001",
+    );
+    time.set("2027-01-01T00:00:00Z");
+    expect((await merchant.must("POST", "/v1/invoices", draft({ issue: true }))).number).toBe(
+      "ACME-7-2027-000002",
+    );
+    const other = await newBiller(database, house);
+    expect((await other.must("POST", "/v1/invoices", draft({ issue: true }))).number).toBe("INV-2027-000001");
+    for (const invoicePrefix of ["", "inv", "A B", "-A", "ABCDEFGHIJKLM"])
+      expect((await merchant.ask("PATCH", "/v1/merchant", { invoicePrefix })).status).toBe(400);
+  });
+
+  it("a row that was issued is never deleted, whoever asks", async () => {
+    const { id } = await merchant.must("POST", "/v1/invoices", draft({ issue: true }));
+    await expect(database.query("DELETE FROM invoice WHERE id = $1", [id])).rejects.toThrow("append-only");
+  });
+});
+
+describe("lines of the catalog", () => {
+  it("cost what the catalog says, in the invoice's currency", async () => {
+    const product = await merchant.must("POST", "/v1/catalog/products", {
+      sku: "tea",
+      name: "Tea",
+      prices: [
+        { amount: "4.20", asset: "USD" },
+        { amount: "4.00", asset: "EUR" },
+      ],
+    });
+    const lines = [{ productId: product.id, quantity: 2 }, ...draft().lines];
+    const made = await merchant.must("POST", "/v1/invoices", draft({ lines }));
+    expect(made).toMatchObject({
+      total: { amount: "18.40" },
+      lines: [{ productId: product.id, name: "Tea", unitPrice: { amount: "4.20" }, quantity: 2 }, {}, {}],
+    });
+    await merchant.must("PATCH", `/v1/catalog/products/${product.id}`, {
+      prices: [{ amount: "9", asset: "USD" }],
+    });
+    expect((await merchant.must("GET", `/v1/invoices/${made.id}`)).total.amount).toBe("18.40");
+    const inEuro = draft({ currency: "EUR", lines: [{ productId: product.id }] });
+    expect(await merchant.ask("POST", "/v1/invoices", inEuro)).toMatchObject({
+      status: 422,
+      body: { code: "price_missing", errors: [{ pointer: "/lines/0/productId" }] },
+    });
+  });
+});
+
+describe("actions", () => {
+  it("send, give up, list and unlist: each once, with what is told", async () => {
+    const { id } = await merchant.must("POST", "/v1/invoices", draft({ issue: true }));
+    const act = (word: string) => merchant.must("POST", `/v1/invoices/${id}/${word}`);
+    expect(await act("send")).toMatchObject({ sendEmail: true });
+    const listed = await act("list");
+    expect(listed.listed).toBe(true);
+    expect(await act("list")).toEqual(listed);
+    expect((await act("unlist")).listed).toBe(false);
+    const given = await act("mark-uncollectible");
+    expect(given).toMatchObject({ state: "uncollectible", outstanding: { amount: "10.00" } });
+    expect(await act("mark-uncollectible")).toEqual(given);
+    expect(await act("void")).toMatchObject({ state: "void" });
+    expect(await typesOf(id)).toEqual([
+      "invoice.created",
+      "invoice.issued",
+      "invoice.sent",
+      "invoice.updated",
+      "invoice.updated",
+      "invoice.marked_uncollectible",
+      "invoice.voided",
+    ]);
+    const unissued = await merchant.must("POST", "/v1/invoices", draft());
+    for (const word of ["send", "mark-uncollectible", "void"])
+      expect(await merchant.ask("POST", `/v1/invoices/${unissued.id}/${word}`)).toMatchObject({
+        status: 409,
+        body: { code: "invoice_state" },
+      });
+  });
+
+  it("a list can be narrowed by state, status, buyer and number, and paged", async () => {
+    const [first, second] = [
+      await merchant.must("POST", "/v1/invoices", draft({ issue: true, daysUntilDue: 1 })),
+      await merchant.must("POST", "/v1/invoices", draft()),
+    ];
+    const ids = async (query: string) =>
+      (await merchant.must("GET", `/v1/invoices?${query}`)).map((each: { id: string }) => each.id);
+    const all = [first.id, second.id].sort().reverse();
+    expect(await ids("")).toEqual(all);
+    expect(await ids("state=draft")).toEqual([second.id]);
+    expect(await ids("status=open")).toEqual([first.id]);
+    expect(await ids(`number=${first.number}`)).toEqual([first.id]);
+    expect(await ids("buyerEmail=ADA@buyer.example")).toHaveLength(2);
+    expect(await ids("buyerEmail=eve@buyer.example")).toEqual([]);
+    time.set("2026-08-13T00:00:00Z");
+    expect([await ids("status=open"), await ids("status=overdue")]).toEqual([[], [first.id]]);
+    const page = await merchant.ask("GET", "/v1/invoices?limit=1");
+    const cursor = page.headers.get("Next-Cursor");
+    expect(await ids(`limit=1&cursor=${cursor}`)).toEqual(all.slice(1));
+    expect((await merchant.ask("GET", `/v1/invoices?state=draft&cursor=${cursor}`)).status).toBe(400);
+  });
+
+  it("is due today, overdue once, and reminded of by the latest after a downtime", async () => {
+    const { id } = await merchant.must(
+      "POST",
+      "/v1/invoices",
+      draft({ issue: true, sendEmail: true, daysUntilDue: 5 }),
+    );
+    time.set("2026-08-28T00:00:00Z");
+    await Promise.all([house.settle(), worker(database, time).settle()]);
+    const told = await facts(database, id);
+    expect(told.filter(({ type }) => type === "invoice.overdue")).toHaveLength(1);
+    expect(
+      told.filter(({ type }) => type === "invoice.reminder_due").map(({ payload }) => payload.template),
+    ).toEqual(["overdue-7"]);
+    time.set("2026-08-30T09:30:00Z");
+    await house.settle();
+    await house.settle();
+    expect((await facts(database, id)).at(-1)?.payload).toMatchObject({
+      template: "overdue-14",
+      invoiceId: id,
+    });
+  });
+});
+
+describe("what merchants are told", () => {
+  it("is the invoice as its endpoint answers it, in the order of the facts; null for what is gone", async () => {
+    const { id } = await merchant.must("POST", "/v1/invoices", draft());
+    const sub = await merchant.subscribe();
+    const shown = { baseUrl, now: time.now };
+    const fact = (subject: string) => ({
+      id: "evt_1" as const,
+      type: "t",
+      subject,
+      merchantId: merchant.merchantId,
+      payload: {},
+    });
+    const family = invoiceEvents(shown);
+    const [gone, told] = await family.present(database.db.pool, [fact("inv_gone"), fact(id)]);
+    expect(gone).toBeNull();
+    expect(family.object.parse(told)).toEqual(await merchant.must("GET", `/v1/invoices/${id}`));
+    const [subscription] = await subscriptionEvents.present(database.db.pool, [fact(sub.id)]);
+    expect(subscriptionEvents.object.parse(subscription)).toEqual((await merchant.read(sub.id)).subscription);
+  });
+});
+
+describe("bad input", () => {
+  const line = draft().lines[0];
+  it.each([
+    ["no buyer", { buyer: undefined }, 400, "/buyer"],
+    ["a buyer without a name", { buyer: { email: "a@b.example" } }, 400, "/buyer/name"],
+    ["no lines", { lines: [] }, 400, "/lines"],
+    ["101 lines", { lines: Array.from({ length: 101 }, () => line) }, 400, "/lines"],
+    ["a line of both kinds", { lines: [{ ...line, productId: "prod_1" }] }, 400, "/lines/0"],
+    ["a line of neither", { lines: [{ quantity: 1 }] }, 400, "/lines/0"],
+    ["no quantity at all", { lines: [{ ...line, quantity: 0 }] }, 400, "/lines/0/quantity"],
+    [
+      "another currency in a line",
+      { lines: [{ ...line, unitPrice: { amount: "1", asset: "EUR" } }] },
+      400,
+      "/lines/0/unitPrice/asset",
+    ],
+    [
+      "a thousandth of a cent",
+      { lines: [{ ...line, unitPrice: { amount: "0.001", asset: "USD" } }] },
+      400,
+      "/lines/0/unitPrice/amount",
+    ],
+    ["nothing to pay", { lines: [{ ...line, unitPrice: { amount: "0", asset: "USD" } }] }, 422, "/lines"],
+    [
+      "a currency that is none",
+      { currency: "XYZ", lines: [{ ...line, unitPrice: { amount: "1", asset: "XYZ" } }] },
+      422,
+      "/currency",
+    ],
+    [
+      "a product of nobody",
+      { lines: [{ productId: "prod_00000000000000000000000000" }] },
+      422,
+      "/lines/0/productId",
+    ],
+    ["two due dates", { dueAt: "2026-09-01T00:00:00Z", daysUntilDue: 3 }, 400, "/daysUntilDue"],
+    ["a due date in the past", { dueAt: "2026-08-01T00:00:00Z" }, 422, "/dueAt"],
+    ["366 days", { daysUntilDue: 366 }, 400, "/daysUntilDue"],
+    ["mail to nobody", { buyer: { name: "A" }, sendEmail: true }, 400, "/buyer/email"],
+    ["notes with a control character", { notes: "a\u0007b" }, 400, "/notes"],
+    ["reserved metadata", { metadata: { "system.x": "1" } }, 400, "/metadata/system.x"],
+    ["an unknown field", { total: "1" }, 400, "/total"],
+  ])("%s", async (_, over, status, pointer) => {
+    const answer = await merchant.ask("POST", "/v1/invoices", draft(over));
+    expect([answer.status, answer.body.errors?.[0].pointer]).toEqual([status, pointer]);
+  });
+
+  it.each(["POST /v1/invoices", "PATCH /v1/invoices/x", "POST /v1/invoices/x/void"])(
+    "%s asks for an idempotency key",
+    async (name) => {
+      const [method = "", path = ""] = name.split(" ");
+      const { id } = await merchant.must("POST", "/v1/invoices", draft({ issue: true }));
+      const response = await house.app.request(path.replace("x", id), {
+        method,
+        headers: { authorization: `Bearer ${merchant.key}`, "content-type": "application/json" },
+        body: JSON.stringify(name.startsWith("POST /v1/invoices/") ? {} : draft()),
+      });
+      expect(await response.json()).toMatchObject({ status: 400, code: "idempotency_key_required" });
+    },
+  );
+});

@@ -1,0 +1,70 @@
+/** Payments complete by the hundred in a second, and hardly one has a reader: what it costs to find that out. */
+import { drizzle } from "drizzle-orm/node-postgres";
+import pg from "pg";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { outbox, Tx } from "#store";
+import { mailHearer } from "../../../api/mail/sources/index.ts";
+import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { writeMany } from "../../support/many-payments.ts";
+import { newMerchantId } from "../caller.ts";
+import { clock, newId, recordingLog } from "../world.ts";
+
+const COUNT = 40_000;
+const GROUP = 500;
+
+let database: TestDatabase;
+let pool: pg.Pool;
+let merchantId: string;
+const asked: { readonly text: string; readonly values: readonly unknown[] }[] = [];
+beforeAll(async () => {
+  database = await freshDatabase();
+  pool = new pg.Pool({ connectionString: database.url, max: 1 });
+  merchantId = await newMerchantId(database.db);
+  await writeMany(database, merchantId, COUNT);
+}, 180_000);
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+interface Plan {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly Plans?: readonly Plan[];
+}
+const nodesOf = (plan: Plan): readonly Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+it(`${GROUP} of ${COUNT} payments that nobody is to be told of: one statement, by their keys, and no mail`, async () => {
+  const logger = { logQuery: (text: string, values: unknown[]) => void asked.push({ text, values }) };
+  const tx = drizzle(pool, { logger }) as unknown as Tx;
+  const mailer = { send: () => Promise.reject(new Error("nothing is sent here")) };
+  const hear = mailHearer({
+    ...{
+      db: database.db,
+      mailer,
+      from: "no-reply@pay.example",
+      baseUrl: "https://pay.example",
+      clock,
+      newId,
+    },
+    now: () => clock.now(),
+    log: recordingLog(),
+  });
+  const facts: outbox.Fact[] = Array.from({ length: GROUP }, (_, i) => ({
+    id: newId("evt"),
+    type: "payment.completed",
+    subject: `clr_01K2${String(i * 79 + 1).padStart(22, "0")}`,
+    merchantId,
+    payload: {},
+  }));
+  await hear(tx, facts);
+  expect(asked).toHaveLength(1);
+  const [{ text, values } = { text: "", values: [] }] = asked;
+  const explained = await database.query<{
+    "QUERY PLAN": readonly [{ readonly Plan: Plan }];
+  }>(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
+  const [found] = explained[0]?.["QUERY PLAN"] ?? [];
+  const scans = nodesOf(found?.Plan as Plan).filter((node) => node["Node Type"] === "Seq Scan");
+  expect(scans.map((node) => node["Relation Name"])).not.toContain("clearing");
+  expect(scans.map((node) => node["Relation Name"])).not.toContain("payment_intent");
+});

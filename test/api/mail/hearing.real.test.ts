@@ -1,0 +1,165 @@
+/** What calls for mail: payments, refunds and settings of a running service, with two processes at work. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { checksum } from "#kernel/bytes";
+import { smtpMailer } from "../../../api/mail/smtp.ts";
+import { newKey } from "../../support/authorization.ts";
+import { type RunningHouse, startHouse, startWorld, until } from "../../support/house.ts";
+import { newSeller, type Seller, sendTo } from "../../support/payments.ts";
+import { expectAtRest } from "../../support/scene.ts";
+import { type Arrived, type SmtpServer, startSmtp } from "../../support/smtp.ts";
+import { pay } from "../refund/paid.ts";
+
+let smtp: SmtpServer;
+let world: Awaited<ReturnType<typeof startWorld>>;
+let second: RunningHouse;
+let seller: Seller;
+beforeAll(async () => {
+  smtp = await startSmtp();
+  const mail = { mailer: smtpMailer(smtp.url), from: "no-reply@pay.example" };
+  world = await startWorld({ mail });
+  second = await startHouse(world.dev, world.database, { mail });
+});
+afterAll(async () => {
+  await second.stop();
+  await world.stop();
+  await smtp.stop();
+});
+beforeEach(async () => {
+  seller = await newSeller(world);
+});
+
+const contact = (contactEmail: string | null) => seller.must("PATCH", "/v1/merchant", { contactEmail });
+const to = (address: string): readonly Arrived[] =>
+  smtp.arrived.filter(({ to: [recipient] }) => recipient === address);
+const rows = () =>
+  world.database.query<{ cause: string; template: string; state: string }>(
+    "SELECT cause, template, state FROM mail WHERE merchant_id = $1 ORDER BY id",
+    [seller.id],
+  );
+
+/** Waits until everything that was told is delivered and every mail is out. */
+async function allOut(): Promise<void> {
+  await until(async () => {
+    const [left] = await world.database.query<{ n: string }>(
+      `SELECT (SELECT count(*) FROM outbox WHERE delivered_at IS NULL)
+         + (SELECT count(*) FROM mail WHERE state = 'queued') AS n`,
+    );
+    return left?.n === "0";
+  }, "all mail is out");
+}
+
+/** A payment by transfer, completed. */
+async function completed(body: Record<string, unknown>) {
+  const position = await seller.asked(body);
+  await sendTo(world, position.deposit.address, 10_000_000n);
+  await world.dev.anvil.mine(3);
+  return seller.reaches(position.paymentIntent.id, "settled");
+}
+
+describe("a payment that completes", () => {
+  it("sends its payer one receipt, that says what was paid", async () => {
+    await contact("help@shop.example");
+    const { paymentIntent, clearing } = await completed({
+      customer: { email: "payer@example.com", name: "Pat" },
+      merchantReference: "order-1042",
+    });
+    await until(async () => to("payer@example.com").length > 0, "the receipt is there");
+    await allOut();
+    const [receipt, ...more] = to("payer@example.com");
+    expect(more).toEqual([]);
+    expect(receipt?.email).toMatchObject({
+      subject: "Receipt for your payment to Test Merchant",
+      replyTo: [{ address: "help@shop.example" }],
+    });
+    for (const body of [receipt?.email.text, receipt?.email.html]) {
+      expect(body).toContain("10.00 USD");
+      expect(body).toContain("10.00 USDC");
+      expect(body).toContain("order-1042");
+      expect(body).toContain(clearing.transactionHash);
+      expect(body).toContain(`/checkout/${paymentIntent.id}`);
+    }
+    expect(await rows()).toEqual([{ cause: clearing.id, template: "receipt", state: "sent" }]);
+  });
+
+  it("sends nothing when told again", async () => {
+    const { clearing } = await completed({ customer: { email: "twice@example.com" } });
+    await until(async () => to("twice@example.com").length > 0, "the receipt is there");
+    await world.database.query(
+      "UPDATE outbox SET delivered_at = NULL WHERE subject = $1 AND type = 'payment.completed'",
+      [clearing.id],
+    );
+    await allOut();
+    expect(to("twice@example.com")).toHaveLength(1);
+    expect(await rows()).toHaveLength(1);
+  });
+
+  it("sends nothing where no address is known: an agent's payment of a resource, an intent without a customer", async () => {
+    await completed({});
+    await completed({ customer: { name: "Nobody" } });
+    await pay(world, seller, "0.50");
+    await expectAtRest(world);
+    await allOut();
+    expect(await rows()).toEqual([]);
+  });
+});
+
+describe("a refund that succeeds", () => {
+  it("sends its payer one notice, after the receipt", async () => {
+    const { paymentIntent } = await completed({ customer: { email: "back@example.com" } });
+    await world.dev.anvil.mine(3);
+    const refund = await seller.must("POST", `/v1/payments/${paymentIntent.id}/refunds`, {
+      amount: { amount: "4", asset: "USDC" },
+    });
+    await until(async () => {
+      await world.dev.anvil.mine();
+      return to("back@example.com").length > 1;
+    }, "the notice is there");
+    await allOut();
+    const [, notice, ...more] = to("back@example.com");
+    expect(more).toEqual([]);
+    expect(notice?.email.subject).toBe("Refund from Test Merchant");
+    expect(notice?.email.text).toContain("Test Merchant has refunded 4.00 USDC of your payment.");
+    expect(notice?.email.text).toContain(paymentIntent.id);
+    expect((await rows())[1]).toEqual({ cause: refund.id, template: "refund-succeeded", state: "sent" });
+  });
+});
+
+describe("a payout address that is added", () => {
+  const add = (address: string) =>
+    seller.must("POST", "/v1/payout-addresses", { chain: "local", address, label: "Bank <b>" });
+
+  it("is told to the contact address, once", async () => {
+    await contact("owner@shop.example");
+    const address = checksum(newKey().address);
+    await add(address);
+    await add(address);
+    await until(async () => to("owner@shop.example").length > 0, "the notice is there");
+    await allOut();
+    const [notice, ...more] = to("owner@shop.example");
+    expect(more).toEqual([]);
+    expect(notice?.email).toMatchObject({
+      subject: "A payout address was added",
+      from: { name: "Farebox" },
+      text: expect.stringContaining(`Address: ${address}`),
+    });
+  });
+
+  it("is told to nobody while there is no contact address", async () => {
+    await add(checksum(newKey().address));
+    await allOut();
+    expect(await rows()).toEqual([]);
+  });
+});
+
+describe("a contact address that changes", () => {
+  it("is told to the old one; the first one is nobody's loss", async () => {
+    await contact("first@shop.example");
+    await contact("second@shop.example");
+    await seller.must("PATCH", "/v1/merchant", { city: "Bergen" });
+    await contact(null);
+    await until(async () => to("second@shop.example").length > 0, "the notices are there");
+    await allOut();
+    expect([to("first@shop.example").length, to("second@shop.example").length]).toEqual([1, 1]);
+    expect(to("first@shop.example")[0]?.email.subject).toBe("Your contact address was changed");
+  });
+});

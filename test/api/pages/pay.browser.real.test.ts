@@ -1,0 +1,143 @@
+/** A person pays at the checkout page: Chromium, a wallet with a key, a real chain. */
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  expectAccessible,
+  giveWallet,
+  openBrowser,
+  openTab,
+  photograph,
+  type Tab,
+} from "../../support/browser.ts";
+import { books, newPayer, startWorld } from "../../support/house.ts";
+import { newSeller, type Seller } from "../../support/payments.ts";
+import { expectAtRest } from "../../support/scene.ts";
+
+let world: Awaited<ReturnType<typeof startWorld>>;
+let seller: Seller;
+let browser: Browser;
+beforeAll(async () => {
+  [world, browser] = await Promise.all([startWorld(), openBrowser()]);
+  seller = await newSeller(world);
+});
+afterAll(async () => {
+  await browser?.close();
+  await world?.stop();
+});
+
+const pageOf = (id: string) => `${world.baseUrl}/checkout/${id}`;
+const rail = ({ page }: Tab, name: string) => page.getByRole("button", { name });
+/** Waits until the page says so of itself, without being loaded again. */
+const reads = (tab: Tab, title: string) => heading(tab, title).waitFor({ timeout: 15_000 });
+const heading = ({ page }: Tab, name: string) => page.getByRole("heading", { name });
+
+/** A tab with a wallet that has 25 USDC and gas, at the page of a new intent. */
+async function visitor(body: Record<string, unknown> = {}) {
+  const payer = await newPayer(world.dev, 25_000_000n);
+  await world.dev.anvil.rpc("anvil_setBalance", [payer.address, "0xde0b6b3a7640000"]);
+  const { id } = await seller.intent(body);
+  const tab = await openTab(browser);
+  const wallet = await giveWallet(tab.page, { dev: world.dev, payer });
+  await tab.page.goto(pageOf(id));
+  return { id: id as string, tab, wallet, payer };
+}
+
+describe("a person with a wallet", () => {
+  it("chooses a coin, sends it, and the page says paid by itself, in a second tab too", async () => {
+    const { id, tab, wallet } = await visitor({ merchantReference: "Order 1042" });
+    await photograph(tab, "choose");
+    await expectAccessible(tab);
+    await rail(tab, "USDC on Local chain").click();
+    await heading(tab, "Waiting for your payment").waitFor();
+    const other = await openTab(browser);
+    await other.page.goto(pageOf(id));
+    await heading(other, "Waiting for your payment").waitFor();
+    await rail(tab, "Test Wallet").click();
+    await rail(tab, "Send 10.00 USDC").waitFor();
+    await photograph(tab, "wallet");
+    await expectAccessible(tab);
+    await rail(tab, "Send 10.00 USDC").click();
+    await Promise.all([reads(tab, "Paid"), reads(other, "Paid")]);
+    await photograph(tab, "paid");
+    await expectAccessible(tab);
+    expect(wallet.asked).toEqual(
+      expect.arrayContaining(["wallet_switchEthereumChain", "eth_sendTransaction"]),
+    );
+    const { clearing, paymentIntent } = await seller.reaches(id, "settled");
+    expect([paymentIntent.status, clearing.netAmount.amount]).toEqual(["completed", "9.950000"]);
+    expect([...tab.faults, ...other.faults]).toEqual([]);
+    expect(await tab.page.getByText(clearing.transactionHash.slice(0, 10)).count()).toBe(1);
+  });
+});
+
+describe("other ways of a wallet", () => {
+  it("pays through the contract: the amount is allowed to it first", async () => {
+    const { id, tab, wallet } = await visitor();
+    await rail(tab, "USDC on Local chain").click();
+    await rail(tab, "Pay through the contract instead").click();
+    await reads(tab, "Pay through the payment contract");
+    await rail(tab, "Test Wallet").click();
+    await rail(tab, "Pay 10.00 USDC through the contract").waitFor();
+    await photograph(tab, "contract");
+    await expectAccessible(tab);
+    await rail(tab, "Pay 10.00 USDC through the contract").click();
+    await reads(tab, "Paid");
+    expect(wallet.asked.filter((method) => method === "eth_sendTransaction")).toHaveLength(2);
+    const { paymentIntent, timeline } = await seller.reaches(id, "settled");
+    expect(paymentIntent.executionPath).toBe("on-chain-contract");
+    expect(timeline.filter(({ from }: { from: string | null }) => from === "awaiting-funds")).toHaveLength(2);
+    expect(tab.faults).toEqual([]);
+  });
+
+  it("pays by a signature: no transaction of its own, and no gas", async () => {
+    const { id, tab, wallet, payer } = await visitor();
+    await world.dev.anvil.rpc("anvil_setBalance", [payer.address, "0x0"]);
+    await rail(tab, "USDC on Local chain").click();
+    await rail(tab, "Test Wallet").click();
+    await rail(tab, "Sign and pay, no gas needed").click();
+    await reads(tab, "Paid");
+    expect(wallet.asked).toContain("eth_signTypedData_v4");
+    expect(wallet.asked).not.toContain("eth_sendTransaction");
+    const { paymentIntent, clearing } = await seller.reaches(id, "settled");
+    expect([paymentIntent.executionPath, clearing.netAmount.amount]).toEqual(["x402", "9.950000"]);
+    expect(paymentIntent.payment.payerAddress.toLowerCase()).toBe(payer.address);
+    // A browser tells of every 402, also of the one that was asked for.
+    expect(tab.faults.filter((fault) => !fault.includes("402 (Payment Required)"))).toEqual([]);
+  });
+
+  it("pays by a signature where the merchant asked for that, and nothing else is offered first", async () => {
+    const { id, tab } = await visitor({ executionPath: "x402" });
+    await rail(tab, "USDC on Local chain").click();
+    await reads(tab, "Pay by signature");
+    expect(await tab.page.locator("#address").count()).toBe(0);
+    await rail(tab, "Test Wallet").click();
+    await rail(tab, "Sign and pay, no gas needed").click();
+    await reads(tab, "Paid");
+    expect((await seller.reaches(id, "settled")).paymentIntent.executionPath).toBe("x402");
+  });
+
+  it("finds a wallet that only stands on the window, and says what it declined", async () => {
+    const payer = await newPayer(world.dev, 3_000_000n);
+    const { id } = await seller.intent();
+    const tab = await openTab(browser);
+    const wallet = await giveWallet(tab.page, { dev: world.dev, payer, isOld: true });
+    await tab.page.goto(pageOf(id));
+    await rail(tab, "USDC on Local chain").click();
+    await rail(tab, "Browser wallet").waitFor();
+    wallet.decline("eth_requestAccounts");
+    await rail(tab, "Browser wallet").click();
+    await tab.page.getByText("You declined in the wallet. Nothing was sent.").waitFor();
+    await rail(tab, "Browser wallet").click();
+    await rail(tab, "Send 10.00 USDC").click();
+    await tab.page.getByText("This account has 3.00 USDC, which is less than needed.").waitFor();
+    expect(wallet.asked).not.toContain("eth_sendTransaction");
+    expect((await seller.read(id)).clearing.state).toBe("awaiting-funds");
+  });
+});
+
+describe("the books", () => {
+  it("balance after all of it and equal the chain", async () => {
+    await expectAtRest(world);
+    expect((await books(world.dev, world.database)).balanced).toBe(true);
+  });
+});

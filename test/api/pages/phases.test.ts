@@ -1,0 +1,142 @@
+import { describe, expect, it } from "vitest";
+import type { OpenPayment } from "../../../api/clearing/verbs/checkout.ts";
+import { isGasless, isOver, phaseOf, presentStatus } from "../../../api/pages/present.ts";
+import { CheckoutPage } from "../../../api/pages/view/checkout.tsx";
+import { speechOf } from "../../../api/pages/words/index.ts";
+import { clearingStates, statusOf } from "../../../api/payment-intent/state.ts";
+import { now, rail } from "../world.ts";
+
+const later = new Date(now.getTime() + 60_000);
+const usdc = (amount: string) => ({
+  amount,
+  asset: "USDC",
+  formatted: `${amount} USDC`,
+  display: `${amount} USDC`,
+});
+
+interface Asked {
+  readonly state?: (typeof clearingStates)[number] | null;
+  readonly status?: string;
+  readonly received?: string;
+  readonly confirmations?: number | null;
+  readonly offerRails?: readonly { chain: string; asset: string }[] | null;
+}
+
+/** A payment of 10 dollars in USDC on Base, as far as its page looks at it. */
+function payment({
+  state = null,
+  status,
+  received = "0.000000",
+  confirmations = null,
+  offerRails = [],
+}: Asked) {
+  const said = status ?? (state === null ? "created" : statusOf[state]);
+  const clearing = state && {
+    state,
+    chain: "base",
+    asset: "USDC",
+    executionPath: "deposit-match",
+    sourceAmount: usdc("10.000000"),
+    transactionHash: null,
+  };
+  return {
+    intent: {
+      ...{ status: said, expiresAt: later, currency: "USD", provider: "evm", source: "api", metadata: {} },
+      ...{ asked: {}, merchantReference: null, offerAmount: 1n, offerRails },
+    },
+    clearing,
+    confirmations,
+    position: {
+      paymentIntent: {
+        ...{ id: "pi_01K2C0Z0000000000000000000", status: said, executionPath: "deposit-match" },
+        merchant: { id: "mer_x", name: "Shop", city: "Porto", countryCode: "PT", categoryCode: null },
+        amount: { amount: "10.00", asset: "USD", formatted: "10.00 USD", display: "$10.00" },
+        payment: { asset: "USDC", chain: "base", payerAddress: null },
+        ...{ expiresAt: later.toISOString(), returnUrl: null },
+      },
+      clearing,
+      deposit: clearing && {
+        ...{ address: rail.payTo, chain: "base", asset: "USDC", amount: usdc("10.000000"), uri: null },
+        ...{ received: usdc(received), required: 12, reviewRequired: false, deposits: [] },
+      },
+      timeline: [],
+    },
+  } as unknown as OpenPayment;
+}
+
+describe("phaseOf", () => {
+  it.each([
+    [{ state: null }, "choose"],
+    [{ state: null, status: "expired" }, "expired"],
+    [{ state: null, status: "cancelled" }, "cancelled"],
+    [{ state: "created" }, "waiting"],
+    [{ state: "awaiting-funds" }, "waiting"],
+    [{ state: "funds-detected", received: "4.000000" }, "underpaid"],
+    [{ state: "funds-detected", received: "10.000000" }, "detected"],
+    [{ state: "funds-detected", received: "11.000000" }, "detected"],
+    [{ state: "funds-received", received: "10.000000" }, "settling"],
+    [{ state: "settling", received: "10.000000" }, "settling"],
+    [{ state: "settled", received: "10.000000" }, "paid"],
+    [{ state: "in-review", received: "4.000000" }, "in-review"],
+    [{ state: "expired" }, "expired"],
+    [{ state: "failed" }, "failed"],
+    [{ state: "reversed" }, "failed"],
+    [{ state: "returned" }, "failed"],
+    [{ state: "cancelled" }, "cancelled"],
+  ] as const)("of %o is %s", (asked, phase) => {
+    expect(phaseOf(payment(asked), now)).toBe(phase);
+  });
+
+  it("of an intent that nobody confirmed in time is expired, whatever its row says", () => {
+    expect(phaseOf(payment({}), later)).toBe("expired");
+  });
+
+  it("ends where the status ends, and a page is shown of each state", () => {
+    for (const state of clearingStates) {
+      const phase = phaseOf(payment({ state }), now);
+      const isEnd = statusOf[state] !== "clearing";
+      expect([state, isOver({ phase })]).toEqual([state, isEnd]);
+    }
+  });
+});
+
+describe("presentStatus", () => {
+  it("counts what is missing, and nothing below zero", () => {
+    const missing = (received: string) =>
+      presentStatus(payment({ state: "funds-detected", received }), now).remaining?.amount;
+    expect([missing("0.000000"), missing("4.000001"), missing("10.000000"), missing("12.000000")]).toEqual([
+      "10.000000",
+      "5.999999",
+      "0.000000",
+      "0.000000",
+    ]);
+  });
+});
+
+describe("the page of a payment that was seen", () => {
+  it("says how many confirmations there are, of how many", () => {
+    const seen = payment({ state: "funds-detected", received: "10.000000", confirmations: 5 });
+    const html = String(
+      CheckoutPage({
+        ...{ status: presentStatus(seen, now), payment: seen, rail, offers: [], isChoosing: false },
+        ...{ problem: null, speech: speechOf("en"), assets: { style: "/a.css", script: "/a.js" } },
+      }),
+    );
+    expect(html).toContain("5 of 12 confirmations.");
+    expect(html).toContain('<progress max="12" value="5"');
+  });
+});
+
+describe("isGasless", () => {
+  const open = (offerRails: Asked["offerRails"]) =>
+    isGasless(payment({ state: "awaiting-funds", offerRails: offerRails ?? null }), rail);
+
+  it("is so where agents are offered the rail, and only while nothing has come", () => {
+    expect(open([])).toBe(true);
+    expect(open([{ chain: "base", asset: "USDC" }])).toBe(true);
+    expect(open([{ chain: "base", asset: "EURC" }])).toBe(false);
+    expect(open(null)).toBe(false);
+    expect(isGasless(payment({ state: "funds-detected" }), rail)).toBe(false);
+    expect(isGasless(payment({ state: "awaiting-funds" }), { ...rail, asset: "EURC" })).toBe(false);
+  });
+});

@@ -1,0 +1,174 @@
+/** What the checkout page shows of payments that go other ways, to whom, and what it refuses to run. */
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expectAccessible, openBrowser, openTab, photograph, type Tab } from "../../support/browser.ts";
+import { startWorld, until } from "../../support/house.ts";
+import { movableClock, newSeller, type Seller, sendTo } from "../../support/payments.ts";
+
+const clock = movableClock();
+let world: Awaited<ReturnType<typeof startWorld>>;
+let seller: Seller;
+let browser: Browser;
+beforeAll(async () => {
+  [world, browser] = await Promise.all([startWorld({ clock }), openBrowser()]);
+  seller = await newSeller(world);
+});
+afterAll(async () => {
+  await browser?.close();
+  await world?.stop();
+});
+
+const pageOf = (id: string) => `${world.baseUrl}/checkout/${id}`;
+const reads = ({ page }: Tab, title: string) =>
+  page.getByRole("heading", { name: title }).waitFor({ timeout: 15_000 });
+
+describe("the page of a payment", () => {
+  it("underpaid: says what is missing, with a code for that, and then paid", async () => {
+    const { paymentIntent, deposit } = await seller.asked();
+    const tab = await openTab(browser);
+    await tab.page.goto(pageOf(paymentIntent.id));
+    await reads(tab, "Waiting for your payment");
+    const codeBefore = await tab.page.locator("svg.qr path").getAttribute("d");
+    await sendTo(world, deposit.address, 4_000_000n);
+    await reads(tab, "Part of it has arrived");
+    await tab.page.getByText("4.00 USDC of 10.00 USDC came.").waitFor();
+    expect(await tab.page.locator("#amount").textContent()).toBe("6.00");
+    expect(await tab.page.locator("#address").textContent()).toBe(deposit.address);
+    expect(await tab.page.locator("svg.qr path").getAttribute("d")).not.toBe(codeBefore);
+    await photograph(tab, "underpaid");
+    await expectAccessible(tab);
+    await sendTo(world, deposit.address, 6_000_000n);
+    await reads(tab, "Paid");
+    expect(tab.faults).toEqual([]);
+  });
+
+  it("without its stream asks now and then, and comes to the same", async () => {
+    const { paymentIntent, deposit } = await seller.asked();
+    const tab = await openTab(browser);
+    await tab.page.route("**/events", (route) => route.abort());
+    await tab.page.goto(pageOf(paymentIntent.id));
+    await sendTo(world, deposit.address, 10_000_000n);
+    await reads(tab, "Paid");
+  });
+
+  it("in review: money of another coin waits for a decision", async () => {
+    const { paymentIntent, deposit } = await seller.asked();
+    const tab = await openTab(browser);
+    await tab.page.goto(pageOf(paymentIntent.id));
+    await sendTo(world, deposit.address, 5_000_000n, { token: world.dev.contracts.assets.EURC });
+    await reads(tab, "Being looked at");
+    await photograph(tab, "in-review");
+    await expectAccessible(tab);
+  });
+
+  it("cancelled, and what leads nowhere", async () => {
+    const { paymentIntent } = await seller.asked();
+    const tab = await openTab(browser);
+    await tab.page.goto(pageOf(paymentIntent.id));
+    await seller.cancel(paymentIntent.id);
+    await reads(tab, "Cancelled");
+    await expectAccessible(tab);
+    const answer = await tab.page.goto(pageOf("pi_01K2C0Z0000000000000000000"));
+    expect(answer?.status()).toBe(404);
+    await reads(tab, "Nothing here");
+    await photograph(tab, "not-found");
+    await expectAccessible(tab);
+  });
+
+  it("speaks the visitor's language, on dark paper where that is wished", async () => {
+    const { paymentIntent } = await seller.asked();
+    const tab = await openTab(browser, { locale: "de-AT", colorScheme: "dark" });
+    await tab.page.goto(pageOf(paymentIntent.id));
+    await reads(tab, "Wir warten auf Ihre Zahlung");
+    expect(await tab.page.locator("html").getAttribute("lang")).toBe("de");
+    await photograph(tab, "dark");
+    await expectAccessible(tab);
+  });
+
+  it("returns a payer who is done to the merchant's page, with the payment's id", async () => {
+    const returnUrl = `${world.baseUrl}/?order=7`;
+    await seller.must("PATCH", "/v1/merchant", { allowedOrigins: [world.baseUrl] });
+    const { paymentIntent, deposit } = await seller.asked({ returnUrl });
+    const tab = await openTab(browser);
+    await tab.page.goto(pageOf(paymentIntent.id));
+    await sendTo(world, deposit.address, 10_000_000n);
+    await reads(tab, "Paid");
+    await tab.page.waitForURL(`${returnUrl}&paymentIntentId=${paymentIntent.id}`, { timeout: 15_000 });
+    await reads(tab, "One address, payable by people and by programs.");
+    await photograph(tab, "landing");
+    await expectAccessible(tab);
+  });
+
+  it("copies the address and the amount as they are", async () => {
+    const { paymentIntent, deposit } = await seller.asked();
+    const tab = await openTab(browser, { permissions: ["clipboard-read", "clipboard-write"] });
+    await tab.page.goto(pageOf(paymentIntent.id));
+    const copied = async (name: string) => {
+      await tab.page.getByRole("button", { name }).click();
+      return tab.page.evaluate("navigator.clipboard.readText()");
+    };
+    expect(await copied("Copy the address")).toBe(deposit.address);
+    expect(await copied("Copy the amount")).toBe("10.00");
+  });
+});
+
+describe("without JavaScript", () => {
+  it("a rail is chosen, address and amount can be read, and the page asks again by itself", async () => {
+    const { id } = await seller.intent();
+    const tab = await openTab(browser, { javaScriptEnabled: false });
+    await tab.page.goto(pageOf(id));
+    await tab.page.getByRole("button", { name: "USDC on Local chain" }).click();
+    await reads(tab, "Waiting for your payment");
+    const { deposit } = await seller.read(id);
+    expect(await tab.page.locator("#address").textContent()).toBe(deposit.address);
+    expect(await tab.page.locator("#amount").textContent()).toBe("10.00");
+    expect(await tab.page.content()).toContain('http-equiv="refresh"');
+    await photograph(tab, "no-script");
+    await sendTo(world, deposit.address, 10_000_000n);
+    await seller.reaches(id, "settled");
+    await tab.page.goto(pageOf(id));
+    await reads(tab, "Paid");
+  });
+});
+
+describe("hostile text of a merchant", () => {
+  it("is text: nothing of it runs, and nothing but ours is loaded", async () => {
+    const evil = `"><script>alert(1)</script><img src=x onerror="alert(2)">{{7*7}}`;
+    const { id } = await seller.intent({
+      merchantReference: evil,
+      merchant: { name: `<b onmouseover=alert(3)>Shop</b>'"` },
+      metadata: { secret: "only the merchant's" },
+    });
+    const tab = await openTab(browser);
+    const loaded: string[] = [];
+    tab.page.on("request", (request) => loaded.push(new URL(request.url()).origin));
+    tab.page.on("dialog", (dialog) => tab.faults.push(dialog.message()));
+    await tab.page.goto(pageOf(id));
+    await tab.page.getByText(evil).waitFor();
+    await tab.page.getByRole("button", { name: "USDC on Local chain" }).click();
+    await reads(tab, "Waiting for your payment");
+    await photograph(tab, "hostile");
+    expect(await tab.page.content()).not.toContain("only the merchant's");
+    expect(await tab.page.locator("header img, header b, header script").count()).toBe(0);
+    expect(tab.faults).toEqual([]);
+    expect(new Set(loaded)).toEqual(new Set([world.baseUrl, "null"].filter((each) => loaded.includes(each))));
+  });
+});
+
+describe("time", () => {
+  it("runs out: the page says so by itself, without asking for money any more", async () => {
+    const { paymentIntent } = await seller.asked({ expiresInSeconds: 300 });
+    const tab = await openTab(browser);
+    await tab.page.goto(pageOf(paymentIntent.id));
+    await reads(tab, "Waiting for your payment");
+    clock.forward(10 * 60_000);
+    await until(async () => {
+      await world.dev.anvil.mine();
+      return (await seller.read(paymentIntent.id)).clearing.state === "expired";
+    }, "it expires");
+    await reads(tab, "The time to pay is over");
+    expect(await tab.page.locator("#address").count()).toBe(0);
+    await photograph(tab, "expired");
+    await expectAccessible(tab);
+  });
+});

@@ -1,0 +1,322 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { eventOf, type Receiver, receiveWebhooks, verified } from "../../support/webhook-receiver.ts";
+import { factId, newListener, type Office, openOffice } from "./office.ts";
+
+const DAY = 86_400_000;
+const at = (ms: number) => new Date(office.time.now().getTime() + ms).toISOString();
+
+let database: TestDatabase;
+let office: Office;
+let receiver: Receiver;
+beforeAll(async () => {
+  database = await freshDatabase();
+});
+beforeEach(async () => {
+  await database.query("TRUNCATE outbox, event, webhook_delivery, webhook_endpoint CASCADE");
+  office = openOffice(database);
+  receiver = await receiveWebhooks();
+});
+afterEach(async () => {
+  await office.courier.stop();
+  await receiver.stop();
+});
+afterAll(() => database.drop());
+
+const listener = () => newListener(database, office);
+const path = "/v1/webhook-endpoints";
+const input = { url: "https://shop.example/hooks", events: ["payment.*"] };
+
+describe("a webhook endpoint", () => {
+  it("is made, read, listed, changed and deleted; its secret is in the first answer and in no other", async () => {
+    const shop = await listener();
+    const made = await shop.call("POST", path, { body: { ...input, description: " Orders " } });
+    const { secret, ...shown } = made.body;
+    expect(made.status).toBe(201);
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(made.headers.get("location")).toBe(`${path}/${shown.id}`);
+    expect(shown).toEqual({
+      id: expect.stringMatching(/^whe_/),
+      ...{ ...input, description: "Orders", enabled: true, disabledReason: null, disabledAt: null },
+      ...{ apiVersion: "2026-08-11", failingSince: null, lastSuccessAt: null },
+      ...{ createdAt: expect.any(String), updatedAt: expect.any(String) },
+    });
+    expect(await shop.endpoint(shown.id)).toEqual(shown);
+    expect(await shop.must("GET", path)).toEqual([shown]);
+    const changed = await shop.must("PATCH", `${path}/${shown.id}`, { events: ["*"], enabled: false });
+    expect(changed).toMatchObject({
+      events: ["*"],
+      enabled: false,
+      disabledReason: "requested",
+      url: input.url,
+    });
+    expect((await shop.call("DELETE", `${path}/${shown.id}`)).status).toBe(204);
+    expect((await shop.call("GET", `${path}/${shown.id}`)).status).toBe(404);
+    expect(await shop.must("GET", path)).toEqual([]);
+  });
+
+  it("keeps its secret sealed: nothing in the database holds it, and a row's seal opens no other row", async () => {
+    const shop = await listener();
+    const first = await shop.listen(`${receiver.url}?1`);
+    const second = await shop.listen(`${receiver.url}?2`);
+    const key = Buffer.from(first.secret.slice("whsec_".length), "base64");
+    const [{ found }] = (await database.query<{ found: string }>(
+      "SELECT string_agg(encode(secret, 'hex'), ' ') AS found FROM webhook_endpoint",
+    )) as [{ found: string }];
+    expect(found).not.toContain(key.toString("hex"));
+    expect(found).not.toContain(Buffer.from(first.secret).toString("hex"));
+    // when one row's secret is put into another's
+    await database.query(
+      "UPDATE webhook_endpoint SET secret = (SELECT secret FROM webhook_endpoint WHERE id = $1) WHERE id = $2",
+      [first.id, second.id],
+    );
+    await shop.intent();
+    await office.tellAndSend();
+    // then nothing is signed with it there
+    expect(await shop.deliveries(first.id)).toMatchObject([{ state: "succeeded" }]);
+    expect(await shop.deliveries(second.id)).toMatchObject([{ state: "pending", attempts: [] }]);
+  });
+
+  it("409 webhook_endpoint_limit: there are sixteen at most, also when they are made at once", async () => {
+    const shop = await listener();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => shop.call("POST", path, { body: input })),
+    );
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array(16).fill(201), ...Array(4).fill(409)]);
+    expect(answers.find(({ status }) => status === 409)?.body.code).toBe("webhook_endpoint_limit");
+    const [{ id }] = await shop.must("GET", path);
+    await shop.call("DELETE", `${path}/${id}`);
+    await shop.must("POST", path, input);
+  });
+
+  it("pins the revision that its creation was answered in", async () => {
+    const shop = await listener();
+    const made = await shop.call("POST", path, { body: input, headers: { "service-version": "2026-08-11" } });
+    expect(made.body.apiVersion).toBe("2026-08-11");
+  });
+});
+
+describe("bad input", () => {
+  const rows: readonly [what: string, body: unknown, answer: string, pointer: string | null][] = [
+    ["no url", { events: ["*"] }, "400 validation_failed", "/url"],
+    ["no events", { url: input.url }, "400 validation_failed", "/events"],
+    ["an empty list", { ...input, events: [] }, "400 validation_failed", "/events"],
+    [
+      "an unknown type",
+      { ...input, events: ["payment.*", "payment.done"] },
+      "400 validation_failed",
+      "/events/1",
+    ],
+    ["an unknown family", { ...input, events: ["thing.*"] }, "400 validation_failed", "/events/0"],
+    ["no pattern", { ...input, events: ["pay*"] }, "400 validation_failed", "/events/0"],
+    ["a number", { ...input, events: [7] }, "400 validation_failed", "/events/0"],
+    ["an unknown member", { ...input, secret: "whsec_mine" }, "400 validation_failed", "/secret"],
+    [
+      "a long description",
+      { ...input, description: "x".repeat(141) },
+      "400 validation_failed",
+      "/description",
+    ],
+    ["a line break", { ...input, description: "a\nb" }, "400 validation_failed", "/description"],
+    ["enabled as text", { ...input, enabled: "yes" }, "400 validation_failed", "/enabled"],
+    ["no URL at all", { ...input, url: "shop" }, "422 url_not_allowed", "/url"],
+    ["another scheme", { ...input, url: "ftp://shop.example/" }, "422 url_not_allowed", "/url"],
+    ["a password", { ...input, url: "https://a:b@shop.example/" }, "422 url_not_allowed", "/url"],
+    ["a fragment", { ...input, url: "https://shop.example/#a" }, "422 url_not_allowed", "/url"],
+    [
+      "a long URL",
+      { ...input, url: `https://shop.example/${"a".repeat(2_100)}` },
+      "400 validation_failed",
+      "/url",
+    ],
+    ["http", { ...input, url: "http://shop.example/" }, "422 url_not_allowed", "/url"],
+    ["another port", { ...input, url: "https://shop.example:8080/" }, "422 url_not_allowed", "/url"],
+    ["loopback", { ...input, url: "https://127.0.0.1/" }, "422 url_not_allowed", "/url"],
+    ["loopback, as a number", { ...input, url: "https://2130706433/" }, "422 url_not_allowed", "/url"],
+    ["a private network", { ...input, url: "https://10.0.0.7/" }, "422 url_not_allowed", "/url"],
+    ["metadata", { ...input, url: "https://169.254.169.254/" }, "422 url_not_allowed", "/url"],
+    ["loopback of IPv6", { ...input, url: "https://[::ffff:127.0.0.1]/" }, "422 url_not_allowed", "/url"],
+    ["an inner name", { ...input, url: "https://db.internal/" }, "422 url_not_allowed", "/url"],
+    ["a bare name", { ...input, url: "https://localhost/" }, "422 url_not_allowed", "/url"],
+  ];
+
+  it("of an endpoint is refused and named, when it is made and when it is changed", async () => {
+    const guarded = openOffice(database, { allowLocalTargets: false, time: office.time });
+    const shop = await newListener(database, guarded);
+    const { id } = await shop.must("POST", path, input);
+    for (const [what, body, answer, pointer] of rows) {
+      const made = await shop.call("POST", path, { body });
+      expect([what, `${made.status} ${made.body.code}`]).toEqual([what, answer]);
+      if (pointer) expect([what, made.body.errors?.[0]?.pointer]).toEqual([what, pointer]);
+      if (what.startsWith("no ") && what !== "no URL at all" && what !== "no pattern") continue;
+      const changed = await shop.call("PATCH", `${path}/${id}`, { body });
+      expect([what, `${changed.status} ${changed.body.code}`]).toEqual([what, answer]);
+    }
+    expect(await shop.must("GET", path)).toHaveLength(1);
+    expect(await shop.endpoint(id)).toMatchObject(input);
+  });
+
+  it("of a rotation, a replay and lists is refused and named", async () => {
+    const shop = await listener();
+    const { id } = await shop.listen(receiver.url);
+    const times = { from: at(-DAY), to: at(0) };
+    const cases: readonly [method: string, path: string, body: unknown, pointer: string][] = [
+      ["POST", `${path}/${id}/rotate-secret`, { graceSeconds: -1 }, "/graceSeconds"],
+      ["POST", `${path}/${id}/rotate-secret`, { graceSeconds: 259_201 }, "/graceSeconds"],
+      ["POST", `${path}/${id}/rotate-secret`, { graceSeconds: 1.5 }, "/graceSeconds"],
+      ["POST", `${path}/${id}/replay`, { to: times.to }, "/from"],
+      ["POST", `${path}/${id}/replay`, { ...times, from: "yesterday" }, "/from"],
+      ["POST", `${path}/${id}/replay`, { ...times, from: at(-31 * DAY) }, "/from"],
+      ["POST", `${path}/${id}/replay`, { ...times, to: times.from }, "/to"],
+      ["POST", `${path}/${id}/replay`, { ...times, types: [] }, "/types"],
+      ["POST", `${path}/${id}/replay`, { ...times, types: ["a b"] }, "/types/0"],
+      ["GET", "/v1/events?order=up", undefined, "/query/order"],
+      ["GET", "/v1/events?types=a%20b", undefined, "/query/types/0"],
+      ["GET", "/v1/events?createdFrom=today", undefined, "/query/createdFrom"],
+      ["GET", "/v1/events?limit=0", undefined, "/query/limit"],
+      ["GET", `${path}/${id}/deliveries?state=lost`, undefined, "/query/state"],
+    ];
+    for (const [method, where, body, pointer] of cases) {
+      const answer = await shop.call(method, where, body === undefined ? {} : { body });
+      expect([where, body, `${answer.status} ${answer.body.code}`]).toEqual([
+        where,
+        body,
+        "400 validation_failed",
+      ]);
+      expect([where, body, answer.body.errors?.[0]?.pointer]).toEqual([where, body, pointer]);
+    }
+    for (const where of ["/v1/events?cursor=x", `${path}/${id}/deliveries?cursor=x`])
+      expect((await shop.call("GET", where)).body.code).toBe("invalid_cursor");
+    expect(await database.query("SELECT 1 FROM webhook_delivery")).toEqual([]);
+  });
+});
+
+describe("POST …/rotate-secret", () => {
+  it("has both secrets sign for the grace, then the new one alone; without a grace at once", async () => {
+    const shop = await listener();
+    const { id, secret: old } = await shop.listen(receiver.url);
+    const { secret: fresh } = await shop.must("POST", `${path}/${id}/rotate-secret`, {});
+    expect(fresh).not.toBe(old);
+    const next = async () => {
+      await shop.intent();
+      await office.tellAndSend();
+      const got = receiver.got.at(-1);
+      if (!got) throw new Error("nothing came");
+      return (secret: string) => {
+        try {
+          return Boolean(verified(got, secret));
+        } catch {
+          return false;
+        }
+      };
+    };
+    const both = await next();
+    expect([both(old), both(fresh)]).toEqual([true, true]);
+    expect(receiver.got.at(-1)?.headers["webhook-signature"]?.split(" ")).toHaveLength(2);
+    office.time.forward(DAY + 1);
+    const later = await next();
+    expect([later(old), later(fresh)]).toEqual([false, true]);
+    const { secret: third } = await shop.must("POST", `${path}/${id}/rotate-secret`, { graceSeconds: 0 });
+    const last = await next();
+    expect([last(fresh), last(third)]).toEqual([false, true]);
+  });
+});
+
+describe("POST …/test", () => {
+  it("sends a ping to this endpoint alone, whatever it listens to", async () => {
+    const shop = await listener();
+    const { id, secret } = await shop.listen(receiver.url, ["refund.*"]);
+    await shop.listen(`${receiver.url}?other`);
+    const { eventId } = await shop.must("POST", `${path}/${id}/test`);
+    await office.tellAndSend();
+    expect(receiver.got).toHaveLength(1);
+    const [got] = receiver.got;
+    expect(got && verified(got, secret)).toMatchObject({
+      id: eventId,
+      type: "ping",
+      data: { object: { webhookEndpointId: id } },
+    });
+  });
+
+  it("409 webhook_endpoint_disabled", async () => {
+    const shop = await listener();
+    const { id } = await shop.listen(receiver.url, ["*"], { enabled: false });
+    const answer = await shop.call("POST", `${path}/${id}/test`);
+    expect([answer.status, answer.body.code]).toEqual([409, "webhook_endpoint_disabled"]);
+    expect(await database.query("SELECT 1 FROM outbox WHERE type = 'ping'")).toEqual([]);
+  });
+});
+
+describe("POST /v1/webhook-deliveries/{id}/redeliver", () => {
+  it("sends the event again, one that arrived and one that was given up, with the same id", async () => {
+    const shop = await listener();
+    const { id } = await shop.listen(receiver.url);
+    await shop.intent();
+    await office.tellAndSend();
+    const [delivery] = await shop.deliveries(id);
+    const again = await shop.call("POST", `/v1/webhook-deliveries/${delivery.id}/redeliver`);
+    expect(again).toMatchObject({ status: 202, body: { id: delivery.id, state: "pending" } });
+    await office.send();
+    expect(receiver.got).toHaveLength(2);
+    expect(receiver.got[1]?.body).toBe(receiver.got[0]?.body);
+    expect((await shop.deliveries(id))[0]).toMatchObject({
+      state: "succeeded",
+      attempts: [{ status: 200 }, { status: 200 }],
+    });
+    await database.query("UPDATE webhook_delivery SET state = 'failed', due_at = NULL, tries = 10");
+    await shop.must("POST", `/v1/webhook-deliveries/${delivery.id}/redeliver`);
+    await office.send();
+    expect(receiver.got).toHaveLength(3);
+  });
+
+  it("409 webhook_endpoint_disabled: nothing is queued", async () => {
+    const shop = await listener();
+    const { id } = await shop.listen(receiver.url);
+    await shop.intent();
+    await office.tellAndSend();
+    const [delivery] = await shop.deliveries(id);
+    await shop.must("PATCH", `${path}/${id}`, { enabled: false });
+    const answer = await shop.call("POST", `/v1/webhook-deliveries/${delivery.id}/redeliver`);
+    expect(answer.body.code).toBe("webhook_endpoint_disabled");
+    expect(await shop.deliveries(id)).toEqual([delivery]);
+  });
+});
+
+describe("POST …/replay", () => {
+  it("sends what happened in a time, also before the endpoint was there, by type, oldest first", async () => {
+    const shop = await listener();
+    const early = await shop.intent();
+    await shop.happens(early, "payment.clearing", "payment.failed");
+    await office.tell();
+    office.time.forward(DAY);
+    const { id } = await shop.listen(receiver.url, ["payment.*"]);
+    const from = at(-2 * DAY);
+    const replay = (body: object) => shop.must("POST", `${path}/${id}/replay`, { from, to: at(1), ...body });
+    expect(await replay({ types: ["payment.clearing", "payment.failed"] })).toEqual({ events: 2 });
+    await office.send();
+    expect(receiver.got.map((got) => eventOf(got).type)).toEqual(["payment.clearing", "payment.failed"]);
+    expect(await replay({ types: ["payment.failed"] })).toEqual({ events: 1 });
+    expect(await replay({ types: ["refund.*"] })).toEqual({ events: 0 });
+    expect(await replay({ from: at(-60_000) })).toEqual({ events: 0 });
+    await office.send();
+    expect(receiver.got).toHaveLength(3);
+    expect(await shop.deliveries(id)).toHaveLength(2);
+  });
+
+  it("never sends pings, and 422 replay_too_large beyond 10 000 events", async () => {
+    const shop = await listener();
+    const { id } = await shop.listen(receiver.url);
+    await database.query(
+      `INSERT INTO event (merchant_id, id, type, sequence, subject, data, api_version, occurred_at, created_at)
+       SELECT $1, overlay($2::text placing lpad(i::text, 8, '0') from 23 for 8), CASE WHEN i = 1 THEN 'ping' ELSE 'payment.created' END,
+         i, 'pi_' || i, '{"object":{},"previous":null}', '2026-08-11', now(), now() FROM generate_series(1, 10001) AS i`,
+      [shop.merchantId, factId(office.time)],
+    );
+    const body = { from: at(-DAY), to: at(DAY) };
+    expect(await shop.must("POST", `${path}/${id}/replay`, body)).toEqual({ events: 10_000 });
+    await database.query("UPDATE event SET type = 'payment.created' WHERE type = 'ping'");
+    const answer = await shop.call("POST", `${path}/${id}/replay`, { body });
+    expect([answer.status, answer.body.code]).toEqual([422, "replay_too_large"]);
+  });
+});

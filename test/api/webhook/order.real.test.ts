@@ -1,0 +1,208 @@
+/** Order, numbers at once, and several processes. */
+import type { ServerResponse } from "node:http";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { readDue } from "../../../api/webhook/due.ts";
+import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { until } from "../../support/house.ts";
+import { movableClock } from "../../support/payments.ts";
+import { eventOf, type Receiver, receiveWebhooks } from "../../support/webhook-receiver.ts";
+import { newListener, type Office, openOffice } from "./office.ts";
+
+let database: TestDatabase;
+let offices: Office[];
+let office: Office;
+let receiver: Receiver;
+beforeAll(async () => {
+  database = await freshDatabase();
+});
+beforeEach(async () => {
+  await database.query("TRUNCATE outbox, event, webhook_delivery, webhook_endpoint CASCADE");
+  office = openOffice(database);
+  offices = [office];
+  receiver = await receiveWebhooks();
+});
+afterEach(async () => {
+  await Promise.all(offices.map(({ courier }) => courier.stop()));
+  await receiver.stop();
+});
+afterAll(() => database.drop());
+
+/** Another process on the same database. */
+function another(): Office {
+  const opened = openOffice(database, { time: office.time });
+  offices.push(opened);
+  return opened;
+}
+const sequencesOf = (id: string) =>
+  receiver.got
+    .map(eventOf)
+    .filter(({ data }) => data.object.paymentIntent.id === id)
+    .map(({ sequence }) => sequence as number);
+const steps = ["payment.clearing", "payment.funds_detected", "payment.funds_received", "payment.completed"];
+
+describe("events of one thing", () => {
+  it("arrive in their order, also when the receiver is slower with the earlier ones", async () => {
+    const shop = await newListener(database, office);
+    await shop.listen(receiver.url);
+    const intents = [await shop.intent(), await shop.intent(), await shop.intent()];
+    for (const step of steps) for (const id of intents) await shop.happens(id, step);
+    let slowness = 60;
+    receiver.answerWith((response) => {
+      slowness -= 4;
+      setTimeout(() => response.writeHead(200).end(), Math.max(slowness, 0));
+    });
+    await office.tellAndSend();
+    expect(receiver.got).toHaveLength(15);
+    for (const id of intents) {
+      const told = sequencesOf(id);
+      expect(told).toHaveLength(5);
+      expect(told).toEqual(told.toSorted((a, b) => a - b));
+    }
+  });
+
+  it("wait for an earlier one in its quick attempts, and no longer", async () => {
+    const shop = await newListener(database, office);
+    await shop.listen(receiver.url);
+    const [id, other] = [await shop.intent(), await shop.intent()];
+    receiver.answerWith((response, got) => {
+      const isRefused = eventOf(got).type === "payment.created" && got.body.includes(id);
+      response.writeHead(isRefused ? 500 : 200).end();
+    });
+    await shop.happens(id, "payment.clearing");
+    const typesOf = () =>
+      receiver.got
+        .map(eventOf)
+        .filter(({ data }) => data.object.paymentIntent.id === id)
+        .map(({ type }) => type);
+    await office.tellAndSend();
+    expect(typesOf()).toEqual(["payment.created"]);
+    expect(sequencesOf(other)).toHaveLength(1);
+    office.time.forward(7_000);
+    await office.send();
+    expect(typesOf()).toEqual(["payment.created", "payment.created", "payment.clearing"]);
+  });
+});
+
+describe("one endpoint", () => {
+  it("gets eight requests at once, and no more, however many processes send", async () => {
+    const shop = await newListener(database, office);
+    await shop.listen(receiver.url);
+    for (let n = 0; n < 60; n += 1) await shop.happens(await shop.intent(), "payment.clearing");
+    receiver.answerWith((response) => void setTimeout(() => response.writeHead(200).end(), 20));
+    while ((await office.tell()) > 0);
+    await Promise.all([office, another(), another()].map((each) => each.send()));
+    await office.send();
+    expect(receiver.got).toHaveLength(120);
+    expect(new Set(receiver.got.map(({ headers }) => headers["webhook-id"])).size).toBe(120);
+    expect(receiver.mostAtOnce()).toBe(8);
+  });
+});
+
+describe("a long queue", () => {
+  it("is read by the page, also before the database has counted it", async () => {
+    const shop = await newListener(database, office);
+    const { id } = await shop.listen(receiver.url);
+    await database.query(
+      `INSERT INTO event SELECT $1, 'evt_' || i, 'payment.created', i, 'pi_' || i, '{"object":{},"previous":null}', '2026-08-11', now(), now()
+       FROM generate_series(1, 60000) AS i`,
+      [shop.merchantId],
+    );
+    await database.query(
+      `INSERT INTO webhook_delivery (merchant_id, id, endpoint_id, event_id, type, subject, sequence, state, tries, attempts, due_at, version, created_at, updated_at)
+       SELECT merchant_id, 'whd_' || sequence, $1, id, type, subject, sequence, 'pending', 0, '[]', now(), 1, now(), now() FROM event`,
+      [id],
+    );
+    await database.query(
+      "DELETE FROM pg_statistic WHERE starelid IN ('webhook_delivery'::regclass, 'event'::regclass)",
+    );
+    const now = new Date(Date.now() + 60_000);
+    const start = performance.now();
+    const due = await readDue(
+      database.db,
+      { merchantId: shop.merchantId, id },
+      { now, inHand: ["whd_1"], limit: 128 },
+    );
+    // joined row by row with what is before it, it takes seconds
+    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(due.map(({ delivery }) => delivery.sequence)).toEqual(
+      Array.from({ length: 128 }, (_, i) => i + 2),
+    );
+  });
+});
+
+describe("several processes", () => {
+  it("share many endpoints and send each event once", async () => {
+    const others = [another(), another()];
+    const shops = await Promise.all(Array.from({ length: 12 }, () => newListener(database, office)));
+    for (const shop of shops) {
+      await shop.listen(receiver.url);
+      for (let n = 0; n < 5; n += 1) await shop.intent();
+    }
+    while ((await office.tell()) > 0);
+    await Promise.all([office, ...others].map((each) => each.send()));
+    expect(receiver.got).toHaveLength(60);
+    expect(new Set(receiver.got.map(({ headers }) => headers["webhook-id"])).size).toBe(60);
+  });
+
+  it("take over from one that vanished in mid-attempt: sent again with the same id", async () => {
+    const shop = await newListener(database, office);
+    const { id } = await shop.listen(receiver.url);
+    await shop.intent();
+    // given a process that sends and is never heard of again
+    const unanswered: ServerResponse[] = [];
+    receiver.answerWith((response) => void unanswered.push(response));
+    await office.tell();
+    await office.courier.turn();
+    await until(async () => receiver.got.length === 1, "the first one sends");
+    receiver.answerWith(200);
+    const heir = another();
+    await heir.send();
+    expect(receiver.got).toHaveLength(1);
+    // when its lease is over
+    await database.query("UPDATE webhook_endpoint SET leased_until = now(), lease = lease + 1");
+    await heir.send();
+    // then it is sent again, and what the first one may still write is not taken
+    expect(receiver.got.map(({ headers }) => headers["webhook-id"])).toEqual([
+      receiver.got[0]?.headers["webhook-id"],
+      receiver.got[0]?.headers["webhook-id"],
+    ]);
+    unanswered[0]?.writeHead(500).end();
+    await office.courier.idle();
+    expect(await shop.deliveries(id)).toMatchObject([{ state: "succeeded", attempts: [{ status: 200 }] }]);
+    expect(await shop.endpoint(id)).toMatchObject({ failingSince: null });
+  });
+
+  it("a clock that is moved takes no endpoint from who serves it", async () => {
+    const time = movableClock();
+    const shop = await newListener(database, office);
+    await shop.listen(receiver.url);
+    await shop.intent();
+    receiver.answerWith((response) => void setTimeout(() => response.writeHead(200).end(), 300));
+    await office.tell();
+    await office.courier.turn();
+    await until(async () => receiver.got.length === 1, "it is sent");
+    time.forward(86_400_000);
+    await openOffice(database, { time }).send();
+    await office.courier.idle();
+    expect(receiver.got).toHaveLength(1);
+  });
+});
+
+describe("stopping", () => {
+  it("ends within moments of a receiver that is silent, and the event is sent later, as if it had not been", async () => {
+    const shop = await newListener(database, office);
+    const { id } = await shop.listen(receiver.url);
+    await shop.intent();
+    receiver.answerWith(() => {});
+    await office.tell();
+    await office.courier.turn();
+    await until(async () => receiver.got.length === 1, "it is sent");
+    const start = performance.now();
+    await office.courier.stop();
+    expect(performance.now() - start).toBeLessThan(4_500);
+    expect(await shop.deliveries(id)).toMatchObject([{ state: "pending", attempts: [] }]);
+    receiver.answerWith(200);
+    await another().send();
+    expect(await shop.deliveries(id)).toMatchObject([{ state: "succeeded" }]);
+  });
+});

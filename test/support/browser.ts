@@ -1,0 +1,153 @@
+/** Chromium of this machine, and a wallet in its pages that signs with a key of the test. */
+import { existsSync } from "node:fs";
+import { mkdir, readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from "playwright-core";
+import { privateKeyToAccount } from "viem/accounts";
+import { expect } from "vitest";
+import { checksum } from "#kernel/bytes";
+import type { DevChain } from "./dev-chain.ts";
+import type { Payer } from "./house.ts";
+
+const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const flags = [
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** Fails where there is none: a page that no browser has shown is not tested. */
+export async function openBrowser(): Promise<Browser> {
+  const executablePath = places.find((path) => existsSync(path));
+  if (!executablePath) throw new Error("these tests need Chromium: apt-get install -y chromium");
+  const isRoot = process.getuid?.() === 0;
+  return chromium.launch({ executablePath, args: isRoot ? [...flags, "--no-sandbox"] : flags });
+}
+
+/** What a page did that its policy forbids, or that went wrong in it. */
+const watch = `addEventListener("securitypolicyviolation", (event) => {
+  console.error("Content Security Policy violated: " + event.violatedDirective + " " + event.blockedURI);
+});`;
+
+export interface Tab {
+  readonly page: Page;
+  /** Errors and violations of its policy. */
+  readonly faults: string[];
+}
+
+export async function openTab(
+  browser: Browser | BrowserContext,
+  options: BrowserContextOptions = {},
+): Promise<Tab> {
+  const context = "newContext" in browser ? await browser.newContext(options) : browser;
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+  page.on("pageerror", (error) => faults.push(String(error)));
+  await page.addInitScript(watch);
+  return { page, faults };
+}
+
+export interface TestWallet {
+  /** What the page asked of it. */
+  readonly asked: readonly string[];
+  /** Declines the next request of this method. */
+  decline(method: string): void;
+}
+
+/** Puts a wallet into a page before it loads: announced as EIP-6963 says, or only on the window as old ones. It begins
+ *  on another network and knows the test's. */
+export async function giveWallet(
+  page: Page,
+  { dev, payer, isOld = false }: { readonly dev: DevChain; readonly payer: Payer; readonly isOld?: boolean },
+): Promise<TestWallet> {
+  const asked: string[] = [];
+  const declined = new Set<string>();
+  let chainId = "0x1";
+  const answers: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
+    eth_requestAccounts: () => [checksum(payer.address)],
+    eth_chainId: () => chainId,
+    wallet_switchEthereumChain: ([wanted]) => {
+      chainId = (wanted as { readonly chainId: string }).chainId;
+      return null;
+    },
+    eth_sendTransaction: ([call]) => {
+      const { from, to, data } = call as { from: string; to: string; data: `0x${string}` };
+      return dev.transact(from, { to, data });
+    },
+    eth_signTypedData_v4: ([, text]) =>
+      privateKeyToAccount(payer.key).signTypedData(JSON.parse(String(text))),
+  };
+  await page.exposeFunction("askTestWallet", async (method: string, params: readonly unknown[] = []) => {
+    asked.push(method);
+    if (declined.delete(method)) return { error: { code: 4001, message: "declined" } };
+    try {
+      return {
+        result: await (answers[method] ? answers[method](params) : dev.anvil.rpc(method, [...params])),
+      };
+    } catch (error) {
+      return { error: { code: -32000, message: String(error) } };
+    }
+  });
+  await page.addInitScript(isOld ? oldWallet : announcedWallet);
+  return { asked, decline: (method) => declined.add(method) };
+}
+
+const provider = `const provider = {
+  async request({ method, params }) {
+    const { result, error } = await window.askTestWallet(method, params);
+    if (error) throw error;
+    return result;
+  },
+};`;
+const oldWallet = `(() => { ${provider} window.ethereum = provider; })()`;
+const announcedWallet = `(() => { ${provider}
+  const info = { uuid: "350670db-19fa-4704-a166-e52e178b59d2", name: "Test Wallet", rdns: "example.wallet",
+    icon: "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='-10 -10 20 20'%3E%3Ccircle r='9'/%3E%3C/svg%3E" };
+  const announce = () => dispatchEvent(
+    new CustomEvent("eip6963:announceProvider", { detail: Object.freeze({ info, provider }) }));
+  addEventListener("eip6963:requestProvider", announce);
+  announce();
+})()`;
+
+const require = createRequire(import.meta.url);
+
+/** Serious and critical findings of the accessibility checker. */
+export async function expectAccessible({ page }: Tab): Promise<void> {
+  const source = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
+  await page.evaluate(source);
+  const found = (await page.evaluate(
+    `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .map(({ id, nodes }) => id + ": " + nodes.map(({ html, any }) => html + " " + any.map((a) => a.message)).join(" | ")))`,
+  )) as readonly string[];
+  expect(found).toEqual([]);
+}
+
+const folder = join(import.meta.dirname, "../../.farebox/screenshots");
+
+/** For people to look at: as a phone shows it, and a desk. */
+export async function photograph({ page }: Tab, name: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const before = page.viewportSize();
+  for (const [width, height] of [
+    [360, 740],
+    [1280, 800],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    await page.screenshot({ path: join(folder, `${name}-${width}.png`), fullPage: true });
+    const wider = (await page.evaluate("document.documentElement.scrollWidth > innerWidth")) as boolean;
+    expect([name, width, wider]).toEqual([name, width, false]);
+  }
+  if (before) await page.setViewportSize(before);
+}
