@@ -4,11 +4,13 @@ import { defineConfig } from "vitest/config";
 const real = "test/**/*.real.test.ts";
 
 /** `vitest run` runs everything, `vitest run --project fast` what needs no part beside Node. The fast tests go first;
- *  real parts wait more than they work, so three files go at once on two cores. */
+ *  real parts wait more than they work, so four files go at once on two cores, and the files of a worker share what they
+ *  import. */
 export default defineConfig({
   test: {
     environment: "node",
     restoreMocks: true,
+    experimental: { fsModuleCache: true },
     projects: [
       {
         extends: true,
@@ -30,7 +32,8 @@ export default defineConfig({
           globalSetup: ["test/support/database-server.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          maxWorkers: 3,
+          maxWorkers: 4,
+          isolate: false,
           sequence: { groupOrder: 1 },
         },
       },

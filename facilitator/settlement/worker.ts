@@ -49,6 +49,12 @@ const RECONCILE_MS = 600_000;
 const SIGN_MS = 500;
 /** Sweeps are in no hurry: they are looked for this often. */
 const SWEEP_MS = 1_000;
+/** Between blocks only a stranger's payment can become creditable, by a claim that came after it. */
+const STRANGERS_MS = 250;
+/** The longest pause between two looks at an empty queue. What this process claims wakes the sender at once; only
+ *  claims of other processes wait for the look. */
+const EMPTY_QUEUE_MS = 200;
+const EMPTY_STEP_MS = 50;
 
 interface Shared {
   /** How far the chain has been followed, by this process or another. */
@@ -74,6 +80,7 @@ function watcher(
   let renewAt = 0;
   let hasFollowed = true;
   let bookedAt: string | null = null;
+  let strangersAt = 0;
   let isTold = false;
   return async () => {
     if (!mine || engine.clock.monotonicMs() >= renewAt) {
@@ -99,7 +106,10 @@ function watcher(
     hasFollowed = true;
     const isNewBlock = bookedAt !== mine.cursorHash;
     waiters.expect(chain.row.chainId);
-    await creditAll(engine, chain, mine, isNewBlock, waiters.hand);
+    if (isNewBlock || engine.clock.monotonicMs() >= strangersAt) {
+      await creditAll(engine, chain, mine, isNewBlock, waiters.hand);
+      strangersAt = engine.clock.monotonicMs() + STRANGERS_MS;
+    }
     if (!isNewBlock) return shared.rhythm.pause(engine.clock.monotonicMs());
     shared.at = mine;
     wakeTender();
@@ -147,6 +157,7 @@ function sender(engine: Engine, open: OpenChain, shared: Shared): () => Promise<
   let renewAt = 0;
   let sweepAt = 0;
   let signAt = 0;
+  let emptyMs = 0;
   return async () => {
     if (engine.clock.monotonicMs() >= renewAt) {
       await renew(engine, open, held);
@@ -163,6 +174,8 @@ function sender(engine: Engine, open: OpenChain, shared: Shared): () => Promise<
       if ((await signOutgoing(engine, open)) > 0) queue = await queueOf(engine, chainId);
       else signAt = engine.clock.monotonicMs() + SIGN_MS;
     }
+    emptyMs = isEmpty(queue) ? Math.min(emptyMs + EMPTY_STEP_MS, EMPTY_QUEUE_MS) : 0;
+    if (emptyMs > 0) return emptyMs;
     let sent = 0;
     // What was under way when a lane was taken comes first.
     const ready = [...held.values()].filter(
@@ -179,6 +192,8 @@ function sender(engine: Engine, open: OpenChain, shared: Shared): () => Promise<
     return sent > 0 ? 0 : undefined;
   };
 }
+
+const isEmpty = ({ length, sweeps, hasOrders }: Queue) => length === 0 && sweeps === 0 && !hasOrders;
 
 /** One turn: look after what is under way when a block has come. Apart from the sender, so that the next batch does not
  *  wait for the receipts of the last. */
