@@ -66,7 +66,8 @@ async function unknown(
 }
 
 /** Intent, clearing and timeline of many payments in a few statements: hundreds come in a second. The states between were
- *  never to be seen, so only the last is told. One that is still under way is left for its next fact. */
+ *  never to be seen, so only the last is told, and that nobody is known who would read mail about it. One that is still
+ *  under way is left for its next fact. */
 async function writePayments(tx: Tx, desk: ClearingDesk, recorded: readonly Recorded[]): Promise<void> {
   const merchants = await merchantsOf(tx, recorded);
   const born = recorded.flatMap((each) => {
@@ -103,7 +104,9 @@ async function writePayments(tx: Tx, desk: ClearingDesk, recorded: readonly Reco
     tx,
     born.flatMap(({ walk, clearing: row }) => {
       const last = walk.facts.at(-1);
-      return last ? [factOf(desk.newId, row, { type: last.type, previous: null })] : [];
+      if (!last) return [];
+      const fact = factOf(desk.newId, row, { type: last.type, previous: null });
+      return [{ ...fact, payload: { ...fact.payload, isAnonymous: true } }];
     }),
   );
 }

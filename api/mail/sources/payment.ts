@@ -10,6 +10,8 @@ import { aboutSubjects, isOneOf, type Source } from "./source.ts";
 /** A receipt to the payer whose address is known. One for each clearing: money that a reorganisation took away and brought back was
  *  paid once. */
 export const receipts: Source = async (tx, facts, { baseUrl }) => {
+  const named = facts.filter(({ payload }) => payload.isAnonymous !== true);
+  if (named.length === 0) return [];
   const rows = await tx
     .select({ intent: paymentIntent, clearing, email: payerEmail, contactEmail: merchant.contactEmail })
     .from(clearing)
@@ -21,7 +23,7 @@ export const receipts: Source = async (tx, facts, { baseUrl }) => {
     .innerJoin(merchant, eq(merchant.id, clearing.merchantId))
     .where(
       and(
-        isOneOf(clearing.merchantId, clearing.id, aboutSubjects(facts)),
+        isOneOf(clearing.merchantId, clearing.id, aboutSubjects(named)),
         eq(paymentIntent.status, "completed"),
         sql`${payerEmail} IS NOT NULL`,
       ),
