@@ -9,9 +9,11 @@ import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { expectAtRest, newPayment, type Payment, type Place } from "../support/scene.ts";
 import { faults } from "./endpoint-faults.ts";
 
-vi.setConfig({ testTimeout: 90_000 });
+vi.setConfig({ testTimeout: 180_000 });
 
-const BLOCK_MS = 250;
+const BLOCK_MS = 1_000;
+/** A loaded machine is slow; what is asked here is whether it gets there. */
+const PATIENCE_MS = 90_000;
 const UNDER_FAULT_MS = 1_500;
 
 describe.each([
@@ -72,7 +74,7 @@ describe.each([
       const open = ["200 settlement_pending", "503 settlement_pending", "503 unexpected_settle_error"];
       expect(words.filter((word) => word !== "200 success" && !open.includes(word))).toEqual([]);
       // and there is one transaction, one credit that was never taken back, and books that equal the chain
-      await expectAtRest(place);
+      await expectAtRest(place, PATIENCE_MS);
       const claim = await claimOf(database, paid.nonce);
       expect(claim).toMatchObject({ state: "final", credit_epoch: 0 });
       const nonces = (await attemptsOf(database, paid.nonce)).map(({ nonce }) => nonce);

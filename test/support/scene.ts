@@ -143,23 +143,27 @@ export async function statusOf({ baseUrl }: Place, answer: Answer): Promise<Answ
 
 /** Mines to finality and waits until nothing moves: the chain followed to its head, no open slot, no claim that is on
  *  its way, no row pending, no money unbooked. Then the books balance and equal the chain. */
-export async function expectAtRest(place: Place): Promise<void> {
+export async function expectAtRest(place: Place, withinMs?: number): Promise<void> {
   const { dev, database } = place;
   const { number } = await dev.chain.head();
-  await until(async () => {
-    const [row] = await database.query<{ moving: string; final: string }>(
-      `
+  await until(
+    async () => {
+      const [row] = await database.query<{ moving: string; final: string }>(
+        `
       SELECT (SELECT count(*) FROM slot WHERE open)
         + (SELECT count(*) FROM claim WHERE state IN ('claimed','submitting','included'))
         + (SELECT count(*) FROM ledger_balance WHERE debits_pending <> 0 OR credits_pending <> 0)
         + (SELECT count(*) FROM chain_transfer WHERE canonical AND claimed_kind IS NULL AND recipient = decode($1, 'hex')) AS moving,
       (SELECT finalized_number FROM observer) AS final`,
-      [dev.contracts.treasury.address.slice(2)],
-    );
-    if (row?.moving === "0" && Number(row.final) >= number) return true;
-    await dev.anvil.mine();
-    return false;
-  }, "everything comes to rest");
+        [dev.contracts.treasury.address.slice(2)],
+      );
+      if (row?.moving === "0" && Number(row.final) >= number) return true;
+      await dev.anvil.mine();
+      return false;
+    },
+    "everything comes to rest",
+    withinMs,
+  );
   const found = await books(dev, database);
   expect(found).toMatchObject({ balanced: true, treasury: found.chain });
 }
