@@ -1,23 +1,24 @@
 import { setImmediate } from "node:timers/promises";
 import pg from "pg";
 
-/** Of one try for a connection; two make the longest wait. */
-const TRY_MS = 700;
-const TOO_LATE = /timeout exceeded when trying to connect|terminated due to connection timeout/;
+const WITHIN_MS = 1_500;
+/** By how much a time-out that comes late was held up by this process itself. */
+const LATE_MS = 100;
+const TIMED_OUT = /timeout exceeded when trying to connect|terminated due to connection timeout/;
 
 type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, release: () => void) => void;
 
-/** A pool that asks twice for a connection. A process that was busy with a flood of requests sees its timers first and
- *  what its sockets have brought after them: the first time-out may say nothing but that, the second is the database's. */
+/** A pool that asks again for a connection when its own process was too busy to see that it came: after a flood of
+ *  requests the timers are seen first, and what the sockets have brought only after them. */
 export class PatientPool extends pg.Pool {
   constructor(config: pg.PoolConfig) {
-    super({ ...config, connectionTimeoutMillis: TRY_MS });
+    super({ ...config, connectionTimeoutMillis: WITHIN_MS });
   }
 
   override connect(): Promise<pg.PoolClient>;
   override connect(connected: Connected): void;
   override connect(connected?: Connected): Promise<pg.PoolClient> | undefined {
-    const client = this.#askTwice();
+    const client = this.#connect();
     if (!connected) return client;
     client.then(
       (found) => connected(undefined, found, () => found.release()),
@@ -26,11 +27,13 @@ export class PatientPool extends pg.Pool {
     return undefined;
   }
 
-  async #askTwice(): Promise<pg.PoolClient> {
+  async #connect(): Promise<pg.PoolClient> {
+    const began = performance.now();
     try {
       return await super.connect();
     } catch (error) {
-      if (!(error instanceof Error && TOO_LATE.test(error.message))) throw error;
+      const isLate = performance.now() - began > WITHIN_MS + LATE_MS;
+      if (!isLate || !(error instanceof Error && TIMED_OUT.test(error.message))) throw error;
       await setImmediate();
       return super.connect();
     }

@@ -8,7 +8,7 @@ import { torture } from "../torture/torture.ts";
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const DUPLICATES = 1_000;
-const strikes = { kills: 10, restarts: 2, perSecond: 50, everyMs: 1_500, say: () => undefined };
+const strikes = { kills: 10, restarts: 2, perSecond: 30, everyMs: 1_500, say: () => undefined };
 let stage: Stage;
 beforeAll(async () => {
   stage = await openStage({ processes: 3, payers: 400, leaseSeconds: 3 });

@@ -1,5 +1,6 @@
 /** What a torture runs on: a chain with a block each second, a PostgreSQL of its own, payers with money, something to
  *  pay for. No part of it knows of vitest. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { createKey, createMerchant } from "#api";
 import { idMaker } from "#kernel/id";
 import { systemClock, systemRandom } from "#kernel/system";
@@ -55,15 +56,28 @@ export async function openStage({ processes, payers: count, leaseSeconds }: Stag
       deployerKey: contracts.deployer.privateKey,
       each: EACH_PAYER_HAS,
     });
-    const [first] = instances.baseUrls();
-    if (!first) throw new Error("no process is up");
-    const { id, offer } = await registerResource(first, await newSecretKey(database));
+    const { id, offer } = await register(instances, await newSecretKey(database));
     const settlePath = `/x402/resources/${id}/settle`;
     return { dev, database, instances, purse: new Purse(payers), offer, settlePath, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Again while a process that has just started has no time for it. */
+async function register(
+  instances: Instances,
+  key: string,
+  triesLeft = 20,
+): ReturnType<typeof registerResource> {
+  const [first] = instances.baseUrls();
+  if (!first) throw new Error("no process is up");
+  return registerResource(first, key).catch(async (error) => {
+    if (triesLeft === 0) throw error;
+    await sleep(500);
+    return register(instances, key, triesLeft - 1);
+  });
 }
 
 async function newSecretKey({ db }: OwnPostgres): Promise<string> {
