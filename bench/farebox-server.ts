@@ -86,7 +86,8 @@ async function secretKey(env: Record<string, string>): Promise<string> {
   return key;
 }
 
-async function registerResource(baseUrl: string, key: string): Promise<{ id: string; offer: Offer }> {
+/** A resource for one cent of dev USDC. */
+export async function registerResource(baseUrl: string, key: string): Promise<{ id: string; offer: Offer }> {
   const answer = await fetch(`${baseUrl}/v1/x402/resources`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },

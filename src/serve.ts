@@ -15,6 +15,8 @@ const LIMITS = {
   requestTimeout: 20_000,
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16_384,
+  /** How often the first two are looked at: Node does so every 30 seconds only. */
+  connectionsCheckingInterval: 1_000,
 };
 
 /** Of the ten seconds that a stop may take. */

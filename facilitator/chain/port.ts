@@ -72,6 +72,8 @@ export interface AuthorizationState {
   readonly balance: bigint;
   readonly used: boolean;
   readonly transfer: CallOutcome;
+  /** One endpoint says that it cannot be paid, another that it can: a verdict about nobody. */
+  readonly isDisputed?: boolean;
 }
 
 export interface FeeEstimate {

@@ -210,7 +210,8 @@ async function stillGood(
     if (!state || !call) throw new Error("the chain answered fewer authorizations than it was asked");
     const behind = seen.has(`${claim.token}${claim.payer}`);
     seen.add(`${claim.token}${claim.payer}`);
-    if (withCode[i] && !claim.payerHasCode) await markHasCode(engine, claim);
+    if (state.isDisputed) await giveBack(engine, [claim.claimKey], 1);
+    else if (withCode[i] && !claim.payerHasCode) await markHasCode(engine, claim);
     else if (isTimely(chain, claim, state) && !state.used && state.transfer.ok) good.push({ claim, call });
     else if (behind && !state.used) await giveBack(engine, [claim.claimKey]);
     else await refuse(engine, chain, claim, state, at);

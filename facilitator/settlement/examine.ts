@@ -1,6 +1,13 @@
 import type { Address, Hash } from "#kernel/bytes";
 import { fault } from "#kernel/fault";
-import type { AuthorizationState, BlockRef, Chain, Revert } from "../chain/port.ts";
+import type {
+  AuthorizationRead,
+  AuthorizationState,
+  BlockRef,
+  Chain,
+  MoneyLog,
+  Revert,
+} from "../chain/port.ts";
 import type { PaymentOption } from "../payable/payable.ts";
 import { optionsOf, selectOption } from "../payable/requirements.ts";
 import type { Reason, Refusal } from "../scheme/reasons.ts";
@@ -192,8 +199,11 @@ async function readState(looking: Looking, it: Understood): Promise<Authorizatio
     transfer: scheme.call(token, authorization, it.payerHasCode),
   };
   // A contract wallet could burn the gas of everybody who is read with it.
-  if (it.payerHasCode) return readAlone(open, item);
-  return looking.reader(open.chain.row.chainId)(item);
+  const state = await (it.payerHasCode
+    ? readAlone(open, item)
+    : looking.reader(open.chain.row.chainId)(item));
+  if (state.isDisputed) throw fault("chain_unavailable", { chain: open.chain.row.slug });
+  return state;
 }
 
 async function readAlone(
@@ -250,12 +260,23 @@ export async function findUse(
   const { chainId } = chain.row;
   const block = await chain.findAuthorizationUse(use);
   if (!block) return { kind: "not-found" };
-  const pairs = pairTransfers(chainId, (await chain.moneyLogs(block, [use.payTo])) ?? []);
+  const logs = (await chain.moneyLogs(block, [use.payTo])) ?? [];
+  // Found by one endpoint's word: only what the block's own logs show counts.
+  if (!logs.some((log) => spends(log, use))) return { kind: "not-found" };
+  const pairs = pairTransfers(chainId, logs);
   const paid = pairs.some(
     ({ authorizationKey, to, amount }) =>
       authorizationKey === use.claimKey && isSamePayment({ amount, payTo: to }, use),
   );
   return paid ? { kind: "paid" } : { kind: "elsewhere", block };
+}
+
+function spends(
+  log: MoneyLog,
+  { token, payer, nonce }: Pick<AuthorizationRead, "token" | "payer" | "nonce">,
+) {
+  const isSpent = log.event === "authorization-used" || log.event === "authorization-canceled";
+  return isSpent && log.token === token && log.payer === payer && log.nonce === nonce;
 }
 
 function usedElsewhere({ authorization }: Understood): Refusal {

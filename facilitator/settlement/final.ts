@@ -215,6 +215,8 @@ async function endExpired(
   const states = await chain.readAuthorizations(laneOf(laneAddresses), claims.map(readOf));
   const unused: Claim[] = [];
   for (const [i, row] of claims.entries()) {
+    // Whether it is unused decides here, not whether it could be paid: a dispute about that waits.
+    if (states[i]?.isDisputed) continue;
     if (states[i]?.used) await resolveUsed(engine, chain, row, at);
     else unused.push(row);
   }

@@ -144,7 +144,8 @@ async function sortOut(engine: Engine, lane: Lane, at: ObserverRow): Promise<voi
     unpaid.length === 0 ? [] : await lane.chain.readAuthorizations(lane.signer.address, unpaid.map(readOf));
   for (const [i, row] of unpaid.entries()) {
     const state = states[i];
-    if (state && (state.used || !state.transfer.ok)) await refuse(engine, lane.chain, row, state, at);
+    if (!state || state.isDisputed) continue;
+    if (state.used || !state.transfer.ok) await refuse(engine, lane.chain, row, state, at);
     else if (row.attempts >= engine.settings.maxAttempts)
       await fail(
         engine,

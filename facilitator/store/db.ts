@@ -4,6 +4,7 @@ import { assert, Fault, fault } from "#kernel/fault";
 import type { Log } from "#kernel/log";
 import { errorFields } from "#kernel/log";
 import { NamingClient } from "./named-statements.ts";
+import { PatientPool } from "./pool.ts";
 
 /** A transaction: everything done through it commits or rolls back together. */
 export type Tx = NodePgDatabase & { readonly $inTransaction: true };
@@ -33,12 +34,11 @@ const ANSWER_TIMEOUT_MS = 9_000;
 /** Opens a pool. Faults of its calls: `database_unavailable` when no connection can be had, `commit_unknown` when a
  *  COMMIT was sent and its answer never came: re-read before anything else. */
 export function openDatabase({ url, log, maxConnections, name, role }: DbOptions): Database {
-  const pool = new pg.Pool({
+  const pool = new PatientPool({
     Client: NamingClient,
     connectionString: url,
     application_name: `farebox-${name}`,
     max: maxConnections,
-    connectionTimeoutMillis: 1_500,
     // Longer than any statement may take: a host that vanished without a word must not hold its caller for ever.
     query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,

@@ -16,9 +16,10 @@ export interface KillableParts {
   readonly masterSecret: string;
   readonly port: number;
   readonly settings: Partial<Settings>;
+  readonly clockAheadMs: number;
 }
 
-const { chain, port, ...parts }: KillableParts = JSON.parse(process.argv[2] ?? "");
+const { chain, port, clockAheadMs, ...parts }: KillableParts = JSON.parse(process.argv[2] ?? "");
 let deadly: string | null = null;
 let isArmed = false;
 
@@ -39,7 +40,7 @@ async function start(): Promise<void> {
     baseUrl: `http://127.0.0.1:${port}`,
     rateLimits: "off",
     version: "0.0.0-test",
-    clock: systemClock,
+    clock: { ...systemClock, now: () => new Date(Date.now() + clockAheadMs) },
     random: systemRandom,
     log: { info: quiet, warn: quiet, error: quiet },
     meter: { count: quiet, time: quiet },

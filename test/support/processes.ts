@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import type { Checkpoint, Settings } from "#facilitator";
 import { freePort } from "../../src/dev/free-port.ts";
 import type { TestDatabase } from "./db.ts";
-import type { DevChain } from "./dev-chain.ts";
-import { masterSecret } from "./house.ts";
+import { type DevChain, masterSecret } from "./dev-chain.ts";
+
 import type { KillableParts } from "./killable.ts";
 
 export interface ServiceProcess {
@@ -27,6 +27,17 @@ export interface StandingBy {
   stop(): Promise<void>;
 }
 
+export interface ProcessOptions {
+  readonly lanes?: number;
+  readonly settings?: Partial<Settings>;
+  /** How node runs it; from its sources unless told otherwise. */
+  readonly program?: readonly string[];
+  /** How far its wall clock is ahead of the machine's; behind when negative. */
+  readonly clockAheadMs?: number;
+}
+
+const asWritten = ["--import", "tsx", fileURLToPath(new URL("killable.ts", import.meta.url))];
+
 export function startProcess(...to: Parameters<typeof standBy>): Promise<ServiceProcess> {
   return standBy(...to).then((waiting) => waiting.start());
 }
@@ -34,7 +45,7 @@ export function startProcess(...to: Parameters<typeof standBy>): Promise<Service
 export async function standBy(
   dev: DevChain,
   database: TestDatabase,
-  { lanes = 1, settings = {} }: { readonly lanes?: number; readonly settings?: Partial<Settings> } = {},
+  { lanes = 1, settings = {}, program = asWritten, clockAheadMs = 0 }: ProcessOptions = {},
 ): Promise<StandingBy> {
   const port = await freePort();
   const parts: KillableParts = {
@@ -44,12 +55,13 @@ export async function standBy(
     treasuryKey: dev.contracts.treasury.privateKey,
     masterSecret,
     port,
+    clockAheadMs,
     settings: { leaseSeconds: 1, pollMs: 50, maxWaitMs: 10_000, ...settings },
   };
-  const program = fileURLToPath(new URL("killable.ts", import.meta.url));
-  const child = spawn(process.execPath, ["--import", "tsx", program, JSON.stringify(parts)], {
+  const child = spawn(process.execPath, [...program, JSON.stringify(parts)], {
     stdio: ["pipe", "pipe", "inherit"],
   });
+  child.stdin.on("error", () => undefined); // it may have ended before it was told
   const kill = () => child.kill("SIGKILL");
   process.once("exit", kill);
   const ended = once(child, "exit").then(() => {

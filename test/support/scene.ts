@@ -144,11 +144,11 @@ export async function statusOf({ baseUrl }: Place, answer: Answer): Promise<Answ
 /** Mines to finality and waits until nothing moves: the chain followed to its head, no open slot, no claim that is on
  *  its way, no row pending, no money unbooked. Then the books balance and equal the chain. What follows finality by
  *  itself (a promised refund) may set out between two looks; the comparison counts when nothing moved meanwhile. */
-export async function expectAtRest(place: Place): Promise<void> {
+export async function expectAtRest(place: Place, withinMs?: number): Promise<void> {
   const { dev, database } = place;
   const { number } = await dev.chain.head();
   let found: Awaited<ReturnType<typeof books>> | undefined;
-  await until(async () => {
+  const isAtRest = async () => {
     const before = await movement(place);
     if (before.moving !== "0" || Number(before.final) < number) {
       await dev.anvil.mine();
@@ -157,7 +157,8 @@ export async function expectAtRest(place: Place): Promise<void> {
     found = await books(dev, database);
     const after = await movement(place);
     return after.moving === "0" && after.slots === before.slots;
-  }, "everything comes to rest");
+  };
+  await until(isAtRest, "everything comes to rest", withinMs);
   expect(found).toMatchObject({ balanced: true, treasury: found?.chain });
 }
 

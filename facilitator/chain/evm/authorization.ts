@@ -1,7 +1,7 @@
 import type { Address, Hash, Hex } from "#kernel/bytes";
 import type { BlockRef } from "../port.ts";
 import { fields, hash32, list, toQuantity } from "./answer.ts";
-import { blockOfHash, taggedBlock } from "./blocks.ts";
+import { blockOfHash, newestBlock } from "./blocks.ts";
 import { execute } from "./call.ts";
 import { AUTHORIZATION_CANCELED, AUTHORIZATION_USED } from "./logs.ts";
 import { addressWord, word } from "./multicall.ts";
@@ -36,7 +36,7 @@ export async function findAuthorizationUse(
   room: Room,
   { token, payer, nonce, fromBlock }: { token: Address; payer: Address; nonce: Hash; fromBlock: number },
 ): Promise<BlockRef | null> {
-  const head = await taggedBlock(room, "latest");
+  const head = await newestBlock(room);
   const topics = [[AUTHORIZATION_USED, AUTHORIZATION_CANCELED], `0x${addressWord(payer)}`, nonce];
   let range = RANGE;
   for (let from = fromBlock; from <= head.number; ) {

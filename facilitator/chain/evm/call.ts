@@ -1,7 +1,7 @@
 import type { Address, Hex } from "#kernel/bytes";
 import type { BlockRef, Call } from "../port.ts";
 import { hexData, MalformedAnswer, toQuantity } from "./answer.ts";
-import { newestSeen, taggedBlock } from "./blocks.ts";
+import { newestBlock, newestSeen } from "./blocks.ts";
 import type { RpcError } from "./client.ts";
 import type { Room } from "./room.ts";
 
@@ -54,7 +54,7 @@ export async function execute(
     }
     if (remedies > 0 && NO_GAS_MONEY.test(error.message)) params = [params[0], block, rich];
     else if (remedies > 0 && FEE_TOO_LOW.test(error.message)) {
-      params = [call(await taggedBlock(room, "latest")), ...params.slice(1)];
+      params = [call(await newestBlock(room)), ...params.slice(1)];
     } else throw unusable(room, error);
   }
 }

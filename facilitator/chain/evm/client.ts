@@ -16,7 +16,7 @@ export type Reply<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: RpcError };
 /** One request: `parse` throws on an answer of the wrong shape, which then counts as no answer. */
-interface Question<T> {
+export interface Question<T> {
   readonly method: string;
   readonly params: readonly unknown[];
   readonly parse: (result: unknown) => T;
@@ -32,8 +32,11 @@ export interface RpcClient {
   request<T>(question: Question<T>): Promise<T>;
   /** The same, with a node's own error as a value: it may be a verdict (a revert, an unknown block). */
   ask<T>(question: Question<T>): Promise<Reply<T>>;
-  /** At most `count` single endpoints, the healthiest first: for what must not be mixed from several. */
-  sources(count: number): readonly Source[];
+  /** Single endpoints, the healthiest first, for what must not be mixed from several: all that do not rest, and of the
+   *  others as many as it takes to have `least`. */
+  sources(least: number): readonly Source[];
+  /** The same by each of the other endpoints alone, those that do not rest, after the one that `ask` asks first. */
+  others(): readonly RpcClient[];
   unavailable(cause: unknown): Fault;
 }
 
@@ -43,6 +46,8 @@ interface Endpoint {
   readonly send: (request: { method: string; params: readonly unknown[] }) => Promise<RawReply>;
   /** Whether it said the right chain id since it last failed. */
   verified: boolean;
+  /** Since it last answered. */
+  failures: number;
   restsUntilMs: number;
 }
 interface RawReply {
@@ -51,8 +56,9 @@ interface RawReply {
 }
 
 const TIMEOUT_MS = 5000;
-/** An endpoint that failed is asked last for this long. */
-const REST_MS = 5000;
+/** An endpoint that failed is asked last for this long, and twice as long each time that it fails again: one that is
+ *  slow must not slow down every look at the chain. */
+const REST_MS = { first: 5_000, most: 60_000 };
 /** Errors about the endpoint, not about the question: another endpoint may answer. */
 const TROUBLE = new Set([-32700, -32601, -32603, -32002, -32004, -32005, -32007, 429]);
 
@@ -102,20 +108,29 @@ export async function openClient(parts: {
       endpoint.verified = false;
     }
     const failed = reply instanceof Error || (!reply.ok && TROUBLE.has(reply.error.code));
-    endpoint.restsUntilMs = failed ? clock.monotonicMs() + REST_MS : 0;
+    if (failed) sendToRest(endpoint);
+    else Object.assign(endpoint, { failures: 0, restsUntilMs: 0 });
     return reply;
   }
 
-  function healthiestFirst(): readonly Endpoint[] {
+  /** Questions that were under way together fail together: that is one failure. */
+  function sendToRest(endpoint: Endpoint): void {
     const nowMs = clock.monotonicMs();
-    const rests = ({ restsUntilMs }: Endpoint) => restsUntilMs > nowMs;
-    return [...endpoints.filter((endpoint) => !rests(endpoint)), ...endpoints.filter(rests)];
+    if (endpoint.restsUntilMs > nowMs) return;
+    endpoint.failures += 1;
+    endpoint.restsUntilMs = nowMs + restMs(endpoint.failures);
   }
 
-  async function ask<T>(question: Question<T>): Promise<Reply<T>> {
+  function byHealth(): { readonly awake: readonly Endpoint[]; readonly resting: readonly Endpoint[] } {
+    const nowMs = clock.monotonicMs();
+    const rests = ({ restsUntilMs }: Endpoint) => restsUntilMs > nowMs;
+    return { awake: endpoints.filter((endpoint) => !rests(endpoint)), resting: endpoints.filter(rests) };
+  }
+
+  async function askAmong<T>(among: readonly Endpoint[], question: Question<T>): Promise<Reply<T>> {
     let refusal: Reply<T> | null = null;
     let silence: Error | null = null;
-    for (const endpoint of healthiestFirst()) {
+    for (const endpoint of among) {
       const reply = await tryOne(endpoint, question);
       if (reply instanceof Error) silence = reply;
       else if (reply.ok || !TROUBLE.has(reply.error.code)) return reply;
@@ -125,26 +140,43 @@ export async function openClient(parts: {
     throw unavailable(silence);
   }
 
-  async function request<T>(question: Question<T>): Promise<T> {
-    const reply = await ask(question);
-    if (reply.ok) return reply.value;
-    throw unavailable(new Error(`${question.method}: ${reply.error.code} ${reply.error.message}`));
-  }
+  const sourceOf =
+    (endpoint: Endpoint): Source =>
+    async (question) => {
+      const reply = await tryOne(endpoint, question);
+      return reply instanceof Error ? null : reply;
+    };
 
-  function sources(count: number): readonly Source[] {
-    return healthiestFirst()
-      .slice(0, count)
-      .map((endpoint) => async (question) => {
-        const reply = await tryOne(endpoint, question);
-        return reply instanceof Error ? null : reply;
-      });
+  /** A client of those endpoints that `choose` names at the time of each question. */
+  function clientOf(choose: () => ReturnType<typeof byHealth>): RpcClient {
+    const ask: RpcClient["ask"] = (question) => {
+      const { awake, resting } = choose();
+      return askAmong([...awake, ...resting], question);
+    };
+    return {
+      ask,
+      unavailable,
+      async request(question) {
+        const reply = await ask(question);
+        if (reply.ok) return reply.value;
+        throw unavailable(new Error(`${question.method}: ${reply.error.code} ${reply.error.message}`));
+      },
+      sources(least) {
+        const { awake, resting } = choose();
+        return [...awake, ...resting.slice(0, Math.max(0, least - awake.length))].map(sourceOf);
+      },
+      others: () =>
+        choose()
+          .awake.slice(1)
+          .map((endpoint) => clientOf(() => ({ awake: [endpoint], resting: [] }))),
+    };
   }
 
   const doubts = await Promise.all(endpoints.map(verify));
   const wrong = doubts.find((doubt) => doubt instanceof WrongChain);
   if (wrong) throw wrong;
   if (doubts.every((doubt) => doubt !== null)) throw unavailable(doubts[0]);
-  return { request, ask, sources, unavailable };
+  return clientOf(byHealth);
 }
 
 /** A setting that would move money on the wrong chain. */
@@ -160,14 +192,24 @@ class WrongChain extends Error {
 
 function endpointOf(url: string): Endpoint {
   // Raw replies, no retries: failover and the reading of errors are ours.
-  const transport = http(url, { raw: true, retryCount: 0, timeout: TIMEOUT_MS });
+  const transport = http(url, { raw: true, retryCount: 0, timeout: TIMEOUT_MS, fetchFn: fetchInTime });
   const { request } = transport({ retryCount: 0 });
   return {
     name: new URL(url).host,
     send: (question) => (request as (question: unknown) => Promise<RawReply>)(question),
     verified: false,
+    failures: 0,
     restsUntilMs: 0,
   };
+}
+
+/** The library's own time-out ends with the headers: a body that never ends would hold its caller for ever. */
+function fetchInTime(url: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+  return fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
+}
+
+function restMs(failures: number): number {
+  return Math.min(REST_MS.first * 2 ** (failures - 1), REST_MS.most);
 }
 
 function errorOf(error: NonNullable<RawReply["error"]>): RpcError {

@@ -1,5 +1,4 @@
 import { type Address, type Hash, hash } from "#kernel/bytes";
-import { canonicalJson } from "#kernel/codec";
 import type { BlockRef, LogPlace, MoneyLog } from "../port.ts";
 import type { ChainRow } from "../registry.ts";
 import {
@@ -16,6 +15,7 @@ import {
 import type { Source } from "./client.ts";
 import { addressWord } from "./multicall.ts";
 import type { Room } from "./room.ts";
+import { agreed, type Testimony } from "./witnesses.ts";
 
 /** Transfer(address indexed from,address indexed to,uint256 value) */
 const TRANSFER = hash("0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef");
@@ -30,44 +30,27 @@ const PAYMENT_RECEIVED = hash("0xdc9b4d1be872943f8c9f8d2d6e8514c595ab627d643f3a0
 
 /** As many addresses in one filter as endpoints commonly take. */
 const FILTER_ADDRESSES = 500;
-/** A credit needs this many endpoints to tell the same, where so many are configured. */
-const WITNESSES = 2;
 const UNKNOWN_BLOCK = /unknown (?:block|header)|not found|no (?:such )?block|missing (?:block|header)/i;
 
 type Topics = readonly (readonly string[] | null)[];
-/** What one endpoint says: its logs, that it has no such block, or nothing useful. */
-type Testimony = readonly MoneyLog[] | "unknown-block" | "silent";
 
-/** The logs of exactly this block that are about our money. With two endpoints or more, two must say the same:
- *  where they differ nobody is believed, and reading the chain stops. */
-export async function moneyLogs(
+/** The logs of exactly this block that are about our money, as two endpoints tell them alike; null when it is not known
+ *  there. */
+export function moneyLogs(
   room: Room,
   block: BlockRef,
   ours: readonly Address[],
 ): Promise<readonly MoneyLog[] | null> {
-  const witnesses = room.rpc.sources(WITNESSES);
-  const [first, ...others] = await Promise.all(
-    witnesses.map((source) => testify(room, source, { block, ours })),
+  return agreed(room, `the logs of block ${block.number}`, (source) =>
+    testify(room, source, { block, ours }),
   );
-  if (first === undefined || [first, ...others].includes("silent")) {
-    throw room.rpc.unavailable(new Error("eth_getLogs: an endpoint gave no useful answer"));
-  }
-  if (typeof first === "string" || others.includes("unknown-block")) return null;
-  const said = canonicalJson(first);
-  if (others.some((other) => canonicalJson(other) !== said)) {
-    const message = `endpoints disagree about the logs of block ${block.number}`;
-    room.onDisagreement?.();
-    room.log.error({ chain: room.row.slug, block: block.number, hash: block.hash }, message);
-    throw room.rpc.unavailable(new Error(message));
-  }
-  return first;
 }
 
 async function testify(
   { row }: Room,
   source: Source,
   { block, ours }: { block: BlockRef; ours: readonly Address[] },
-): Promise<Testimony> {
+): Promise<Testimony<readonly MoneyLog[]>> {
   // Some nodes answer an unknown hash with no logs instead of an error: the block itself is asked for, too.
   const known = source({
     method: "eth_getBlockByHash",
@@ -85,12 +68,12 @@ async function testify(
   const logs = new Map<number, MoneyLog>();
   for (const reply of replies) {
     if (reply === null) return "silent";
-    if (!reply.ok) return UNKNOWN_BLOCK.test(reply.error.message) ? "unknown-block" : "silent";
-    if (reply.value === null || reply.value === false) return "unknown-block";
+    if (!reply.ok) return UNKNOWN_BLOCK.test(reply.error.message) ? { said: null } : "silent";
+    if (reply.value === null || reply.value === false) return { said: null };
     if (reply.value === true) continue;
     for (const log of reply.value) if (log) logs.set(log.logIndex, log);
   }
-  return [...logs.values()].sort((a, b) => a.logIndex - b.logIndex);
+  return { said: [...logs.values()].sort((a, b) => a.logIndex - b.logIndex) };
 }
 
 /** One question about a block's logs. `read` gives null for a log that only looks like one of ours. */

@@ -2,7 +2,7 @@ import type { Address, Hex } from "#kernel/bytes";
 import { countsParentBlocks } from "../known-chains.ts";
 import type { AuthorizationRead, AuthorizationState, Call, CallOutcome } from "../port.ts";
 import { MalformedAnswer, toQuantity } from "./answer.ts";
-import { taggedBlock } from "./blocks.ts";
+import { newestBlock } from "./blocks.ts";
 import { balanceOf, type Execution, execute, uint, view } from "./call.ts";
 import {
   type CallResult,
@@ -14,6 +14,7 @@ import {
 } from "./multicall.ts";
 import { revertOf } from "./revert.ts";
 import type { Room } from "./room.ts";
+import { WITNESSES } from "./witnesses.ts";
 
 /** Gas for the reads and the frame, and per item: three times what an item takes. A lone contract wallet that burns
  *  everything leaves enough of it to answer. */
@@ -22,9 +23,46 @@ const ITEM_GAS = 150_000n;
 /** Arbitrum's own block number: arbBlockNumber() of ArbSys. */
 const ARB_BLOCK_NUMBER: Call = { to: `0x${word(100).slice(24)}` as Address, data: "0xa3b1b31d" };
 
+/** One endpoint's word lets a payment pass, since the chain has the last one. That it cannot be paid, others are asked
+ *  as well, where there are any, until two agree. */
+export async function readAuthorizations(
+  room: Room,
+  from: Address,
+  items: readonly AuthorizationRead[],
+): Promise<readonly AuthorizationState[]> {
+  const views = [await readAll(room, from, items)];
+  const isDecided = () => items.every((_, i) => decided(views, i));
+  for (const other of views[0]?.every(isPayable) ? [] : room.rpc.others()) {
+    if (views.length > 1 && isDecided()) break;
+    // All of them: an item behind another of its payer is judged by what that one leaves.
+    const view = await readAll({ ...room, rpc: other }, from, items).catch(() => null);
+    if (view) views.push(view);
+  }
+  return items.map((_, i) => decided(views, i) ?? { ...stateIn(views, i), isDisputed: true });
+}
+
+type View = readonly AuthorizationState[];
+
+const isPayable = ({ used, transfer }: AuthorizationState) => !used && transfer.ok;
+
+/** What the first view says if it lets the payment pass or stands alone; else what two views agree on, if they do. */
+function decided(views: readonly View[], i: number): AuthorizationState | undefined {
+  const first = stateIn(views, i);
+  if (isPayable(first) || views.length === 1) return first;
+  const states = views.map((_, at) => stateIn(views.slice(at), i));
+  const [passing, refusing] = [states.filter(isPayable), states.filter((state) => !isPayable(state))];
+  return [refusing, passing].find(({ length }) => length >= WITNESSES)?.[0];
+}
+
+function stateIn([view]: readonly View[], i: number): AuthorizationState {
+  const state = view?.[i];
+  if (!state) throw new Error("fewer authorizations were read than were asked for");
+  return state;
+}
+
 /** One `eth_call` for many: block, balances and nonce states first, then the transfers in order, since a read behind
  *  a transfer sees what the transfer left. */
-export async function readAuthorizations(
+async function readAll(
   room: Room,
   from: Address,
   items: readonly AuthorizationRead[],
@@ -99,7 +137,7 @@ async function readOneByOne(
   from: Address,
   items: readonly AuthorizationRead[],
 ): Promise<readonly AuthorizationState[]> {
-  const { number, timestamp } = await taggedBlock(room, "latest");
+  const { number, timestamp } = await newestBlock(room);
   const at = toQuantity(number);
   const block = { number, timestamp };
   const read = async (call: Call) => (await view(room, call, at)) ?? "0x";

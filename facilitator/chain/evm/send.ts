@@ -35,7 +35,12 @@ const WORDS: readonly (readonly [RegExp, SendResult])[] = [
 /** Gives raw bytes to two endpoints at once. Only when all of them refused is it known that no pool took them. */
 export async function sendRaw({ rpc }: Room, raw: Hex): Promise<SendResult> {
   const question = { method: "eth_sendRawTransaction", params: [raw], parse: hash32 };
-  const replies = await Promise.all(rpc.sources(ENDPOINTS).map((source) => source(question)));
+  const replies = await Promise.all(
+    rpc
+      .sources(ENDPOINTS)
+      .slice(0, ENDPOINTS)
+      .map((source) => source(question)),
+  );
   const results = replies.map(sendResultOf);
   return BY_WEIGHT.find((result) => results.includes(result)) ?? "unknown";
 }

@@ -53,6 +53,22 @@ const outcome = (work: Promise<unknown>) =>
     (error: unknown) => (error instanceof Fault ? error.code : (outageOf(error)?.code ?? error)),
   );
 
+describe("a process that was busy for longer than a connection may take", () => {
+  const beBusy = (ms: number) => {
+    const end = performance.now() + ms;
+    while (performance.now() < end);
+  };
+
+  it("does not take that for an outage: the connection came meanwhile", async () => {
+    const db = open();
+    const asked = [db.pool.execute(sql`SELECT 1`), db.tx((tx) => write(tx, "kept"))];
+    await Promise.resolve();
+    beBusy(2_000);
+    await Promise.all(asked);
+    expect(await notes()).toEqual(["kept"]);
+  });
+});
+
 describe("tx", () => {
   it("commits what its work did, and hands on what it returned", async () => {
     const result = await open().tx(async (tx) => {

@@ -6,6 +6,7 @@ import { openEvmChain } from "../../../../facilitator/chain/evm/index.ts";
 import { chainRow } from "../../../../facilitator/chain/registry.ts";
 import { silentLog } from "../../../support/dev-chain.ts";
 import { type FakeNode, type NodeAnswer, type Script, startFakeNode } from "../../../support/fake-node.ts";
+import { startRpcProxy } from "../../../support/rpc-proxy.ts";
 
 const nodes: FakeNode[] = [];
 afterEach(async () => {
@@ -137,6 +138,23 @@ describe("asking", () => {
     expect(first.asked).toEqual(["eth_chainId", "test_ask", "eth_chainId", "test_ask"]);
   });
 
+  it("lets one that fails again and again rest longer each time, up to a minute", async () => {
+    let broken = false;
+    const first = await node(() => (broken ? { http: { status: 503, body: "" } } : null));
+    const second = await node();
+    const clock = handClock();
+    const rpc = await open([first.url, second.url], clock);
+    broken = true;
+    for (const seconds of [5, 10, 20, 40, 60, 60]) {
+      await rpc.request(question);
+      const asked = first.asked.length;
+      clock.pass(seconds * 1_000 - 1);
+      await rpc.request(question);
+      expect(first.asked.length).toBe(asked);
+      clock.pass(2);
+    }
+  });
+
   it("stops believing an endpoint that came back as another chain", async () => {
     let state: "right" | "gone" | "wrong" = "right";
     const first = await node((method) => {
@@ -179,6 +197,18 @@ describe("asking", () => {
       ["test_ask", false],
       ["test_ask", true],
     ]);
+  });
+
+  it("gives up on an answer that begins and never ends", async () => {
+    const proxy = await startRpcProxy((await node()).url);
+    const second = await node();
+    const rpc = await open([proxy.url, second.url]);
+    proxy.set(async (_, _real, response) => {
+      response.writeHead(200, { "content-type": "application/json" }).write('{"jsonrpc":');
+      return "answered";
+    });
+    expect(await rpc.request(question)).toBe("said 1");
+    await proxy.stop();
   });
 
   it("gives up on an endpoint that hangs, and asks the next", async () => {

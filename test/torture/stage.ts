@@ -1,0 +1,93 @@
+/** What a torture runs on: a chain with a block each second, a PostgreSQL of its own, payers with money, something to
+ *  pay for. No part of it knows of vitest. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { createKey, createMerchant } from "#api";
+import { idMaker } from "#kernel/id";
+import { systemClock, systemRandom } from "#kernel/system";
+import { registerResource } from "../../bench/farebox-server.ts";
+import { fundPayers, makePayers } from "../../bench/payers.ts";
+import { type Offer, Purse } from "../../bench/payments.ts";
+import { type DevChain, masterSecret, startDevChain } from "../support/dev-chain.ts";
+import { type OwnPostgres, startOwnPostgres } from "../support/own-postgres.ts";
+import { type Instances, startInstances } from "./instances.ts";
+import { bundledProgram } from "./program.ts";
+
+export interface Stage {
+  readonly dev: DevChain;
+  readonly database: OwnPostgres;
+  readonly instances: Instances;
+  readonly purse: Purse;
+  readonly offer: Offer;
+  readonly settlePath: string;
+  stop(): Promise<void>;
+}
+
+export interface StageOptions {
+  readonly processes: number;
+  readonly payers: number;
+  readonly leaseSeconds: number;
+}
+
+/** Atomic units: enough for a payer to come again and again. */
+const EACH_PAYER_HAS = 1_000_000_000n;
+
+export async function openStage({ processes, payers: count, leaseSeconds }: StageOptions): Promise<Stage> {
+  const stops: (() => Promise<void>)[] = [];
+  const stop = async () => {
+    for (const each of stops.splice(0).reverse()) await each();
+  };
+  try {
+    const dev = await startDevChain({ blockTimeSeconds: 1 });
+    stops.push(dev.stop);
+    const database = await startOwnPostgres();
+    stops.push(database.drop);
+    const { program, remove } = await bundledProgram();
+    stops.push(remove);
+    const settings = { leaseSeconds, maxWaitMs: 25_000, pollMs: 100 };
+    const instances = await startInstances(processes, dev, database, { program, settings });
+    stops.push(instances.stop);
+    const payers = makePayers(count);
+    const { contracts, anvil } = dev;
+    await fundPayers(payers, {
+      rpcUrl: anvil.rpcUrl,
+      chainId: anvil.chainId,
+      token: dev.usdc,
+      aggregate3: contracts.aggregate3,
+      deployerKey: contracts.deployer.privateKey,
+      each: EACH_PAYER_HAS,
+    });
+    const { id, offer } = await register(instances, await newSecretKey(database));
+    const settlePath = `/x402/resources/${id}/settle`;
+    return { dev, database, instances, purse: new Purse(payers), offer, settlePath, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Again while a process that has just started has no time for it. */
+async function register(
+  instances: Instances,
+  key: string,
+  triesLeft = 20,
+): ReturnType<typeof registerResource> {
+  const [first] = instances.baseUrls();
+  if (!first) throw new Error("no process is up");
+  return registerResource(first, key).catch(async (error) => {
+    if (triesLeft === 0) throw error;
+    await sleep(500);
+    return register(instances, key, triesLeft - 1);
+  });
+}
+
+async function newSecretKey({ db }: OwnPostgres): Promise<string> {
+  const newId = idMaker({ clock: systemClock, random: systemRandom });
+  const operator = { db, newId, clock: systemClock, random: systemRandom, masterSecret };
+  const { id: merchantId } = await createMerchant(operator, {
+    name: "Torture",
+    city: "Porto",
+    countryCode: "PT",
+    feeBps: 50,
+  });
+  return (await createKey(operator, { merchantId, kind: "sk", name: "torture" })).plaintext;
+}
