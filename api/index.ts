@@ -23,7 +23,7 @@ import { errorRoutes } from "./http/errors.ts";
 import { openCors, privateAnswers, securityHeaders } from "./http/headers.ts";
 import type { Job } from "./http/job.ts";
 import { requestJobs } from "./http/jobs.ts";
-import { limitsOf, memoryCount, noCount, rateHeaders } from "./http/limit.ts";
+import { limitByAddress, limitsOf, memoryCount, noCount, rateHeaders } from "./http/limit.ts";
 import { answerNotFound } from "./http/not-found.ts";
 import { onError } from "./http/problem.ts";
 import { requestContext } from "./http/request-id.ts";
@@ -155,6 +155,9 @@ export interface ApiDeps {
   readonly sandbox?: Sandbox | undefined;
 }
 
+/** Read by anybody, the same for everybody. */
+const documentPaths = ["/docs/*", "/openapi.json", "/errors/*", "/llms.txt", "/.well-known/ai-catalog.json"];
+
 /** Told of facts in the transaction that marks them as delivered. */
 type Hearer = (tx: Tx, facts: readonly outbox.Fact[]) => Promise<void>;
 
@@ -235,6 +238,7 @@ export function createApi({
   app.onError(onError);
   app.notFound(answerNotFound(app));
   for (const path of ["/x402/*", "/checkout/:id", "/openapi.json", "/errors/*"]) app.use(path, openCors);
+  for (const path of documentPaths) app.use(path, limitByAddress("document"));
   app.use("/v1/*", keyCors, echoVersion, privateAnswers, serviceVersion(later));
 
   app.openapiRoutes(healthRoutes({ version, revision: currentOf(later), ready }));

@@ -17,6 +17,7 @@ import {
   sandboxProvider,
 } from "#api";
 import {
+  budgetUse,
   type ChainRow,
   type Checkpoint,
   createFacilitator,
@@ -173,6 +174,7 @@ export async function compose(parts: Parts): Promise<House> {
     sources: {
       health: () => health(engine),
       outlook: () => outlook(engine),
+      budgets: () => budgetUse(engine),
       imbalance: booksCheck(engine),
       mail: () => mailBacklog(loopDb.pool),
       pools: () => ({ requests: db.usage(), loops: loopDb.usage() }),

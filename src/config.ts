@@ -203,6 +203,13 @@ function privateKey(name: Name, text: string): Hex {
   return text.toLowerCase() as Hex;
 }
 
+/** An amount beyond what a JSON number holds. */
+const Wei = z
+  .string()
+  .regex(/^[1-9]\d{0,35}$/, "must be a whole number of wei above 0, as text")
+  .transform(BigInt)
+  .optional();
+
 const Chains = z
   .array(
     z.strictObject({
@@ -213,6 +220,9 @@ const Chains = z
       confirmations: z.int().positive().optional(),
       treasury: z.string(),
       router: z.string().optional(),
+      gasBudgets: z
+        .strictObject({ payer: Wei, newPayer: Wei, payable: Wei, merchant: Wei, chain: Wei })
+        .optional(),
       assets: z.array(z.strictObject({ symbol: z.string(), contract: z.string() })).optional(),
     }),
   )
