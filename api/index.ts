@@ -179,6 +179,8 @@ export function createApi({
   ...rest
 }: ApiDeps): {
   readonly app: OpenAPIHono;
+  /** Health alone, for a process that only runs what goes on apart from requests. */
+  readonly probes: OpenAPIHono;
   /** What has to be done apart from requests. */
   readonly jobs: readonly Job[];
   /** What moves money on: over and over, in every process that may. */
@@ -241,7 +243,8 @@ export function createApi({
   for (const path of documentPaths) app.use(path, limitByAddress("document"));
   app.use("/v1/*", keyCors, echoVersion, privateAnswers, serviceVersion(later));
 
-  app.openapiRoutes(healthRoutes({ version, revision: currentOf(later), ready }));
+  const health = healthRoutes({ version, revision: currentOf(later), ready });
+  app.openapiRoutes(health);
   app.openapiRoutes(errorRoutes);
   app.openapiRoutes(merchantRoutes({ random: systemRandom, masterSecret }));
   app.openapiRoutes(customerRoutes());
@@ -283,8 +286,14 @@ export function createApi({
     ...webhookJobs({ db: loopDb, now }),
     ...(mailDesk ? mailJobs(mailDesk) : []),
   ];
+  const probes = new OpenAPIHono();
+  probes.use(requestContext(edge), securityHeaders(baseUrl), rateHeaders);
+  probes.onError(onError);
+  probes.notFound(answerNotFound(probes));
+  probes.openapiRoutes(health);
   return {
     app,
+    probes,
     jobs,
     loops: [
       ...clearingLoops({ ...clearing, db: loopDb }),

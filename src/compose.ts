@@ -71,6 +71,7 @@ export interface SandboxParts {
 }
 
 export interface House {
+  /** What it answers over HTTP; a worker only whether it is well. */
   readonly app: ReturnType<typeof createApi>["app"];
   readonly facilitator: Running["facilitator"];
   readonly sources: Sources;
@@ -140,7 +141,7 @@ export async function compose(parts: Parts): Promise<House> {
     clock,
     log,
   });
-  const { app, jobs, loops, hearers, drain } = createApi({
+  const { app, probes, jobs, loops, hearers, drain } = createApi({
     db,
     loopDb,
     facilitator,
@@ -167,7 +168,7 @@ export async function compose(parts: Parts): Promise<House> {
     : noBackground;
   const moneyLoops = isWorking ? loops.map((each) => looped(engine, each)) : [];
   return {
-    app,
+    app: role === "worker" ? probes : app,
     facilitator,
     db,
     newId,

@@ -10,7 +10,7 @@ import { headerCount } from "../http/context.ts";
 import { fault } from "../http/faults.ts";
 import { PRIVATE } from "../http/headers.ts";
 import { readIdempotencyKey } from "../http/idempotency.ts";
-import { clientAddress, enforce } from "../http/limit.ts";
+import { clientAddress, enforce, spend } from "../http/limit.ts";
 import { problem } from "../http/problem.ts";
 import { json, problems } from "../http/route.ts";
 import { challenge } from "./challenge.ts";

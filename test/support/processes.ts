@@ -34,7 +34,15 @@ export function startProcess(...to: Parameters<typeof standBy>): Promise<Service
 export async function standBy(
   dev: DevChain,
   database: TestDatabase,
-  { lanes = 1, settings = {} }: { readonly lanes?: number; readonly settings?: Partial<Settings> } = {},
+  {
+    lanes = 1,
+    settings = {},
+    role = "all",
+  }: {
+    readonly lanes?: number;
+    readonly settings?: Partial<Settings>;
+    readonly role?: KillableParts["role"];
+  } = {},
 ): Promise<StandingBy> {
   const port = await freePort();
   const parts: KillableParts = {
@@ -44,6 +52,7 @@ export async function standBy(
     treasuryKey: dev.contracts.treasury.privateKey,
     masterSecret,
     port,
+    role,
     settings: { leaseSeconds: 1, pollMs: 50, maxWaitMs: 10_000, ...settings },
   };
   const program = fileURLToPath(new URL("killable.ts", import.meta.url));
