@@ -2,13 +2,15 @@
  *  that has the leases is killed amid them. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Answer, books, get, newMerchant, startWorld, until } from "../support/house.ts";
-import { type ServiceProcess, startProcess } from "../support/processes.ts";
+import { type ServiceProcess, standBy } from "../support/processes.ts";
 import { claimOf, ledgerOf, stateOf } from "../support/records.ts";
 import { expectAtRest, newPayment, type Payment } from "../support/scene.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
 const LANES = 2;
+/** Long enough that no process of a busy machine loses one by being slow. */
+const LEASES = { leaseSeconds: 5 };
 let world: Awaited<ReturnType<typeof startWorld>>;
 let merchant: Awaited<ReturnType<typeof newMerchant>>;
 let webs: readonly ServiceProcess[] = [];
@@ -28,11 +30,17 @@ async function holders(): Promise<readonly (string | null)[]> {
 beforeAll(async () => {
   world = await startWorld({ role: "web", blockTimeSeconds: 1 });
   merchant = await newMerchant(world);
-  const start = (role: "web" | "worker") => startProcess(world.dev, world.database, { role, lanes: LANES });
-  leader = await start("worker");
+  const roles = ["worker", "worker", "web", "web"] as const;
+  const [first, ...rest] = await Promise.all(
+    roles.map((role) => standBy(world.dev, world.database, { role, lanes: LANES, settings: LEASES })),
+  );
+  if (!first) throw new Error("no process");
+  leader = await first.start();
   await until(async () => (await holders()).length === 1 + LANES, "the first worker has every lease", 60_000);
-  [other, ...webs] = await Promise.all([start("worker"), start("web"), start("web")]);
-});
+  const started = await Promise.all(rest.map((each) => each.start()));
+  other = started[0] ?? leader;
+  webs = started.slice(1);
+}, 300_000);
 afterAll(async () => {
   await Promise.all([leader, other, ...webs].map((each) => each?.stop()));
   await world.stop();
@@ -67,10 +75,6 @@ describe("a process with a role", () => {
       for (const path of ["/x402/supported", "/v1/merchant", "/openapi.json"])
         expect(await get(baseUrl, path)).toMatchObject({ status: 404, body: { code: "not_found" } });
     }
-  });
-
-  it("shares the leases: all are one worker's, the web processes have none", async () => {
-    expect(new Set(await holders()).size).toBe(1);
   });
 });
 
