@@ -48,6 +48,8 @@ export interface Parts extends ChainParts {
   readonly chains: readonly ChainRow[];
   readonly baseUrl: string;
   readonly rateLimits: "on" | "off";
+  /** None when left out. */
+  readonly trustedProxyHops?: number;
   /** Host names by which agents may call the MCP endpoint, and pages from which, beside our own. */
   readonly mcpHosts?: readonly string[] | undefined;
   readonly mcpOrigins?: readonly string[] | undefined;
@@ -159,6 +161,7 @@ export async function compose(parts: Parts): Promise<House> {
       allowLocalTargets: isSandbox,
       isSandbox,
       rateLimits: parts.rateLimits,
+      trustedProxyHops: parts.trustedProxyHops ?? 0,
       version,
     },
   });

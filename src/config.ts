@@ -17,6 +17,8 @@ export interface Config {
   readonly baseUrl: string;
   readonly role: Role;
   readonly rateLimits: "on" | "off";
+  /** Reverse proxies in front whose word on a caller's address is taken. */
+  readonly trustedProxyHops: number;
   readonly logLevel: "info" | "warn" | "error";
   /** Host names under which agents may call MCP, and of pages that may, beside our own and loopback. */
   readonly mcpHosts: readonly string[];
@@ -55,6 +57,7 @@ const known = [
   "FAREBOX_MCP_HOSTS",
   "FAREBOX_MCP_ORIGINS",
   "FAREBOX_MAIL_FROM",
+  "FAREBOX_TRUSTED_PROXIES",
 ] as const;
 type Name = (typeof known)[number];
 type Env = Readonly<Record<string, string | undefined>>;
@@ -75,6 +78,7 @@ export function readConfig(env: Env): Config {
     baseUrl: publicUrl,
     role: oneOf(env, "ROLE", ["all", "web", "worker"], "all"),
     rateLimits: oneOf(env, "FAREBOX_RATE_LIMITS", ["on", "off"], "on"),
+    trustedProxyHops: Number(oneOf(env, "FAREBOX_TRUSTED_PROXIES", ["0", "1", "2", "3", "4", "5"], "0")),
     logLevel: oneOf(env, "LOG_LEVEL", ["info", "warn", "error"], "info"),
     mcpHosts: hostNames(env, "FAREBOX_MCP_HOSTS"),
     mcpOrigins: hostNames(env, "FAREBOX_MCP_ORIGINS"),

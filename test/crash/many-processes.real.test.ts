@@ -6,11 +6,11 @@ import { type ServiceProcess, standBy } from "../support/processes.ts";
 import { claimOf, ledgerOf, stateOf } from "../support/records.ts";
 import { expectAtRest, newPayment, type Payment } from "../support/scene.ts";
 
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 const LANES = 2;
-/** Long enough that no process of a busy machine loses one by being slow. */
-const LEASES = { leaseSeconds: 5 };
+/** Leases so long that no process of a busy machine loses one by being slow, and time for its answers. */
+const SETTINGS = { leaseSeconds: 5, maxWaitMs: 60_000 };
 let world: Awaited<ReturnType<typeof startWorld>>;
 let merchant: Awaited<ReturnType<typeof newMerchant>>;
 let webs: readonly ServiceProcess[] = [];
@@ -32,7 +32,7 @@ beforeAll(async () => {
   merchant = await newMerchant(world);
   const roles = ["worker", "worker", "web", "web"] as const;
   const [first, ...rest] = await Promise.all(
-    roles.map((role) => standBy(world.dev, world.database, { role, lanes: LANES, settings: LEASES })),
+    roles.map((role) => standBy(world.dev, world.database, { role, lanes: LANES, settings: SETTINGS })),
   );
   if (!first) throw new Error("no process");
   leader = await first.start();
@@ -58,7 +58,7 @@ async function settled(paid: Payment, baseUrl: string): Promise<Answer> {
       return false;
     },
     "the payment has an outcome",
-    60_000,
+    120_000,
   );
   return answer;
 }

@@ -7,11 +7,11 @@ import { newMerchant, newPayer, type Resource, startWorld, until } from "../supp
 import { claimOf, ledgerOf, transactionsSent } from "../support/records.ts";
 import { cancel, drain, expectAtRest, newPayment, type Payment } from "../support/scene.ts";
 
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 /** Wei: four failures of a lone payment at some two gwei use it up, since they count five-fold. */
 const PAYABLE_BUDGET = 2_000_000_000_000_000n;
-const EACH = 15;
+const EACH = 10;
 
 const faults = chainFaults();
 let world: Awaited<ReturnType<typeof startWorld>>;
@@ -20,7 +20,11 @@ let flooded: Awaited<ReturnType<typeof newMerchant>>;
 let target: Resource;
 
 beforeAll(async () => {
-  world = await startWorld({ wrapChain: faults.wrap, gasBudgets: { payable: PAYABLE_BUDGET } });
+  world = await startWorld({
+    wrapChain: faults.wrap,
+    gasBudgets: { payable: PAYABLE_BUDGET },
+    settings: { maxWaitMs: 60_000, leaseSeconds: 5 },
+  });
   honest = await newMerchant(world);
   flooded = await newMerchant(world);
   target = await flooded.register();
@@ -144,13 +148,17 @@ describe("a flood of payers who spend their money between our signature and the 
       codes.push(`${status} ${body.errorReason} ${body.budget ?? ""}`.trim());
       if (status === 429) expect(await claimOf(world.database, paid.nonce)).toBeNull();
       else
-        await until(async () => {
-          const [row] = await world.database.query(
-            "SELECT 1 FROM payer_gas WHERE payer = decode($1, 'hex')",
-            [paid.payer.address.slice(2)],
-          );
-          return row !== undefined;
-        }, "its gas is booked");
+        await until(
+          async () => {
+            const [row] = await world.database.query(
+              "SELECT 1 FROM payer_gas WHERE payer = decode($1, 'hex')",
+              [paid.payer.address.slice(2)],
+            );
+            return row !== undefined;
+          },
+          "its gas is booked",
+          60_000,
+        );
     }
     const burned = codes.filter((code) => code === "200 insufficient_funds").length;
     expect(burned).toBeGreaterThan(0);
