@@ -1,4 +1,5 @@
 import { createRoute, defineOpenAPIRoute, z } from "@hono/zod-openapi";
+import { limitByAddress } from "./http/limit.ts";
 import { json } from "./http/route.ts";
 
 /** What keeps the service from taking work, and what an operator should know beside it. */
@@ -39,6 +40,7 @@ export function healthRoutes({
     addRoute: true,
     route: createRoute({
       ...common,
+      middleware: [limitByAddress("lookup")],
       path: "/health/ready",
       summary: "Whether the process takes work",
       responses: { 200: json(Ready, "It does"), 503: json(Ready, "It does not") },

@@ -23,7 +23,7 @@ import { errorRoutes } from "./http/errors.ts";
 import { openCors, privateAnswers, securityHeaders } from "./http/headers.ts";
 import type { Job } from "./http/job.ts";
 import { requestJobs } from "./http/jobs.ts";
-import { limitsOf, memoryCount, noCount, rateHeaders } from "./http/limit.ts";
+import { limitByAddress, limitsOf, memoryCount, noCount, rateHeaders } from "./http/limit.ts";
 import { answerNotFound } from "./http/not-found.ts";
 import { onError } from "./http/problem.ts";
 import { requestContext } from "./http/request-id.ts";
@@ -155,6 +155,9 @@ export interface ApiDeps {
   readonly sandbox?: Sandbox | undefined;
 }
 
+/** Read by anybody, the same for everybody. */
+const documentPaths = ["/docs/*", "/openapi.json", "/errors/*", "/llms.txt", "/.well-known/ai-catalog.json"];
+
 /** Told of facts in the transaction that marks them as delivered. */
 type Hearer = (tx: Tx, facts: readonly outbox.Fact[]) => Promise<void>;
 
@@ -176,6 +179,8 @@ export function createApi({
   ...rest
 }: ApiDeps): {
   readonly app: OpenAPIHono;
+  /** Health alone, for a process that only runs what goes on apart from requests. */
+  readonly probes: OpenAPIHono;
   /** What has to be done apart from requests. */
   readonly jobs: readonly Job[];
   /** What moves money on: over and over, in every process that may. */
@@ -235,9 +240,11 @@ export function createApi({
   app.onError(onError);
   app.notFound(answerNotFound(app));
   for (const path of ["/x402/*", "/checkout/:id", "/openapi.json", "/errors/*"]) app.use(path, openCors);
+  for (const path of documentPaths) app.use(path, limitByAddress("document"));
   app.use("/v1/*", keyCors, echoVersion, privateAnswers, serviceVersion(later));
 
-  app.openapiRoutes(healthRoutes({ version, revision: currentOf(later), ready }));
+  const health = healthRoutes({ version, revision: currentOf(later), ready });
+  app.openapiRoutes(health);
   app.openapiRoutes(errorRoutes);
   app.openapiRoutes(merchantRoutes({ random: systemRandom, masterSecret }));
   app.openapiRoutes(customerRoutes());
@@ -279,8 +286,14 @@ export function createApi({
     ...webhookJobs({ db: loopDb, now }),
     ...(mailDesk ? mailJobs(mailDesk) : []),
   ];
+  const probes = new OpenAPIHono();
+  probes.use(requestContext(edge), securityHeaders(baseUrl), rateHeaders);
+  probes.onError(onError);
+  probes.notFound(answerNotFound(probes));
+  probes.openapiRoutes(health);
   return {
     app,
+    probes,
     jobs,
     loops: [
       ...clearingLoops({ ...clearing, db: loopDb }),

@@ -13,6 +13,7 @@ import { type OfferedRail, optionsOf } from "./payable/requirements.ts";
 import { asOf } from "./payable/row.ts";
 import { totalsMemory } from "./payable/totals.ts";
 import { assess, nothingKnown, readTrust } from "./payable/trust.ts";
+import { gasBudgets } from "./settlement/budget/budgets.ts";
 import { authorizationReader } from "./settlement/chain-read.ts";
 import { claimLoader, claimReader, claimWriter } from "./settlement/claim.ts";
 import { readArrivals, takeArrivals } from "./settlement/deposit/arrivals.ts";
@@ -113,6 +114,7 @@ function settlingOf(
         return reader;
       },
       isHalted: async (chainId) => (await chainsNow()).halted.has(chainId),
+      budgets: gasBudgets(engine),
       recordedUse: (chainId, claimKey) => recordedUse(engine, chainId, claimKey),
     },
     firstSight: firstSightMemory(clock),

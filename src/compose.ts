@@ -17,6 +17,7 @@ import {
   sandboxProvider,
 } from "#api";
 import {
+  budgetUse,
   type ChainRow,
   type Checkpoint,
   createFacilitator,
@@ -47,6 +48,8 @@ export interface Parts extends ChainParts {
   readonly chains: readonly ChainRow[];
   readonly baseUrl: string;
   readonly rateLimits: "on" | "off";
+  /** None when left out. */
+  readonly trustedProxyHops?: number;
   /** Host names by which agents may call the MCP endpoint, and pages from which, beside our own. */
   readonly mcpHosts?: readonly string[] | undefined;
   readonly mcpOrigins?: readonly string[] | undefined;
@@ -70,6 +73,7 @@ export interface SandboxParts {
 }
 
 export interface House {
+  /** What it answers over HTTP; a worker only whether it is well. */
   readonly app: ReturnType<typeof createApi>["app"];
   readonly facilitator: Running["facilitator"];
   readonly sources: Sources;
@@ -139,7 +143,7 @@ export async function compose(parts: Parts): Promise<House> {
     clock,
     log,
   });
-  const { app, jobs, loops, hearers, drain } = createApi({
+  const { app, probes, jobs, loops, hearers, drain } = createApi({
     db,
     loopDb,
     facilitator,
@@ -157,6 +161,7 @@ export async function compose(parts: Parts): Promise<House> {
       allowLocalTargets: isSandbox,
       isSandbox,
       rateLimits: parts.rateLimits,
+      trustedProxyHops: parts.trustedProxyHops ?? 0,
       version,
     },
   });
@@ -166,13 +171,14 @@ export async function compose(parts: Parts): Promise<House> {
     : noBackground;
   const moneyLoops = isWorking ? loops.map((each) => looped(engine, each)) : [];
   return {
-    app,
+    app: role === "worker" ? probes : app,
     facilitator,
     db,
     newId,
     sources: {
       health: () => health(engine),
       outlook: () => outlook(engine),
+      budgets: () => budgetUse(engine),
       imbalance: booksCheck(engine),
       mail: () => mailBacklog(loopDb.pool),
       pools: () => ({ requests: db.usage(), loops: loopDb.usage() }),

@@ -17,6 +17,8 @@ export interface Config {
   readonly baseUrl: string;
   readonly role: Role;
   readonly rateLimits: "on" | "off";
+  /** Reverse proxies in front whose word on a caller's address is taken. */
+  readonly trustedProxyHops: number;
   readonly logLevel: "info" | "warn" | "error";
   /** Host names under which agents may call MCP, and of pages that may, beside our own and loopback. */
   readonly mcpHosts: readonly string[];
@@ -55,6 +57,7 @@ const known = [
   "FAREBOX_MCP_HOSTS",
   "FAREBOX_MCP_ORIGINS",
   "FAREBOX_MAIL_FROM",
+  "FAREBOX_TRUSTED_PROXIES",
 ] as const;
 type Name = (typeof known)[number];
 type Env = Readonly<Record<string, string | undefined>>;
@@ -75,6 +78,7 @@ export function readConfig(env: Env): Config {
     baseUrl: publicUrl,
     role: oneOf(env, "ROLE", ["all", "web", "worker"], "all"),
     rateLimits: oneOf(env, "FAREBOX_RATE_LIMITS", ["on", "off"], "on"),
+    trustedProxyHops: Number(oneOf(env, "FAREBOX_TRUSTED_PROXIES", ["0", "1", "2", "3", "4", "5"], "0")),
     logLevel: oneOf(env, "LOG_LEVEL", ["info", "warn", "error"], "info"),
     mcpHosts: hostNames(env, "FAREBOX_MCP_HOSTS"),
     mcpOrigins: hostNames(env, "FAREBOX_MCP_ORIGINS"),
@@ -203,6 +207,13 @@ function privateKey(name: Name, text: string): Hex {
   return text.toLowerCase() as Hex;
 }
 
+/** An amount beyond what a JSON number holds. */
+const Wei = z
+  .string()
+  .regex(/^[1-9]\d{0,35}$/, "must be a whole number of wei above 0, as text")
+  .transform(BigInt)
+  .optional();
+
 const Chains = z
   .array(
     z.strictObject({
@@ -213,6 +224,9 @@ const Chains = z
       confirmations: z.int().positive().optional(),
       treasury: z.string(),
       router: z.string().optional(),
+      gasBudgets: z
+        .strictObject({ payer: Wei, newPayer: Wei, payable: Wei, merchant: Wei, chain: Wei })
+        .optional(),
       assets: z.array(z.strictObject({ symbol: z.string(), contract: z.string() })).optional(),
     }),
   )

@@ -54,6 +54,7 @@ async function main(): Promise<void> {
     role: config.role,
     baseUrl: config.baseUrl,
     rateLimits: config.rateLimits,
+    trustedProxyHops: config.trustedProxyHops,
     mcpHosts: config.mcpHosts,
     mcpOrigins: config.mcpOrigins,
     mail: {

@@ -1,12 +1,19 @@
 import { createServer, type Server } from "node:http";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { MailBacklog } from "#api";
-import { type ChainOutlook, curveIsNative, type Meter, type SettlementHealth } from "#facilitator";
+import {
+  type BudgetUse,
+  type ChainOutlook,
+  curveIsNative,
+  type Meter,
+  type SettlementHealth,
+} from "#facilitator";
 
 /** What the metrics are read from at each scrape. */
 export interface Sources {
   readonly health: () => Promise<SettlementHealth>;
   readonly outlook: () => Promise<readonly ChainOutlook[]>;
+  readonly budgets: () => Promise<readonly BudgetUse[]>;
   readonly imbalance: () => Promise<readonly { readonly asset: string; readonly difference: bigint }[]>;
   readonly mail: () => Promise<MailBacklog>;
   readonly pools: () => Readonly<
@@ -66,6 +73,10 @@ function countersOf(registry: Registry): Record<Parameters<Meter["count"]>[0], C
       "chain",
     ]),
     wasted_gas_wei: counter("wasted_gas_wei", "Gas that went into them", ["chain"]),
+    gas_refusals: counter("gas_refusals", "Payments refused for a gas budget, or while their payer rests", [
+      "chain",
+      "budget",
+    ]),
     disagreements: counter("disagreements", "Answers in which endpoints contradict each other", ["chain"]),
     loop_errors: counter("loop_errors", "Failed steps", ["loop"]),
   };
@@ -93,6 +104,10 @@ function gaugesOf(registry: Registry) {
       "chain",
       "lane",
     ]),
+    budgetUse: gauge("gas_budget_used", "Part of its hour's gas budget that the foremost has burned", [
+      "chain",
+      "budget",
+    ]),
     halted: gauge("chain_halted", "1 when crediting stopped", ["chain"]),
     differing: gauge("books_differ", "1 where the books differed from the chain when last compared", [
       "chain",
@@ -114,7 +129,7 @@ type Gauges = ReturnType<typeof gaugesOf>;
 
 async function readGauges(
   gauges: Gauges,
-  { health, outlook, imbalance, mail, pools }: Sources,
+  { health, outlook, budgets, imbalance, mail, pools }: Sources,
 ): Promise<void> {
   for (const gauge of Object.values(gauges)) gauge.reset();
   gauges.curve.set(curveIsNative() ? 1 : 0);
@@ -149,6 +164,7 @@ async function readGauges(
   gauges.mailAge.set(oldestSeconds);
   const followed = new Map(chains.map(({ chain, cursor }) => [chain, cursor]));
   for (const seen of await outlook()) setOutlook(gauges, seen, followed.get(seen.chain) ?? null);
+  for (const { chain, budget, share } of await budgets()) gauges.budgetUse.set({ chain, budget }, share);
   // A gauge is a float; that it differs from zero is all it tells, the amount itself is in the trial balance.
   for (const { asset, difference } of await imbalance())
     gauges.imbalance.set({ asset }, difference === 0n ? 0 : 1);

@@ -69,11 +69,14 @@ export async function spend(c: Context, name: RateName, who: string): Promise<vo
 /** `RateLimit-Policy` and `RateLimit` on every answer of a request that was counted. */
 export const rateHeaders: MiddlewareHandler = async (c, next) => {
   await next();
-  const { rate } = c.var;
-  if (rate === undefined) return;
-  c.res.headers.set("RateLimit-Policy", policyOf(rate.name));
-  c.res.headers.set("RateLimit", rateOf(rate.name, rate.allowance));
+  for (const [name, value] of Object.entries(rateHeadersOf(c))) c.res.headers.set(name, value);
 };
+
+/** What is left, for an answer that passes no middleware; nothing where nothing was counted. */
+export function rateHeadersOf({ var: { rate } }: Context): Readonly<Record<string, string>> {
+  if (rate === undefined) return {};
+  return { "RateLimit-Policy": policyOf(rate.name), RateLimit: rateOf(rate.name, rate.allowance) };
+}
 
 export function limitByAddress(name: RateName): MiddlewareHandler {
   return async (c, next) => {

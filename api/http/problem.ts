@@ -31,7 +31,7 @@ export function statusOfCode(code: string): ContentfulStatusCode {
 }
 
 /** Members of a fault's context that callers may see; all else stays inside. */
-const shownContext = ["permission", "currentVersion", "retryAfterSeconds"] as const;
+const shownContext = ["permission", "currentVersion", "retryAfterSeconds", "budget"] as const;
 const retryKinds: ReadonlySet<FaultKind> = new Set(["rate-limited", "unavailable", "dependency"]);
 
 /** One place of the request that is wrong; `pointer` is a JSON pointer into the body, or names a parameter. */

@@ -10,7 +10,9 @@ export const rates = {
   /** Payers' pages and what they load. */
   checkout: { perSecond: 5, burst: 20 },
   discovery: { perSecond: 10, burst: 20 },
-  /** Look-ups of MCP tools: one indexed read each. */
+  /** What is the same for everybody and costs no look-up: documents, the reference, pages of errors. */
+  document: { perSecond: 50, burst: 200 },
+  /** Look-ups by id and MCP tools: one indexed read each. */
   lookup: { perSecond: 50, burst: 200 },
   verify: { perSecond: 100, burst: 500 },
   settle: { perSecond: 100, burst: 500 },

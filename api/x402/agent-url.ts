@@ -3,14 +3,14 @@ import type { Context } from "hono";
 import { parseAccept } from "hono/utils/accept";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Facilitator, Offer, SettleAnswer } from "#facilitator";
-import { unreachable } from "#kernel/fault";
+import { Fault, unreachable } from "#kernel/fault";
 import { isId } from "#kernel/id";
 import { errorFields } from "#kernel/log";
 import { headerCount } from "../http/context.ts";
 import { fault } from "../http/faults.ts";
 import { PRIVATE } from "../http/headers.ts";
 import { readIdempotencyKey } from "../http/idempotency.ts";
-import { clientAddress, enforce } from "../http/limit.ts";
+import { clientAddress, enforce, spend } from "../http/limit.ts";
 import { problem } from "../http/problem.ts";
 import { json, problems } from "../http/route.ts";
 import { challenge } from "./challenge.ts";
@@ -64,7 +64,7 @@ async function serve(c: Context, counter: Counter): Promise<Response> {
     (name) => headerCount(c, name),
   );
   const isUnpaid = carried.ok && carried.payload === null;
-  await enforce(limits, isUnpaid ? "verify" : "settle", clientAddress(c, c.var.edge));
+  await spend(c, isUnpaid ? "verify" : "settle", clientAddress(c, c.var.edge));
   const visit = await arrive(c, counter, carried.ok ? carried.payload : null);
   if (!carried.ok) return refuse(visit, carried.refusal);
   if (isUnpaid) return unpaid(visit);
@@ -154,6 +154,7 @@ async function pay(visit: Visit, payment: WirePayment): Promise<Response> {
   try {
     answer = await facilitator.settle(request, { closed: delivery.closed });
   } catch (error) {
+    if (error instanceof Fault && error.kind === "rate-limited") throw error; // nothing was claimed
     // From here on nobody can say that nothing was recorded.
     log.error({ requestId, ...errorFields(error) }, "paying a payable failed");
     return unavailable(visit, { errorReason: "settlement_pending", transaction: "", network: "" });

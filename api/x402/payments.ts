@@ -9,7 +9,7 @@ import { type Edge, headerCount } from "../http/context.ts";
 import { fault } from "../http/faults.ts";
 import { openCorsHeaders, PRIVATE } from "../http/headers.ts";
 import { readIdempotencyKey } from "../http/idempotency.ts";
-import { clientAddress, enforce } from "../http/limit.ts";
+import { clientAddress, enforce, rateHeadersOf, spend } from "../http/limit.ts";
 import { type ProblemPlace, problemResponse, toFault } from "../http/problem.ts";
 import { isJson, PAYMENT_BODY_LIMIT, parseStrict, readText } from "../http/strict-json.ts";
 import { followDelivery } from "./delivery.ts";
@@ -73,7 +73,7 @@ function handler(payments: Payments, verb: Verb): Handler {
 async function answer({ edge, facilitator }: Payments, call: PaymentCall): Promise<Response> {
   const { c, verb } = call;
   if (headerCount(c, "authorization") > 1) throw fault("duplicate_header", { header: "Authorization" });
-  await enforce(edge.limits, verb, await whoAsks(c, edge));
+  await spend(c, verb, await whoAsks(c, edge));
   const contentType = c.req.header("content-type");
   if (contentType !== undefined && !isJson(contentType)) throw fault("unsupported_media_type");
   const body = parseStrict(await readText(c.req.raw, PAYMENT_BODY_LIMIT));
@@ -285,12 +285,13 @@ function respond(
   return new Response(JSON.stringify(body), { status, headers: all });
 }
 
-function headersOf({ place, extensionHeader }: PaymentCall): Record<string, string> {
+function headersOf({ c, place, extensionHeader }: PaymentCall): Record<string, string> {
   return {
     ...openCorsHeaders,
     "Cache-Control": PRIVATE,
     "X-Content-Type-Options": "nosniff",
     "Request-Id": place.requestId,
+    ...rateHeadersOf(c),
     ...extensionHeader,
   };
 }

@@ -32,6 +32,7 @@ const IdPath = z.object({ id: z.string() });
 
 /** A keyless look-up. `security: []`, or indexers probe it as if it were for sale. */
 const keyless = { method: "get" as const, tags, security: [] as Record<string, string[]>[] };
+const found = { ...keyless, middleware: [limitByAddress("lookup")] };
 const indexed = { ...keyless, middleware: [limitByAddress("discovery"), etag()] };
 
 /** The keyless routes that move no money. Source: x402.md §4, §5, agents.md §6. */
@@ -39,7 +40,7 @@ export function x402Routes({ facilitator, baseUrl }: Deps) {
   const paymentRequired = defineOpenAPIRoute({
     addRoute: true,
     route: createRoute({
-      ...keyless,
+      ...found,
       path: "/x402/resources/{id}/payment-required",
       summary: "What a resource costs, without calling it",
       request: { params: IdPath },
@@ -94,7 +95,7 @@ export function x402Routes({ facilitator, baseUrl }: Deps) {
   const settlement = defineOpenAPIRoute({
     addRoute: true,
     route: createRoute({
-      ...keyless,
+      ...found,
       path: "/x402/settlements/{id}",
       summary: "Where a settlement stands",
       request: { params: IdPath },

@@ -1,5 +1,6 @@
 import { isStablecoin, pegs } from "#kernel/asset";
 import { type Address, address, parseAddress } from "#kernel/bytes";
+import { type GasBudgets, gasBudgetsOf } from "./gas-budgets.ts";
 import { type KnownChain, knownChains, unknownChain, v1Names } from "./known-chains.ts";
 
 /** A token that a chain accepts; domain and transfer method are read off the contract at boot. */
@@ -38,6 +39,7 @@ export interface ChainRow {
   readonly transactionGasCap: bigint;
   /** Wei; above it nothing is sent. */
   readonly maxFeePerGasCap: bigint;
+  readonly gasBudgets: GasBudgets;
   /** Least amount taken, in atomic units of the token. */
   readonly dustFloor: bigint;
 }
@@ -53,6 +55,8 @@ export interface ChainConfig {
   readonly blockTimeSeconds?: number | undefined;
   /** Confirmations of the standard tier; x402 payments never wait for more than this. */
   readonly confirmations?: number | undefined;
+  /** Wei an hour; a budget that is left out is the usual one. */
+  readonly gasBudgets?: { readonly [K in keyof GasBudgets]?: bigint | undefined } | undefined;
   readonly assets?: readonly { readonly symbol: string; readonly contract: string }[] | undefined;
 }
 
@@ -69,12 +73,13 @@ export function chainRow(config: ChainConfig): ChainRow {
   const known = knownChains.find(({ chainId }) => chainId === config.chainId);
   const facts = known ?? unknownChain(config);
   checkNames(config);
+  const isLocal = config.chainId === LOCAL_CHAIN_ID;
   return {
     slug: config.slug,
     chainId: config.chainId,
     network: `eip155:${config.chainId}`,
     v1Name: v1Names[config.chainId] ?? null,
-    isLocal: config.chainId === LOCAL_CHAIN_ID,
+    isLocal,
     rpcUrls: rpcUrls(config),
     blockTimeSeconds: positive(config, "blockTimeSeconds", config.blockTimeSeconds ?? facts.blockTimeSeconds),
     inclusionSeconds: facts.inclusionSeconds,
@@ -86,6 +91,7 @@ export function chainRow(config: ChainConfig): ChainRow {
     batchLimit: facts.batchLimit,
     transactionGasCap: TRANSACTION_GAS_CAP,
     maxFeePerGasCap: facts.maxFeePerGasCap,
+    gasBudgets: gasBudgetsOf({ isLocal, maxFeePerGasCap: facts.maxFeePerGasCap }, config.gasBudgets),
     dustFloor: facts.dustFloor,
   };
 }

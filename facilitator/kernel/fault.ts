@@ -68,6 +68,12 @@ export const kernelFaults = {
     title: "Chain unavailable",
     detail: "The chain {chain} cannot be read right now. Repeat the request shortly.",
   },
+  rate_limited: {
+    kind: "rate-limited",
+    title: "Too many requests",
+    detail:
+      "Not now: {why}. Nothing was charged; send the same payment again in {retryAfterSeconds} seconds.",
+  },
   url_registered_elsewhere: {
     kind: "conflict",
     title: "URL registered elsewhere",

@@ -4,11 +4,13 @@ import { coalesce } from "#kernel/coalesce";
 import { templates } from "#ledger";
 import { decodeRows, type Executor, insertMany, outbox, type Tx, toBytesArray } from "#store";
 import { payable } from "../payable/tables.ts";
+import { newPayer, type PayerStanding } from "./budget/policy.ts";
+import { payerOnChain, readPayers } from "./budget/standing.ts";
 import { type MovedClaim, movedColumns, type ToldClaim, toldColumns } from "./claim-parts.ts";
 import type { Engine } from "./engine.ts";
 import { type AnswerId, leavePlaces, takePlaces } from "./places.ts";
 import { type ClaimState, leadingTo } from "./state.ts";
-import { chainTransfer, claim } from "./tables.ts";
+import { claim } from "./tables.ts";
 
 export type Claim = typeof claim.$inferSelect;
 export type NewClaim = typeof claim.$inferInsert;
@@ -21,54 +23,36 @@ export interface ClaimLookup {
 }
 export interface KnownClaim {
   readonly claim: ToldClaim | null;
+  /** How the payer stands with its gas budget on this chain. */
+  readonly payer: PayerStanding;
   /** Atomic units the payer's other open claims on this token will take. */
   readonly openAmount: bigint;
 }
 
-/** One indexed read for many callers: the claim of an authorization, and what its payer already has in flight. */
+/** One indexed read for many callers: the claim of an authorization, what its payer already has in flight, and how it
+ *  stands. */
 export function claimReader(db: Executor): (lookup: ClaimLookup) => Promise<KnownClaim> {
   return coalesce({ maxInFlight: 1, maxItems: 200 }, async (lookups: readonly ClaimLookup[]) => {
-    const [claims, open] = await Promise.all([
+    const [claims, payers] = await Promise.all([
       findToldClaims(
         db,
         lookups.map(({ claimKey }) => claimKey),
       ),
-      openAmounts(db, lookups),
+      readPayers(
+        db,
+        lookups.map(({ payer }) => payer),
+      ),
     ]);
     const byKey = new Map(claims.map((row) => [row.claimKey, row]));
-    return lookups.map((lookup) => ({
-      claim: byKey.get(lookup.claimKey) ?? null,
-      openAmount: open.get(accountOf(lookup)) ?? 0n,
-    }));
+    return lookups.map(({ claimKey, chainId, token, payer }) => {
+      const known = payers.get(payerOnChain(chainId, payer));
+      return {
+        claim: byKey.get(claimKey) ?? null,
+        payer: known?.standing ?? newPayer,
+        openAmount: known?.openAmounts.get(token) ?? 0n,
+      };
+    });
   });
-}
-
-const accountOf = ({ chainId, token, payer }: { chainId: number; token: Address; payer: Address }) =>
-  `${chainId}${token}${payer}`;
-
-async function openAmounts(
-  db: Executor,
-  lookups: readonly ClaimLookup[],
-): Promise<ReadonlyMap<string, bigint>> {
-  const payers = [...new Set(lookups.map(({ payer }) => payer))];
-  const rows = await db
-    .select({
-      chainId: claim.chainId,
-      token: claim.token,
-      payer: claim.payer,
-      amount: sql<string>`sum(${claim.amount})`,
-    })
-    .from(claim)
-    .where(
-      and(
-        sql`${claim.payer} = ANY(${toBytesArray(payers)})`,
-        sql`${claim.state} IN ('claimed','submitting')`,
-        // What was moved and waits for its depth is gone from the payer's balance already.
-        sql`NOT EXISTS (SELECT 1 FROM ${chainTransfer} WHERE ${chainTransfer.authorizationKey} = ${claim.claimKey} AND ${chainTransfer.canonical})`,
-      ),
-    )
-    .groupBy(claim.chainId, claim.token, claim.payer);
-  return new Map(rows.map((row) => [accountOf(row), BigInt(row.amount)]));
 }
 
 export interface ClaimRequest {

@@ -36,6 +36,7 @@ export type MeterCount =
   | "unmatched"
   | "failed_items"
   | "wasted_gas_wei"
+  | "gas_refusals"
   | "disagreements"
   | "loop_errors";
 export type MeterStage = "verify" | "claim" | "dispatch" | "include" | "grant" | "final";

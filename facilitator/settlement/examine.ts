@@ -11,6 +11,7 @@ import type {
 import type { PaymentOption } from "../payable/payable.ts";
 import { optionsOf, selectOption } from "../payable/requirements.ts";
 import type { Reason, Refusal } from "../scheme/reasons.ts";
+import type { Budgets, Standings } from "./budget/budgets.ts";
 import type { ReadAuthorization } from "./chain-read.ts";
 import type { OpenChain } from "./engine.ts";
 import { WALLET_GAS_CAP } from "./gas.ts";
@@ -25,6 +26,8 @@ const SDK_MARGIN_SECONDS = 6;
 export interface Examined {
   readonly option: PaymentOption;
   readonly alreadyUsed: boolean;
+  /** How the gas budgets stood; null where no gas is needed any more. */
+  readonly standings: Standings | null;
 }
 
 /** What an authorization moved, and to whom. Atomic units. */
@@ -39,6 +42,7 @@ export interface Looking {
   readonly chainTime: Map<number, number>;
   /** A chain that a person has to look at first: what is claimed there would only hang. */
   readonly isHalted: (chainId: number) => Promise<boolean>;
+  readonly budgets: Budgets;
   readonly recordedUse: (chainId: number, claimKey: Hash) => Promise<RecordedUse>;
 }
 
@@ -59,15 +63,17 @@ export async function examine(looking: Looking, it: Understood): Promise<Examine
   const { chain } = it.open;
   const { chainId, slug } = chain.row;
   if (await looking.isHalted(chainId)) throw fault("chain_unavailable", { chain: slug });
-  const state = await readState(looking, it);
+  const [state, standings] = await Promise.all([readState(looking, it), looking.budgets.read(it)]);
   looking.chainTime.set(chainId, Math.max(state.block.timestamp, looking.chainTime.get(chainId) ?? 0));
   if (state.used)
-    return (await wasUsedForUs(looking, it)) ? { option, alreadyUsed: true } : usedElsewhere(it);
+    return (await wasUsedForUs(looking, it))
+      ? { option, alreadyUsed: true, standings: null }
+      : usedElsewhere(it);
   const refusal =
     checkExpiry(it, state.block.timestamp) ??
     checkStart(it, state.block.timestamp) ??
     checkMoney(it, option, state);
-  return refusal ?? { option, alreadyUsed: false };
+  return refusal ?? { option, alreadyUsed: false, standings };
 }
 
 function matchOption({ payable, open, request }: Understood): PaymentOption | Refusal {

@@ -2,6 +2,7 @@ import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, lte, sql } from "dr
 import { post, templates } from "#ledger";
 import { type Tx, toBytesArray } from "#store";
 import type { Receipt } from "../chain/port.ts";
+import { bookGas } from "./budget/burn.ts";
 import { moveClaims } from "./claim.ts";
 import { type SentClaim, sentColumns } from "./claim-parts.ts";
 import { coinOf } from "./coin.ts";
@@ -10,7 +11,6 @@ import type { Engine } from "./engine.ts";
 import { type Lane, quarantine } from "./lane.ts";
 import type { ObserverRow } from "./observe.ts";
 import { attempt, chainBlock, chainTransfer, claim, slot, slotItem } from "./tables.ts";
-import { noteWaste } from "./waste.ts";
 
 type Slot = typeof slot.$inferSelect;
 
@@ -134,11 +134,6 @@ async function sortOut(engine: Engine, lane: Lane, at: ObserverRow): Promise<voi
       ),
     );
   if (mined.length === 0) return;
-  await noteWaste(
-    engine,
-    lane.chain.row.slug,
-    mined.map(({ id }) => id),
-  );
   const unpaid = await unpaidItems(engine, mined);
   const states =
     unpaid.length === 0 ? [] : await lane.chain.readAuthorizations(lane.signer.address, unpaid.map(readOf));
@@ -154,15 +149,11 @@ async function sortOut(engine: Engine, lane: Lane, at: ObserverRow): Promise<voi
         `It was mined ${row.attempts} times without effect. Sign a fresh authorization.`,
       );
   }
-  await engine.loopDb.pool
-    .update(slot)
-    .set({ sorted: true })
-    .where(
-      inArray(
-        slot.id,
-        mined.map(({ id }) => id),
-      ),
-    );
+  await bookGas(
+    engine,
+    lane.chain.row.slug,
+    mined.map(({ id }) => id),
+  );
 }
 
 /** A nonce consumed in a final block can never land again: its items are free, its gas is booked. */

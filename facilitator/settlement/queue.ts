@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { decodeRows, toBytesArray } from "#store";
+import { isThisHour } from "./budget/burn.ts";
 import { type SentClaim, sentColumns } from "./claim-parts.ts";
 import type { Engine } from "./engine.ts";
 import { claim } from "./tables.ts";
@@ -53,8 +54,11 @@ export async function queueOf(engine: Engine, chainId: number): Promise<Queue> {
   };
 }
 
-/** Reserves up to `limit` claims for one batch, merchants in turn, so that one flood does not starve another merchant.
- *  The reservation lapses by itself; what keeps a claim out of two transactions is the open-item index. */
+/** Of a payer whose payments have failed within the hour, so many go in one batch: more could be wasted together. */
+const MOST_OF_FAILED_PAYER = 4;
+
+/** Reserves up to `limit` claims for one batch: merchants in turn, and of each merchant its payers in turn, so that
+ *  nobody's flood starves another. The reservation lapses by itself; what keeps a claim out of two transactions is the open-item index. */
 export async function reserve(
   engine: Engine,
   chainId: number,
@@ -65,8 +69,15 @@ export async function reserve(
   const ofKind = which === "sweeps" ? sql`claim.kind = 'sweep'` : sql`claim.kind <> 'sweep'`;
   const db = engine.loopDb.pool;
   const { rows } = await db.execute<{ claim_key: Hash }>(sql`
-    SELECT '0x' || encode(claim_key, 'hex') AS claim_key FROM claim WHERE ${waiting(chainId)} AND ${ofKind}
-    ORDER BY row_number() OVER (PARTITION BY merchant_id ORDER BY created_at, claim_key), created_at LIMIT ${limit}`);
+    SELECT '0x' || encode(claim_key, 'hex') AS claim_key FROM (
+      SELECT claim_key, merchant_id, payer, created_at,
+        row_number() OVER (PARTITION BY merchant_id, payer ORDER BY created_at, claim_key) AS turn,
+        row_number() OVER (PARTITION BY payer ORDER BY created_at, claim_key) AS of_payer
+      FROM claim WHERE ${waiting(chainId)} AND ${ofKind}) AS item
+    WHERE of_payer <= ${MOST_OF_FAILED_PAYER} OR NOT EXISTS (
+      SELECT 1 FROM payer_gas WHERE payer_gas.payer = item.payer AND payer_gas.chain_id = ${chainId}
+        AND failures > 0 AND ${isThisHour("since")} OFFSET 0)
+    ORDER BY row_number() OVER (PARTITION BY merchant_id ORDER BY turn, created_at, claim_key), created_at LIMIT ${limit}`);
   if (rows.length === 0) return [];
   const keys = toBytesArray(rows.map(({ claim_key }) => claim_key));
   const update = db

@@ -12,7 +12,7 @@ import {
   unavailableAnswer,
   unknownPayableAnswer,
 } from "./answer.ts";
-import type { NewClaim } from "./claim.ts";
+import type { ClaimOutcome, NewClaim } from "./claim.ts";
 import type { ToldClaim } from "./claim-parts.ts";
 import { type Examined, examine } from "./examine.ts";
 import { reopen } from "./reopen.ts";
@@ -26,7 +26,8 @@ interface Caller {
 }
 
 /** Settle one payment: admit, claim, wait, grant. All chain work is done by loops, so a caller who hangs up changes
- *  nothing. Never throws for an outage: that is the outcome `unavailable`. */
+ *  nothing. Never throws for an outage: that is the outcome `unavailable`. Fault: `rate_limited`, for a gas budget; then
+ *  nothing was claimed. */
 export async function settle(
   settling: Settling,
   request: PaymentRequest,
@@ -87,12 +88,7 @@ async function claimAndWait(settling: Settling, it: Understood, caller: Caller):
     return refusedAnswer(it.request, examined, it.authorization.payer);
   }
   const row = newClaim(settling, it, examined);
-  const outcome = await settling.writeClaim({
-    row,
-    once: it.payable.once,
-    heldAs: it.payable.heldAs ?? null,
-    answerIds: answerIds(it),
-  });
+  const outcome = await writeClaim(settling, it, { row, standings: examined.standings });
   if (outcome === "held-by-another") {
     const message = "Another payment of this is under way; it can be paid once. Nothing was charged.";
     return refusedAnswer(
@@ -110,6 +106,21 @@ async function claimAndWait(settling: Settling, it: Understood, caller: Caller):
   });
   if (!existing) throw new Error("a claim that exists cannot be read");
   return waitOnClaim(settling, it, existing, caller);
+}
+
+/** Within the gas budgets, which count it from here on. Fault: `rate_limited`. */
+async function writeClaim(
+  { looking, writeClaim: write }: Settling,
+  it: Understood,
+  { row, standings }: { readonly row: NewClaim; readonly standings: Examined["standings"] },
+): Promise<ClaimOutcome> {
+  const leave = standings ? looking.budgets.admit(it, standings) : () => {};
+  const { once, heldAs = null } = it.payable;
+  try {
+    return await write({ row, once, heldAs, answerIds: answerIds(it) });
+  } finally {
+    leave();
+  }
 }
 
 /** A claim stands: whatever fails from here on, its outcome is open and must not be told as anything else. */

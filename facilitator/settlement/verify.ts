@@ -18,7 +18,7 @@ export interface Verifying {
 }
 
 /** Whether settle would take this payment, without broadcasting. Never throws for an outage: that is
- *  `unexpected_verify_error`, never a reason that blames the payer. */
+ *  `unexpected_verify_error`, never a reason that blames the payer. Fault: `rate_limited`, for a gas budget. */
 export async function verify(verifying: Verifying, request: PaymentRequest): Promise<VerifyAnswer> {
   const { engine } = verifying;
   const started = engine.clock.monotonicMs();
@@ -115,6 +115,7 @@ async function verifyFresh({ looking, firstSight }: Verifying, it: Understood): 
   const { payer } = it.authorization;
   const examined = await examine(looking, it);
   if ("reason" in examined) return invalid(examined.reason, examined.message, payer);
+  if (examined.standings) looking.budgets.demand(it, examined.standings);
   firstSight.note(it.claimKey, it.payable.id);
   return { outcome: "valid", payer };
 }

@@ -184,6 +184,8 @@ const watched = [
   "farebox_lane_gas_runway_seconds",
   "farebox_failed_items_total",
   "farebox_wasted_gas_wei_total",
+  "farebox_gas_refusals_total",
+  "farebox_gas_budget_used",
   "farebox_disagreements_total",
   "farebox_ledger_imbalance",
   "farebox_outbox_undelivered",

@@ -1,6 +1,6 @@
 /** The whole service inside the test process: real database, real chain, listening on a free port. */
 import { createKey, createMerchant } from "#api";
-import { type ChainRow, chainRow, type Settings } from "#facilitator";
+import { type ChainConfig, type ChainRow, chainRow, type Settings } from "#facilitator";
 import { type Address, address, checksum, type Hex } from "#kernel/bytes";
 import { systemClock, systemRandom } from "#kernel/system";
 import { imbalance, trialBalance } from "#ledger";
@@ -22,6 +22,8 @@ export interface HouseOptions
     >
   > {
   readonly settings?: Partial<Settings>;
+  /** Wei an hour; those of a local chain unless told otherwise. */
+  readonly gasBudgets?: ChainConfig["gasBudgets"];
   /** Gas keys; one unless told otherwise. */
   readonly lanes?: number;
   /** With the test routes of a sandbox and a simulated provider, a process of its own. */
@@ -49,11 +51,11 @@ export async function startHouse(
 ): Promise<RunningHouse> {
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
-  const { lanes = 1, settings: own, withSandbox = false, ...rest } = options;
+  const { lanes = 1, settings: own, gasBudgets, withSandbox = false, ...rest } = options;
   const sandbox = withSandbox ? await startSandbox(dev, port) : undefined;
   const house = await compose({
     databaseUrl: database.url,
-    chains: [rowOf(dev)],
+    chains: [chainRow({ ...dev.config, gasBudgets })],
     signerKeys: dev.contracts.signers.slice(0, lanes).map(({ privateKey }) => privateKey),
     treasuryKey: dev.contracts.treasury.privateKey,
     masterSecret,

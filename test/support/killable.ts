@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { type ChainConfig, type Checkpoint, chainRow, type Settings } from "#facilitator";
 import type { Hex } from "#kernel/bytes";
 import { systemClock, systemRandom } from "#kernel/system";
-import { compose } from "../../src/compose.ts";
+import { compose, type Parts } from "../../src/compose.ts";
 import { serve } from "../../src/serve.ts";
 
 /** What it is built from, as JSON in its first argument. */
@@ -17,6 +17,7 @@ export interface KillableParts {
   readonly port: number;
   readonly settings: Partial<Settings>;
   readonly clockAheadMs: number;
+  readonly role: Parts["role"];
 }
 
 const { chain, port, clockAheadMs, ...parts }: KillableParts = JSON.parse(process.argv[2] ?? "");
@@ -36,7 +37,6 @@ async function start(): Promise<void> {
   const house = await compose({
     ...parts,
     chains: [chainRow(chain)],
-    role: "all",
     baseUrl: `http://127.0.0.1:${port}`,
     rateLimits: "off",
     version: "0.0.0-test",

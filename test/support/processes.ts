@@ -34,6 +34,7 @@ export interface ProcessOptions {
   readonly program?: readonly string[];
   /** How far its wall clock is ahead of the machine's; behind when negative. */
   readonly clockAheadMs?: number;
+  readonly role?: KillableParts["role"];
 }
 
 const asWritten = ["--import", "tsx", fileURLToPath(new URL("killable.ts", import.meta.url))];
@@ -45,7 +46,7 @@ export function startProcess(...to: Parameters<typeof standBy>): Promise<Service
 export async function standBy(
   dev: DevChain,
   database: TestDatabase,
-  { lanes = 1, settings = {}, program = asWritten, clockAheadMs = 0 }: ProcessOptions = {},
+  { lanes = 1, settings = {}, program = asWritten, clockAheadMs = 0, role = "all" }: ProcessOptions = {},
 ): Promise<StandingBy> {
   const port = await freePort();
   const parts: KillableParts = {
@@ -56,6 +57,7 @@ export async function standBy(
     masterSecret,
     port,
     clockAheadMs,
+    role,
     settings: { leaseSeconds: 1, pollMs: 50, maxWaitMs: 10_000, ...settings },
   };
   const child = spawn(process.execPath, [...program, JSON.stringify(parts)], {

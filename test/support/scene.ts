@@ -35,7 +35,7 @@ export interface Payment {
   readonly nonce: Hash;
   readonly body: Awaited<ReturnType<typeof signPayment>>["body"];
   settle(headers?: Record<string, string>, baseUrl?: string): Promise<Answer>;
-  verify(): Promise<Answer>;
+  verify(baseUrl?: string): Promise<Answer>;
 }
 
 /** A signed payment of one cent, or of `dollars`; its resource is new, its payer a fresh one with exactly the money it
@@ -64,7 +64,7 @@ export async function newPayment(
     nonce: signed.nonce,
     body,
     settle: (headers = {}, at = baseUrl) => post(at, `${path}/settle`, body, headers),
-    verify: () => post(baseUrl, `${path}/verify`, body),
+    verify: (at = baseUrl) => post(at, `${path}/verify`, body),
   };
 }
 

@@ -28,6 +28,13 @@ describe("chainRow", () => {
       batchLimit: 234,
       transactionGasCap: 16_777_216n,
       maxFeePerGasCap: 5_000_000_000n,
+      gasBudgets: {
+        payer: 17_500_000_000_000_000n,
+        newPayer: 350_000_000_000_000n,
+        payable: 87_500_000_000_000_000n,
+        merchant: 175_000_000_000_000_000n,
+        chain: 875_000_000_000_000_000n,
+      },
       dustFloor: 1000n,
     });
   });

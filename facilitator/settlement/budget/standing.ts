@@ -1,0 +1,136 @@
+import { sql } from "drizzle-orm";
+import type { Address } from "#kernel/bytes";
+import { coalesce } from "#kernel/coalesce";
+import { type Executor, toArray, toBytesArray } from "#store";
+import { isThisHour, weighed } from "./burn.ts";
+import { type Burn, newPayer, noBurn, type PayerStanding } from "./policy.ts";
+import type { BurnKind } from "./tables.ts";
+
+const secondsLeft = sql`greatest(0, ceil(extract(epoch FROM since + interval '1 hour' - now())))`;
+
+/** What a payer has under way, and how it stands. */
+export interface PayerOnChain {
+  /** Atomic units that its open claims will take, by token. */
+  readonly openAmounts: ReadonlyMap<Address, bigint>;
+  readonly standing: PayerStanding;
+}
+
+type PayerRow = {
+  chain_id: string;
+  payer: Address;
+  token: Address | null;
+  amount: string | null;
+  open: string | null;
+  wei: string | null;
+  left: string | null;
+  failures: number | null;
+  has_paid: boolean | null;
+  rest: string | null;
+};
+
+export const payerOnChain = (chainId: number, payer: Address) => `${chainId} ${payer}`;
+
+/** How these payers stand on every chain, by `payerOnChain`; one statement. What was moved and waits for its depth is
+ *  gone from a payer's balance already, and its gas is burned. */
+export async function readPayers(
+  db: Executor,
+  payers: readonly Address[],
+): Promise<ReadonlyMap<string, PayerOnChain>> {
+  const asked = toBytesArray([...new Set(payers)]);
+  const { rows } = await db.execute<PayerRow>(sql`
+    SELECT chain_id, '0x' || encode(payer, 'hex') AS payer, '0x' || encode(token, 'hex') AS token, sum(amount) AS amount,
+      count(*) AS open, NULL::numeric AS wei, NULL::numeric AS left, NULL::int AS failures, NULL::boolean AS has_paid, NULL::numeric AS rest
+    FROM claim
+    WHERE payer = ANY(${asked}) AND state IN ('claimed','submitting') AND NOT EXISTS (
+      SELECT 1 FROM chain_transfer AS log WHERE log.authorization_key = claim.claim_key AND log.canonical)
+    GROUP BY chain_id, payer, token
+    UNION ALL
+    SELECT chain_id, '0x' || encode(payer, 'hex'), NULL, NULL, NULL, ${weighed}, ${secondsLeft},
+      CASE WHEN ${isThisHour("since")} THEN failures ELSE 0 END, has_paid, greatest(0, ceil(extract(epoch FROM rest_until - now())))
+    FROM payer_gas WHERE payer = ANY(${asked})`);
+  const found = new Map<string, PayerRow[]>();
+  for (const row of rows) {
+    const key = payerOnChain(Number(row.chain_id), row.payer);
+    found.set(key, [...(found.get(key) ?? []), row]);
+  }
+  return new Map([...found].map(([key, own]) => [key, onChain(own)]));
+}
+
+function onChain(rows: readonly PayerRow[]): PayerOnChain {
+  const openAmounts = new Map<Address, bigint>();
+  let standing = newPayer;
+  let open = 0;
+  for (const { token, amount, open: claims, wei, left, failures, has_paid, rest } of rows) {
+    if (token !== null) {
+      openAmounts.set(token, BigInt(amount ?? 0));
+      open += Number(claims);
+    } else
+      standing = {
+        ...standing,
+        wei: BigInt(wei ?? 0),
+        secondsLeft: Number(left),
+        failures: failures ?? 0,
+        hasPaid: has_paid ?? false,
+        restSeconds: Number(rest ?? 0),
+      };
+  }
+  return { openAmounts, standing: { ...standing, open } };
+}
+
+/** One budget's holder beside payers. */
+export interface Holder {
+  readonly chainId: number;
+  readonly kind: BurnKind;
+  readonly subject: string;
+}
+
+export interface HolderBurn extends Burn {
+  /** Wei that an item cost lately; null where none was sent yet. */
+  readonly itemWei: bigint | null;
+}
+
+/** What they burned within the hour, many in one statement. */
+export function burnReader(db: Executor): (of: Holder) => Promise<HolderBurn> {
+  return coalesce({ maxInFlight: 1, maxItems: 300 }, async (holders: readonly Holder[]) => {
+    const { rows } = await db.execute<
+      Record<"chain_id" | "kind" | "subject" | "wei" | "left" | "item_wei", string>
+    >(sql`
+      SELECT chain_id, kind, subject, ${weighed} AS wei, ${secondsLeft} AS left, div(gas_burn.wei, items) AS item_wei
+      FROM gas_burn WHERE (chain_id, kind, subject) IN (SELECT * FROM unnest(
+        ${toArray(
+          holders.map(({ chainId }) => chainId),
+          "bigint",
+        )}, ${toArray(
+          holders.map(({ kind }) => kind),
+          "text",
+        )}, ${toArray(
+          holders.map(({ subject }) => subject),
+          "text",
+        )}))`);
+    const found = new Map(rows.map((row) => [`${row.chain_id} ${row.kind} ${row.subject}`, row]));
+    return holders.map(({ chainId, kind, subject }) => {
+      const row = found.get(`${chainId} ${kind} ${subject}`);
+      if (!row) return { ...noBurn, itemWei: null };
+      return { wei: BigInt(row.wei), secondsLeft: Number(row.left), itemWei: BigInt(row.item_wei) };
+    });
+  });
+}
+
+/** Claims under way on a chain: by `payable {id}`, by `merchant {id}`, and all of them by `chain `. */
+export function openReader(db: Executor): (chainId: number) => Promise<ReadonlyMap<string, number>> {
+  return coalesce({ maxInFlight: 1, maxItems: 300 }, async (chainIds: readonly number[]) => {
+    const { rows } = await db.execute<{ chain_id: string; holder: string; open: string }>(sql`
+      SELECT chain_id, of.holder, count(*) AS open
+      FROM claim CROSS JOIN LATERAL (VALUES ('chain '), ('merchant ' || merchant_id), ('payable ' || payable_id)) AS of(holder)
+      WHERE chain_id = ANY(${toArray([...new Set(chainIds)], "bigint")}) AND state IN ('claimed','submitting') AND kind = 'x402'
+      GROUP BY 1, 2`);
+    return chainIds.map(
+      (id) =>
+        new Map(
+          rows
+            .filter(({ chain_id }) => Number(chain_id) === id)
+            .map(({ holder, open }) => [holder, Number(open)]),
+        ),
+    );
+  });
+}

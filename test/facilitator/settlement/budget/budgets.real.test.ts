@@ -1,0 +1,283 @@
+/** Gas budgets, on rows and real transactions: what is booked, who is refused, and that nothing of it was claimed. */
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import type { Hex } from "#kernel/bytes";
+import { projectPayable, signRequired } from "../../../mcp/world.ts";
+import { chainFaults } from "../../../support/chain-faults.ts";
+import {
+  type HouseOptions,
+  newMerchant,
+  newPayer,
+  type Payer,
+  type RunningHouse,
+  startHouse,
+  startWorld,
+  until,
+} from "../../../support/house.ts";
+import { claimOf, ledgerOf, stateOf, transactionsSent } from "../../../support/records.ts";
+import { drain, expectAtRest, newPayment, type Payment, submitAsStranger } from "../../../support/scene.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const faults = chainFaults();
+const refusals: string[] = [];
+let world: Awaited<ReturnType<typeof startWorld>>;
+let merchant: Awaited<ReturnType<typeof newMerchant>>;
+const houses: RunningHouse[] = [];
+
+beforeAll(async () => {
+  world = await startWorld({ wrapChain: faults.wrap });
+  merchant = await newMerchant(world);
+});
+afterEach(() => faults.clear());
+afterAll(async () => {
+  for (const house of houses) await house.stop();
+  await world.stop();
+});
+
+/** Another process on the same rows, with budgets of its own: it answers, and the world's lanes send. */
+async function houseWith(gasBudgets: HouseOptions["gasBudgets"]): Promise<RunningHouse> {
+  const meter = {
+    count: (name: string, labels: Readonly<Record<string, string>> = {}) =>
+      void (name === "gas_refusals" && refusals.push(labels.budget ?? "")),
+    time: () => {},
+  };
+  const house = await startHouse(world.dev, world.database, { role: "web", gasBudgets, meter });
+  houses.push(house);
+  return house;
+}
+
+const payment = (given: Parameters<typeof newPayment>[2] = {}) => newPayment(world, merchant, given);
+
+/** The payer spends the money elsewhere after its transaction was signed, and before it is mined. */
+async function fail(paid: Payment): Promise<void> {
+  faults.set({
+    send: (real) => async (raw) => {
+      faults.clear();
+      await drain(world, paid.payer);
+      return real.send(raw);
+    },
+  });
+  const { body } = await paid.settle();
+  expect(body).toMatchObject({ success: false, errorReason: "insufficient_funds" });
+  expect(body.transaction).toMatch(/^0x/);
+}
+
+async function gasOf(transaction: Hex): Promise<bigint> {
+  const { gasUsed, effectiveGasPrice } = await world.dev.anvil.rpc<{ gasUsed: Hex; effectiveGasPrice: Hex }>(
+    "eth_getTransactionReceipt",
+    [transaction],
+  );
+  return BigInt(gasUsed) * BigInt(effectiveGasPrice);
+}
+
+async function burnOf(subject: string) {
+  const [row] = await world.database.query<{ wei: string; wasted_wei: string; items: number }>(
+    "SELECT wei, wasted_wei, items FROM gas_burn WHERE subject = $1",
+    [subject],
+  );
+  return row && { wei: BigInt(row.wei), wasted: BigInt(row.wasted_wei), items: row.items };
+}
+
+async function payerGasOf({ address }: Payer) {
+  const [row] = await world.database.query<{
+    wei: string;
+    wasted_wei: string;
+    failures: number;
+    has_paid: boolean;
+    rests: boolean;
+  }>(
+    `SELECT wei, wasted_wei, failures, has_paid, coalesce(rest_until > now(), false) AS rests FROM payer_gas
+     WHERE payer = decode($1, 'hex')`,
+    [address.slice(2)],
+  );
+  return row && { ...row, wei: BigInt(row.wei), wasted_wei: BigInt(row.wasted_wei) };
+}
+
+/** Refused at verify and at settle, before anything was claimed or sent. */
+async function expectRefused(paid: Payment, house: RunningHouse, budget: string): Promise<void> {
+  const before = await transactionsSent(world.dev);
+  const from = refusals.length;
+  const verified = await paid.verify(house.baseUrl);
+  expect(verified).toMatchObject({
+    status: 429,
+    body: { code: "rate_limited", budget, isValid: false, invalidReason: "unexpected_verify_error" },
+  });
+  const settled = await paid.settle({}, house.baseUrl);
+  expect(settled).toMatchObject({
+    status: 429,
+    body: {
+      code: "rate_limited",
+      budget,
+      success: false,
+      errorReason: "unexpected_settle_error",
+      transaction: "",
+    },
+  });
+  for (const { headers, body } of [verified, settled]) {
+    expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(body.detail).toMatch(/Nothing was charged; send the same payment again in \d+ seconds\./);
+  }
+  expect(refusals.slice(from)).toEqual([budget, budget]);
+  expect(await claimOf(world.database, paid.nonce)).toBeNull();
+  expect(await transactionsSent(world.dev)).toBe(before);
+}
+
+describe("what is burned", () => {
+  it("is booked once with its payer, payable, merchant and chain, and is what the chain took", async () => {
+    const chainBefore = (await burnOf(""))?.wei ?? 0n;
+    const paid = await payment();
+    const { body } = await paid.settle();
+    expect(body).toMatchObject({ success: true });
+    await expectAtRest(world);
+    const wei = await gasOf(body.transaction);
+    expect(await burnOf(paid.resource.id)).toEqual({ wei, wasted: 0n, items: 1 });
+    expect((await burnOf(""))?.wei).toBe(chainBefore + wei);
+    expect(await payerGasOf(paid.payer)).toEqual({
+      wei,
+      wasted_wei: 0n,
+      failures: 0,
+      has_paid: true,
+      rests: false,
+    });
+    // and the books know of the same gas
+    const [booked] = await world.database.query<{ amount: string }>(
+      `SELECT transfer.amount FROM ledger_transfer AS transfer WHERE transfer.event_key LIKE 'gas:%' ORDER BY posted_at DESC LIMIT 1`,
+    );
+    expect(BigInt(booked?.amount ?? 0)).toBe(wei);
+    expect(await ledgerOf(world.database, body.extra.paymentId)).toEqual([
+      "pending net treasury → available 9950",
+      "pending fee treasury → fees 50",
+      "post net treasury → available 9950",
+      "post fee treasury → fees 50",
+    ]);
+  });
+
+  it("counts five-fold when it failed, in no ledger row", async () => {
+    const bad = await payment();
+    await fail(bad);
+    await until(async () => (await payerGasOf(bad.payer)) !== undefined, "its gas is booked");
+    const burned = await payerGasOf(bad.payer);
+    expect(burned).toMatchObject({ failures: 1, has_paid: false, rests: false });
+    expect(burned?.wasted_wei).toBe(burned?.wei);
+    expect(await ledgerOf(world.database, (await claimOf(world.database, bad.nonce))?.id ?? "")).toEqual([]);
+    // four times what it cost, and one more payment's worth: too little for what counts five-fold
+    const house = await houseWith({ newPayer: 5n * (burned?.wei ?? 0n) });
+    await world.dev.administer("mint", [bad.payer.address, 10_000n]);
+    await expectRefused(await payment({ payer: bad.payer }), house, "payer");
+    await expectAtRest(world);
+  });
+
+  it("is no failure of the payer where a stranger's transaction made the payment first", async () => {
+    const paid = await payment();
+    faults.set({
+      send: (real) => async (raw) => {
+        faults.clear();
+        await submitAsStranger(world, paid.signed.call);
+        return real.send(raw);
+      },
+    });
+    expect((await paid.settle()).body).toMatchObject({ success: true });
+    await expectAtRest(world);
+    const burned = await payerGasOf(paid.payer);
+    expect(burned).toMatchObject({ failures: 0, has_paid: true });
+    expect(burned?.wasted_wei).toBe(burned?.wei);
+    expect(burned?.wei).toBeGreaterThan(0n);
+  });
+});
+
+describe("a budget that is used up", () => {
+  for (const budget of ["payable", "merchant", "chain"] as const)
+    it(`of the ${budget}: verify and settle answer 429 with a time to wait, and nothing is claimed`, async () => {
+      const first = await payment();
+      expect((await first.settle()).body).toMatchObject({ success: true });
+      await until(async () => (await burnOf(first.resource.id)) !== undefined, "its gas is booked");
+      const subject = { payable: first.resource.id, merchant: merchant.id, chain: "" }[budget];
+      const { wei = 0n } = (await burnOf(subject)) ?? {};
+      const next = await payment({ resource: first.resource });
+      await expectRefused(next, await houseWith({ [budget]: wei }), budget);
+      // what is wide enough takes the very same payment
+      expect((await next.settle()).body).toMatchObject({ success: true });
+      await expectAtRest(world);
+    });
+
+  it("of a new payer: of many at once only so many are claimed as there is room for, and those settle", async () => {
+    const { wei = 0n, items = 1 } = (await burnOf("")) ?? {};
+    const each = wei / BigInt(items);
+    const house = await houseWith({ newPayer: 3n * each + each / 2n });
+    const payer = await newPayer(world.dev);
+    const resource = await merchant.register();
+    const all = await Promise.all(Array.from({ length: 12 }, () => payment({ payer, resource })));
+    const answers = await Promise.all(all.map((each) => each.settle({}, house.baseUrl)));
+    const settled = answers.filter(({ body }) => body.success === true);
+    expect(settled.length).toBeGreaterThan(0);
+    expect(settled.length).toBeLessThanOrEqual(3);
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused).toHaveLength(12 - settled.length);
+    for (const { body } of refused) expect(body).toMatchObject({ budget: "payer" });
+    await expectAtRest(world);
+    const claims = await Promise.all(all.map(({ nonce }) => claimOf(world.database, nonce)));
+    expect(claims.filter((claim) => claim !== null)).toHaveLength(settled.length);
+  });
+
+  it("refuses no payment that a stranger has made already: no gas is needed for it", async () => {
+    const house = await houseWith({ chain: 1n });
+    const paid = await payment();
+    await submitAsStranger(world, paid.signed.call);
+    expect((await paid.settle({}, house.baseUrl)).body).toMatchObject({ success: true });
+    await expectAtRest(world);
+  });
+
+  it("does not stand in the way of asking again for a payment that is under way or done", async () => {
+    const id = { "Idempotency-Key": "a settle that is repeated" };
+    const paid = await payment();
+    expect((await paid.settle(id)).body).toMatchObject({ success: true });
+    const house = await houseWith({ chain: 1n });
+    expect(await paid.settle(id, house.baseUrl)).toMatchObject({ status: 200, body: { success: true } });
+    expect(await paid.settle({}, house.baseUrl)).toMatchObject({ status: 409 });
+  });
+});
+
+describe("a payer whose payments fail", () => {
+  it("rests for an hour after the third, on every process, and pays again when the hour is over", async () => {
+    const payer = await newPayer(world.dev, 0n);
+    for (const failures of [1, 2, 3]) {
+      await world.dev.administer("mint", [payer.address, 10_000n]);
+      await fail(await payment({ payer }));
+      await until(
+        async () => (await payerGasOf(payer))?.failures === failures,
+        `failure ${failures} is booked`,
+      );
+    }
+    expect(await payerGasOf(payer)).toMatchObject({ rests: true });
+    await world.dev.administer("mint", [payer.address, 10_000n]);
+    const next = await payment({ payer });
+    await expectRefused(next, await houseWith({}), "rest");
+    // when the hour is over
+    await world.database.query(
+      "UPDATE payer_gas SET since = since - interval '1 hour', rest_until = rest_until - interval '1 hour' WHERE payer = decode($1, 'hex')",
+      [payer.address.slice(2)],
+    );
+    expect((await next.settle()).body).toMatchObject({ success: true });
+    await until(async () => (await payerGasOf(payer))?.has_paid === true, "its gas is booked");
+    expect(await payerGasOf(payer)).toMatchObject({ failures: 0, rests: false });
+    expect(await stateOf(world.database, next.nonce)).not.toBe("failed-watch");
+    await expectAtRest(world);
+  });
+});
+
+describe("an agent URL", () => {
+  it("answers 429 with a time to wait, not that the outcome is unknown", async () => {
+    const house = await houseWith({ chain: 1n });
+    const { id } = await projectPayable(world, merchant.id, { kind: "invoice" });
+    const url = `${house.baseUrl}/x402/payables/${id}`;
+    const toBase64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64");
+    const challenge = (await fetch(url)).headers.get("payment-required") ?? "";
+    const payer = await newPayer(world.dev);
+    const signed = await signRequired(payer, JSON.parse(Buffer.from(challenge, "base64").toString()));
+    const answer = await fetch(url, { headers: { "PAYMENT-SIGNATURE": toBase64(signed) } });
+    expect(answer.status).toBe(429);
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await answer.json()).toMatchObject({ code: "rate_limited", budget: "chain" });
+    expect(await world.database.query("SELECT 1 FROM claim WHERE payable_id = $1", [id])).toEqual([]);
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { gasBudgetsOf } from "../../../../facilitator/chain/gas-budgets.ts";
+import {
+  type Account,
+  exhausted,
+  newPayer,
+  payerLimit,
+} from "../../../../facilitator/settlement/budget/policy.ts";
+
+const account = (given: Partial<Account>): Account => ({
+  budget: "payer",
+  limit: 1_000n,
+  burn: { wei: 0n, secondsLeft: 0 },
+  open: 0,
+  ...given,
+});
+
+describe("a budget", () => {
+  it("has room to its last wei, and none beyond", () => {
+    const burn = { wei: 900n, secondsLeft: 60 };
+    expect(exhausted([account({ burn })], 100n)).toBeNull();
+    expect(exhausted([account({ burn })], 101n)).toEqual({ budget: "payer", retryAfterSeconds: 60 });
+  });
+
+  it("counts what is under way, and then says to come back soon", () => {
+    expect(exhausted([account({ open: 9 })], 100n)).toBeNull();
+    expect(exhausted([account({ open: 10 })], 100n)).toEqual({ budget: "payer", retryAfterSeconds: 5 });
+  });
+
+  it("never asks to wait for no time", () => {
+    const burn = { wei: 1_000n, secondsLeft: 0 };
+    expect(exhausted([account({ burn })], 1n)).toMatchObject({ retryAfterSeconds: 1 });
+  });
+
+  it("is told by the first that is used up", () => {
+    const used = { burn: { wei: 1_000n, secondsLeft: 9 } };
+    const accounts = [
+      account({}),
+      account({ budget: "merchant", ...used }),
+      account({ budget: "chain", ...used }),
+    ];
+    expect(exhausted(accounts, 1n)).toMatchObject({ budget: "merchant" });
+  });
+});
+
+describe("a payer", () => {
+  const budgets = gasBudgetsOf({ maxFeePerGasCap: 5_000_000_000n, isLocal: false });
+
+  it("starts small, has more once it has paid, and is small again while it has failed", () => {
+    expect(payerLimit(budgets, newPayer)).toBe(budgets.newPayer);
+    expect(payerLimit(budgets, { ...newPayer, hasPaid: true })).toBe(budgets.payer);
+    expect(payerLimit(budgets, { ...newPayer, hasPaid: true, failures: 1 })).toBe(budgets.newPayer);
+    expect(budgets.newPayer).toBeLessThan(budgets.payer);
+  });
+});
+
+describe("the budgets of a chain", () => {
+  it("are those that are given; the others follow its fee cap", () => {
+    const usual = gasBudgetsOf({ maxFeePerGasCap: 5_000_000_000n, isLocal: false });
+    expect(gasBudgetsOf({ maxFeePerGasCap: 5_000_000_000n, isLocal: false }, { payable: 7n })).toEqual({
+      ...usual,
+      payable: 7n,
+    });
+    expect(gasBudgetsOf({ maxFeePerGasCap: 10_000_000_000n, isLocal: false }).chain).toBe(2n * usual.chain);
+  });
+
+  it("are a hundred times as wide where gas costs nothing", () => {
+    const fee = { maxFeePerGasCap: 5_000_000_000n };
+    expect(gasBudgetsOf({ ...fee, isLocal: true }).newPayer).toBe(
+      100n * gasBudgetsOf({ ...fee, isLocal: false }).newPayer,
+    );
+  });
+});
