@@ -29,7 +29,7 @@ const methods = [
 const named = (args: unknown, n: number): unknown => {
   if (typeof args !== "object" || args === null || Array.isArray(args)) return args;
   const members = args as Readonly<Record<string, unknown>>;
-  return "id" in members ? { ...members, id: `{id:${n}}` } : args;
+  return "id" in members ? { ...members, id: `{any:${n}}` } : args;
 };
 
 /** By the name that the report gives them. */

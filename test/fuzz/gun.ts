@@ -2,6 +2,7 @@
 import { performance } from "node:perf_hooks";
 import fc from "fast-check";
 import { errors, Pool } from "undici";
+import { KnownIds } from "./ids.ts";
 import { type Answer, fault } from "./judge.ts";
 import type { Shot } from "./shot.ts";
 
@@ -13,11 +14,18 @@ export interface Found {
   readonly answer: string;
 }
 
+export interface RouteTally {
+  /** How often, by status. */
+  readonly statuses: Map<string, number>;
+  /** All answers together, and the slowest. */
+  ms: number;
+  slowestMs: number;
+}
+
 export interface Tally {
   readonly requests: number;
   readonly seconds: number;
-  /** Route → status → how often. */
-  readonly routes: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  readonly routes: ReadonlyMap<string, RouteTally>;
   readonly found: readonly Found[];
 }
 
@@ -35,8 +43,6 @@ export interface Volley {
 const perRound = 25;
 const patientMs = 60_000;
 const answerBytes = 65_536;
-const idPattern = /"id":"((?:[a-z0-9]+)_[0-9A-Z]{26})"/g;
-const keptIds = 2_000;
 
 /** All routes in turn, so many shots of each; the same seed makes the same shots. Answers give the ids of later ones. */
 export async function fire(volley: Volley): Promise<Tally> {
@@ -46,40 +52,34 @@ export async function fire(volley: Volley): Promise<Tally> {
     headersTimeout: patientMs,
     bodyTimeout: patientMs,
   });
-  const routes = new Map<string, Map<string, number>>();
+  const routes = new Map<string, RouteTally>();
   const found: Found[] = [];
-  const ids: string[] = [];
+  const ids = new KnownIds(spared);
   const began = performance.now();
   const isOver = () => performance.now() - began > seconds * 1_000;
   let fired = 0;
 
-  function note(shot: Shot, status: string): void {
-    const tally = routes.get(shot.route) ?? new Map<string, number>();
-    tally.set(status, (tally.get(status) ?? 0) + 1);
+  function note(shot: Shot, status: string, since: number): void {
+    const ms = performance.now() - since;
+    const tally = routes.get(shot.route) ?? { statuses: new Map<string, number>(), ms: 0, slowestMs: 0 };
+    tally.statuses.set(status, (tally.statuses.get(status) ?? 0) + 1);
+    tally.ms += ms;
+    tally.slowestMs = Math.max(tally.slowestMs, ms);
     routes.set(shot.route, tally);
   }
-  function learn(text: string): void {
-    for (const [, id = ""] of text.matchAll(idPattern)) {
-      if (spared.has(id)) continue;
-      if (ids.length < keptIds) ids.push(id);
-      else ids[fired % keptIds] = id;
-    }
-  }
-  const filled = (text: string) =>
-    text.replace(/\{id:(\d+)\}/g, (_, n) => ids[Number(n) % Math.max(ids.length, 1)] ?? "none");
-
   async function one(shot: Shot): Promise<void> {
     fired += 1;
-    const path = filled(shot.path);
-    const body = typeof shot.body === "string" ? filled(shot.body) : shot.body;
+    const since = performance.now();
+    const path = ids.fill(shot.path);
+    const body = typeof shot.body === "string" ? ids.fill(shot.body) : shot.body;
     try {
       const answer = await ask(pool, { ...shot, path, body });
-      note(shot, String(answer.status));
+      note(shot, String(answer.status), since);
       const wrong = fault(shot, answer);
       if (wrong !== null) found.push(finding({ ...shot, path, body }, answer, wrong));
-      else if (answer.status < 300) learn(answer.text);
+      else if (answer.status < 300) ids.learn(answer.text);
     } catch (error) {
-      note(shot, error instanceof errors.InvalidArgumentError ? "not sendable" : "no answer");
+      note(shot, error instanceof errors.InvalidArgumentError ? "not sendable" : "no answer", since);
       if (error instanceof errors.InvalidArgumentError) return;
       const answer = { status: 0, type: "", text: String(error) };
       found.push(finding({ ...shot, path, body }, answer, "no answer"));

@@ -10,3 +10,37 @@ export async function idsOf(baseUrl: string, { secret, foreign }: Keys): Promise
   }
   return new Set(ids);
 }
+
+const idPattern = /"id":"(([a-z0-9]+)_[0-9A-Z]{26})"/g;
+const placePattern = /\{([a-z0-9]+):(\d+)\}/g;
+const keptOfAKind = 200;
+
+/** Ids that answers told, the latest of each kind, for the requests that come after. */
+export class KnownIds {
+  readonly #byPrefix = new Map<string, string[]>();
+  readonly #spared: ReadonlySet<string>;
+
+  constructor(spared: ReadonlySet<string>) {
+    this.#spared = spared;
+  }
+
+  learn(text: string): void {
+    for (const [, id = "", prefix = ""] of text.matchAll(idPattern)) {
+      if (!this.#spared.has(id)) for (const kind of [prefix, "any"]) this.#keep(kind, id);
+    }
+  }
+
+  #keep(kind: string, id: string): void {
+    const known = this.#byPrefix.get(kind) ?? [];
+    this.#byPrefix.set(kind, known);
+    if (known.push(id) > keptOfAKind) known.shift();
+  }
+
+  /** Puts an id in place of each `{pi:7}`; `none` where none of the kind is known. */
+  fill(text: string): string {
+    return text.replace(placePattern, (_, prefix: string, n: string) => {
+      const known = this.#byPrefix.get(prefix) ?? [];
+      return known[Number(n) % Math.max(known.length, 1)] ?? "none";
+    });
+  }
+}

@@ -89,7 +89,7 @@ export async function fireRaw(
   return answers;
 }
 
-const quietMs = 300;
+const quietMs = 1_000;
 
 /** What came back first: its status, "nothing" where the server waits for more or hangs up. */
 async function exchange(baseUrl: string, bytes: string): Promise<string> {

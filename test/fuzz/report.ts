@@ -3,10 +3,11 @@ import type { Found, Tally } from "./gun.ts";
 
 export function tallyText({ requests, seconds, routes, found }: Tally): string {
   const rate = (count: number) => (count / seconds).toFixed(1);
-  const lines = [...routes].sort().map(([route, statuses]) => {
+  const lines = [...routes].sort().map(([route, { statuses, ms, slowestMs }]) => {
     const all = [...statuses.values()].reduce((sum, count) => sum + count, 0);
     const told = [...statuses].sort().map(([status, count]) => `${status}: ${count}`);
-    return `${route}  ${all} (${rate(all)}/s)  ${told.join(", ")}`;
+    const pace = `${(ms / all).toFixed(0)} ms, slowest ${slowestMs.toFixed(0)} ms`;
+    return `${route}  ${all} (${rate(all)}/s, ${pace})  ${told.join(", ")}`;
   });
   return [
     ...lines,

@@ -84,29 +84,55 @@ function written(type: string, value: unknown): string {
   return new URLSearchParams(members.map(([name, each]) => [name, String(each).toWellFormed()])).toString();
 }
 
-/** Ids that were told, ids of nobody, and what is no id. */
-const ids = fc.oneof(
-  { weight: 8, arbitrary: fc.nat(1_000_000).map((n) => `{id:${n}}`) },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom(
-      "pi_01K2C0Z0000000000000000000",
-      "inv_00000000000000000000000000",
-      "x402r_01K2C0Z0000000000000000000",
-      "%00",
-      "%2F..%2F",
-      "%E0%A4%A",
-      "..%2f..%2fv1",
-      "a".repeat(3_000),
-      "%F0%9F%92%B8",
-      "'%20OR%201=1--",
-    ),
-  },
-  { weight: 1, arbitrary: nastyText.map((text) => encodeURIComponent(text.toWellFormed()).slice(0, 3_000)) },
+/** The prefix of the ids that a path takes, by the word before them. */
+const prefixes: Readonly<Record<string, string>> = {
+  "api-keys": "key",
+  customers: "cus",
+  products: "prod",
+  resources: "x402r",
+  "payment-intents": "pi",
+  payments: "pi",
+  checkout: "pi",
+  refunds: "re",
+  "payment-links": "plink",
+  invoices: "inv",
+  subscriptions: "sub",
+  "payout-addresses": "pad",
+  payouts: "po",
+  "webhook-endpoints": "whe",
+  "webhook-deliveries": "whd",
+  events: "evt",
+  settlements: "stl",
+};
+
+const strangeIds = fc.oneof(
+  fc.constantFrom(
+    "pi_01K2C0Z0000000000000000000",
+    "inv_00000000000000000000000000",
+    "x402r_01K2C0Z0000000000000000000",
+    "%00",
+    "%2F..%2F",
+    "%E0%A4%A",
+    "..%2f..%2fv1",
+    "a".repeat(3_000),
+    "%F0%9F%92%B8",
+    "'%20OR%201=1--",
+  ),
+  nastyText.map((text) => encodeURIComponent(text.toWellFormed()).slice(0, 3_000)),
 );
 
+/** Ids that were told, of the right kind and of others, and what is no id. */
+function idsFor(path: string): fc.Arbitrary<string> {
+  const prefix = prefixes[/([\w-]+)\/\{/.exec(path)?.[1] ?? ""] ?? "any";
+  return fc.oneof(
+    { weight: 10, arbitrary: fc.nat(1_000_000).map((n) => `{${prefix}:${n}}`) },
+    { weight: 1, arbitrary: fc.nat(1_000_000).map((n) => `{any:${n}}`) },
+    { weight: 2, arbitrary: strangeIds },
+  );
+}
+
 function pathsOf(path: string): fc.Arbitrary<string> {
-  const filled = ids.map((id) => path.replace(/\{\w+\}/, () => id));
+  const filled = idsFor(path).map((id) => path.replace(/\{\w+\}/, () => id));
   const odd = fc
     .tuple(filled, fc.constantFrom("/", "//", "/.", "/%2e%2e/", ";x=1", "%00", "%", ".json", "?", "#x"))
     .map(([at, tail]) => `${at}${tail}`);

@@ -37,6 +37,19 @@ const meanings: Readonly<Record<string, readonly string[]>> = {
   countryCode: ["PT", "DE", "US"],
   scheme: ["exact"],
   timezone: ["Europe/Lisbon", "UTC"],
+  sku: ["tea", "cup", "pot", "tray"],
+  address: [`0x${"5e".repeat(20)}`, `0x${"5f".repeat(20)}`],
+};
+/** Members that hold the id of something, by the prefix of such ids. The id of one that is there is filled in later. */
+const references: Readonly<Record<string, string>> = {
+  productId: "prod",
+  customerId: "cus",
+  paymentId: "pi",
+  payoutAddressId: "pad",
+  destination: "pad",
+  subscriptionId: "sub",
+  invoiceId: "inv",
+  eventId: "evt",
 };
 const dates = ["2026-08-11", "2026-08-11T09:30:00.000Z", "2027-01-31T00:00:00+02:00"];
 const deepest = 6;
@@ -88,19 +101,31 @@ function object(
   within: (inner: Schema, as?: string) => fc.Arbitrary<unknown>,
 ): fc.Arbitrary<unknown> {
   const members = Object.entries(properties).map(([key, inner]) => [key, within(inner, key)] as const);
-  if (members.length > 0)
-    return fc.record(Object.fromEntries(members), {
-      requiredKeys: required.filter((key) => key in properties),
-    });
+  if (members.length > 0) return someOf(Object.fromEntries(members), required);
   if (!additionalProperties) return fc.constant({});
   const inner = additionalProperties === true ? {} : additionalProperties;
   return fc.dictionary(fc.string({ minLength: 1, maxLength: 8 }), within(inner), { maxKeys: 3 });
+}
+
+/** What is required and at most two members more: one of many that is wrong would hide the others. */
+function someOf(
+  members: Readonly<Record<string, fc.Arbitrary<unknown>>>,
+  required: readonly string[],
+): fc.Arbitrary<unknown> {
+  const optional = Object.keys(members).filter((key) => !required.includes(key));
+  return fc
+    .tuple(fc.record(members), fc.subarray(optional, { maxLength: Math.min(2, optional.length) }))
+    .map(([all, more]) =>
+      Object.fromEntries(Object.entries(all).filter(([key]) => required.includes(key) || more.includes(key))),
+    );
 }
 
 function text(schema: Schema, name: string): fc.Arbitrary<string> {
   const { pattern, format, example, minLength = 0, maxLength = 40 } = schema;
   const meaning = meanings[name];
   if (meaning) return fc.constantFrom(...meaning);
+  const prefix = references[name];
+  if (prefix) return fc.nat(1_000).map((n) => `{${prefix}:${n}}`);
   if (format === "date" || format === "date-time") return fc.constantFrom(...dates);
   if (typeof example === "string") return fc.constant(example);
   if (pattern) return fc.stringMatching(new RegExp(pattern, pattern.includes("\\p{") ? "u" : ""));

@@ -7,7 +7,7 @@ export interface Shot {
   /** The route as the document names it. */
   readonly route: string;
   readonly method: string;
-  /** Path and query; `{id:n}` is filled in with an id that an earlier answer gave. */
+  /** Path and query; `{pi:7}` is filled in with an id of that prefix that an earlier answer gave. */
   readonly path: string;
   /** Names and values in turn, so that one name may come twice. */
   readonly headers: readonly string[];
