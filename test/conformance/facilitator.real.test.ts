@@ -1,5 +1,5 @@
 /** The eight rules and the attacks, run against ours; and against facilitators that must be found wanting. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { freshDatabase, type TestDatabase } from "../support/db.ts";
 import { type DevChain, startDevChain } from "../support/dev-chain.ts";
 import { newMerchant, type RunningHouse, startHouse } from "../support/house.ts";
@@ -11,6 +11,8 @@ import type { Offer } from "./facilitator/payment.ts";
 import { report, violations } from "./facilitator/report.ts";
 import { rules } from "./facilitator/rules/index.ts";
 import { startStub } from "./facilitator/stubs.ts";
+
+vi.setConfig({ testTimeout: 300_000 });
 
 let dev: DevChain;
 let node: LyingNode;

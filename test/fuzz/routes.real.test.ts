@@ -1,5 +1,5 @@
 /** A little of `npm run fuzz`, in every run of the tests: every route and tool is tried, and the books stay right. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { newMerchant, startWorld } from "../support/house.ts";
 import { expectAtRest } from "../support/scene.ts";
 import { agentShots } from "./agents.ts";
@@ -10,6 +10,8 @@ import { kinds } from "./report.ts";
 import { type OpenApi, routeShots } from "./routes.ts";
 import type { Keys } from "./shot.ts";
 import { toolsOf } from "./tools.ts";
+
+vi.setConfig({ testTimeout: 300_000 });
 
 let world: Awaited<ReturnType<typeof startWorld>>;
 let keys: Keys;

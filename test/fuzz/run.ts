@@ -24,6 +24,7 @@ const usage = `npm run fuzz [-- options]
   --seed N         the same seed makes the same requests; default 1
   --concurrency N  at once, default 24
   --raw N          broken requests, byte by byte, on connections of their own; default 500
+  --port N         of the service; a free one when left out
   --only TEXT      routes whose name holds it`;
 
 const { values } = parseArgs({
@@ -33,6 +34,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     concurrency: { type: "string", default: "24" },
     raw: { type: "string", default: "500" },
+    port: { type: "string" },
     only: { type: "string", default: "" },
     help: { type: "boolean", default: false },
   },
@@ -48,12 +50,12 @@ async function startDeployment() {
     for (const dir of [...(await twins(dataDir)), dataDir]) await rm(dir, { recursive: true, force: true });
   });
   await chmod(dataDir, 0o755); // or a part that runs as another user cannot work in it
-  const port = await freePort();
+  const port = Number(values.port ?? (await freePort()));
   const env = { FAREBOX_DATA: dataDir, PORT: String(port), FAREBOX_RATE_LIMITS: "off", LOG_LEVEL: "error" };
   const logFile = join(dataDir, "service.log");
   const readyUrl = `http://127.0.0.1:${port}/health/ready`;
   const options = { name: "farebox", args: ["src/main.ts"], env, readyUrl, logFile, home: dataDir };
-  const child = await startChild({ ...options, readyWithinMs: 120_000 });
+  const child = await startChild({ ...options, readyWithinMs: 600_000 });
   stops.push(child.stop);
   const cli = async (...args: readonly string[]) => {
     const run = promisify(execFile)(process.execPath, ["--import", "tsx", "src/cli.ts", ...args], {

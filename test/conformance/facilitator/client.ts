@@ -1,4 +1,5 @@
 /** A facilitator as its callers see it: `verify` and `settle` below a base URL. */
+import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Answer {
   readonly status: number;
@@ -14,6 +15,8 @@ export interface FacilitatorClient {
 }
 
 const patientMs = 60_000;
+const outageTries = 5;
+const outagePauseMs = 500;
 
 export function facilitatorAt(baseUrl: string): FacilitatorClient {
   const base = baseUrl.replace(/\/+$/, "");
@@ -26,9 +29,17 @@ export function facilitatorAt(baseUrl: string): FacilitatorClient {
     });
     return { status: response.status, body: asObject(await response.text()) };
   };
+  /** "We cannot say just now" is no verdict: the facilitator is asked again. */
+  const ask = async (verb: string, body: unknown): Promise<Answer> => {
+    for (let tries = 1; ; tries += 1) {
+      const answer = await post(verb, body);
+      if (!isOutage(answer) || tries === outageTries) return answer;
+      await sleep(outagePauseMs);
+    }
+  };
   return {
-    verify: (body) => post("verify", body),
-    settle: (body) => post("settle", body),
+    verify: (body) => ask("verify", body),
+    settle: (body) => ask("settle", body),
     async signers() {
       const response = await fetch(`${base}/supported`, { signal: AbortSignal.timeout(patientMs) });
       const { signers = {} } = (await response.json()) as { signers?: Record<string, readonly string[]> };
@@ -46,6 +57,10 @@ function asObject(text: string): Answer["body"] {
   }
 }
 
+const isOutage = ({ status, body }: Answer) =>
+  status === 503 ||
+  body?.invalidReason === "unexpected_verify_error" ||
+  body?.errorReason === "unexpected_settle_error";
 export const isValid = ({ body }: Answer) => body?.isValid === true;
 export const isSuccess = ({ body }: Answer) => body?.success === true;
 export const isPending = ({ body }: Answer) => body?.errorReason === "settlement_pending";
