@@ -1,14 +1,23 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { bearer, type Keys } from "./shot.ts";
 
 /** Ids of the keys that the fuzz itself asks with: an answer tells them, and a shot must not revoke them. */
 export async function idsOf(baseUrl: string, { secret, foreign }: Keys): Promise<ReadonlySet<string>> {
   const ids: string[] = [];
-  for (const key of [secret, foreign]) {
-    const [name = "", value = ""] = bearer(key);
-    const response = await fetch(`${baseUrl}/v1/api-keys`, { headers: { [name]: value } });
-    ids.push(...((await response.json()) as readonly { id: string }[]).map(({ id }) => id));
-  }
+  for (const key of [secret, foreign]) ids.push(...(await keyIds(baseUrl, key)));
   return new Set(ids);
+}
+
+/** Asks again where a busy machine has no answer yet. */
+async function keyIds(baseUrl: string, key: string): Promise<readonly string[]> {
+  const [name = "", value = ""] = bearer(key);
+  for (let tries = 1; ; tries += 1) {
+    const response = await fetch(`${baseUrl}/v1/api-keys`, { headers: { [name]: value } });
+    const told = await response.text();
+    if (response.ok) return (JSON.parse(told) as readonly { id: string }[]).map(({ id }) => id);
+    if (tries === 20) throw new Error(`the keys cannot be listed: ${response.status} ${told}`);
+    await sleep(500);
+  }
 }
 
 const idPattern = /"id":"(([a-z0-9]+)_[0-9A-Z]{26})"/g;

@@ -71,6 +71,9 @@ export const nastyText: fc.Arbitrary<string> = nastyValue.map((value) =>
   typeof value === "string" ? value : JSON.stringify(value),
 );
 
+/** For a URL, which has no bytes for half a surrogate pair. */
+export const encoded = (text: string): string => encodeURIComponent(Buffer.from(text).toString());
+
 type Members = Readonly<Record<string, unknown>>;
 const isMembers = (value: unknown): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value);
