@@ -25,6 +25,7 @@ import type { Job } from "./http/job.ts";
 import { requestJobs } from "./http/jobs.ts";
 import { limitByAddress, limitsOf, memoryCount, noCount, rateHeaders } from "./http/limit.ts";
 import { answerNotFound } from "./http/not-found.ts";
+import { refuseNul } from "./http/nul.ts";
 import { onError } from "./http/problem.ts";
 import { requestContext } from "./http/request-id.ts";
 import { refuseInvalid } from "./http/route.ts";
@@ -236,7 +237,7 @@ export function createApi({
   mountPayments(app, { edge, facilitator });
   if (agents) mountAgentDoor(app, edge, agents);
 
-  app.use(requestContext(edge), securityHeaders(baseUrl), rateHeaders);
+  app.use(requestContext(edge), securityHeaders(baseUrl), rateHeaders, refuseNul);
   app.onError(onError);
   app.notFound(answerNotFound(app));
   for (const path of ["/x402/*", "/checkout/:id", "/openapi.json", "/errors/*"]) app.use(path, openCors);

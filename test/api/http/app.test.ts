@@ -18,6 +18,28 @@ describe("paths and methods", () => {
   });
 });
 
+describe("NUL, which no text of ours holds and no database takes", () => {
+  it.each([
+    "/v1/payouts/%00",
+    "/v1/payouts/po_%00/cancel",
+    "/x402/settlements/%00",
+    "/v1/refunds/a%00?limit=1",
+  ])("in the path %s: 404", async (path) => {
+    const response = await world().app.request(path);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ code: "not_found" });
+  });
+
+  it("in the query: 400 that names the parameter", async () => {
+    const response = await world().app.request("/v1/payments?state=paid&merchantReference=a%00b");
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      code: "validation_failed",
+      errors: [{ pointer: "/query/merchantReference", detail: expect.stringMatching(/NUL/) }],
+    });
+  });
+});
+
 describe("Accept", () => {
   it.each(["*/*", "application/*", "application/json;charset=utf-8", "text/html, */*;q=0.1", ""])(
     "%j can read an answer: the key is asked for next",
