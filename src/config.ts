@@ -213,6 +213,7 @@ const Chains = z
       confirmations: z.int().positive().optional(),
       treasury: z.string(),
       router: z.string().optional(),
+      explorer: z.string().optional(),
       assets: z.array(z.strictObject({ symbol: z.string(), contract: z.string() })).optional(),
     }),
   )

@@ -118,8 +118,8 @@ describe("the page of a payment that was seen", () => {
     const seen = payment({ state: "funds-detected", received: "10.000000", confirmations: 5 });
     const html = String(
       CheckoutPage({
-        ...{ status: presentStatus(seen, now), payment: seen, rail, offers: [], isChoosing: false },
-        ...{ problem: null, speech: speechOf("en"), assets: { style: "/a.css", script: "/a.js" } },
+        ...{ status: presentStatus(seen, now), payment: seen, rail, offers: [], refunds: [], isChoosing: false },
+        ...{ problem: null, speech: speechOf("en"), assets: { style: "/a.css", script: "/a.js" }, brand: { colour: null, logo: null } },
       }),
     );
     expect(html).toContain("5 of 12 confirmations.");
