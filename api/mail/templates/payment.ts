@@ -26,7 +26,10 @@ export function receipt({ seller, payment }: Messages["receipt"], words: Words):
   };
 }
 
-export function refundNeedsAddress({ seller, refund }: Messages["refund-needs-address"], words: Words): Content {
+export function refundNeedsAddress(
+  { seller, refund }: Messages["refund-needs-address"],
+  words: Words,
+): Content {
   return {
     subject: words.refund.claimSubject(seller.name),
     blocks: [

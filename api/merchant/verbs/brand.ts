@@ -22,13 +22,20 @@ export async function brandOf(db: Executor, merchantId: string): Promise<Brand> 
   return { colour: row?.colour ?? null, logo: row?.logo ? logoPath(row.logo) : null };
 }
 
-/** A merchant's picture; null where it has none. */
-export async function logoOf(db: Executor, merchantId: string): Promise<Hex | null> {
+/** The same for what is printed: with the picture itself. */
+export interface Letterhead {
+  readonly colour: string | null;
+  readonly png: Buffer | null;
+}
+
+/** Of a merchant that is there. */
+export async function letterheadOf(db: Executor, merchantId: string): Promise<Letterhead> {
   const [row] = await db
-    .select({ png: merchantLogo.png })
-    .from(merchantLogo)
-    .where(eq(merchantLogo.merchantId, merchantId));
-  return row?.png ?? null;
+    .select({ colour: merchant.brandColour, png: merchantLogo.png })
+    .from(merchant)
+    .leftJoin(merchantLogo, eq(merchantLogo.merchantId, merchant.id))
+    .where(eq(merchant.id, merchantId));
+  return { colour: row?.colour ?? null, png: row?.png ? toBytes(row.png) : null };
 }
 
 /** The picture of that digest, whose ever; null where there is none. */

@@ -8,7 +8,7 @@ import {
 import { type Brand, brandOf } from "../../merchant/verbs/brand.ts";
 import { offerRails, type RailOffer } from "../../payment-intent/verbs/choices.ts";
 import type { Refund } from "../../refund/schema.ts";
-import { refundsOfPayment } from "../../refund/verbs/claim.ts";
+import { refundsOfPayment } from "../../refund/verbs/open.ts";
 import { presentStatus } from "../present.ts";
 import type { CheckoutStatus, WayForm } from "../schema.ts";
 

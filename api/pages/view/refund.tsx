@@ -7,7 +7,6 @@ import type { OpenRefunds, Refund } from "../verbs/refund.ts";
 import { type Speech, wordsOf } from "../words/index.ts";
 import { chainName } from "./chains.ts";
 import { type Dressed, Page } from "./layout.tsx";
-import { Seller } from "./seller.tsx";
 import { Transaction } from "./transaction.tsx";
 
 interface RefundProps extends OpenRefunds, Dressed {
@@ -42,7 +41,7 @@ export function RefundPage(props: RefundProps) {
         data-words={JSON.stringify(wordsOf(speech.lang, told))}
       >
         <header class="stub">
-          <Seller merchant={seller} brand={brand} />
+          {brand.logo ? <img class="logo" src={brand.logo} alt="" /> : null}
           <h1>{say("refundTitle", { merchant })}</h1>
         </header>
         <div class="body stack">
@@ -54,11 +53,13 @@ export function RefundPage(props: RefundProps) {
           {refunds.length === 0 ? <p>{say("refundNone")}</p> : null}
           {waiting ? <Claim {...props} waiting={waiting} /> : null}
           <ul class="refunds">
-            {refunds.map((refund) => (
-              <li>
-                <Told refund={refund} {...props} />
-              </li>
-            ))}
+            {refunds
+              .filter((refund) => !waiting || refund.state !== "requires-destination")
+              .map((refund) => (
+                <li>
+                  <Told refund={refund} {...props} />
+                </li>
+              ))}
           </ul>
           <p>
             <a href={`/checkout/${id}`}>{say("refundPayment")}</a>

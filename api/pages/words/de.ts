@@ -155,4 +155,7 @@ export const de: Words = {
   refund_later: "Die Erstattung kann gerade nicht gesendet werden. Bitte fragen Sie {merchant}.",
   walletOther: "Das ist nicht die Wallet, mit der gezahlt wurde. Wählen Sie darin das Konto {account}.",
   walletAddress: "Schreiben Sie zuerst die Adresse.",
+  providerTitle: "Mit {provider} bezahlen",
+  providerHint:
+    "Ihre Zahlung ist dort offen; folgen Sie dem, was {merchant} Ihnen gesagt hat. Diese Seite bemerkt selbst, wenn sie ankommt.",
 };

@@ -150,5 +150,8 @@ export const en = {
   refund_later: "The refund cannot be sent right now. Please ask {merchant}.",
   walletOther: "This is not the wallet that paid. Choose the account {account} in it.",
   walletAddress: "Write the address first.",
+  providerTitle: "Pay with {provider}",
+  providerHint:
+    "Your payment is open there; follow what {merchant} told you. This page notices by itself when it arrives.",
 };
 export type Words = Readonly<Record<keyof typeof en, string>>;

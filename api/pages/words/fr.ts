@@ -153,4 +153,7 @@ export const fr: Words = {
   refund_later: "Le remboursement ne peut pas être envoyé maintenant. Demandez à {merchant}.",
   walletOther: "Ce n'est pas le portefeuille qui a payé. Choisissez-y le compte {account}.",
   walletAddress: "Écrivez d'abord l'adresse.",
+  providerTitle: "Payer avec {provider}",
+  providerHint:
+    "Votre paiement y est ouvert ; suivez ce que {merchant} vous a dit. Cette page remarque elle-même son arrivée.",
 };

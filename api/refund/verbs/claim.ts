@@ -1,100 +1,14 @@
 /** A payer says where a refund goes, at its page: whoever proves the wallet that paid may. Source: merchant-api.md §1.5, §7. */
 import { and, asc, eq } from "drizzle-orm";
-import type { Facilitator } from "#facilitator";
 import { type Address, checksum, type Hex } from "#kernel/bytes";
 import { Fault } from "#kernel/fault";
-import type { NewId } from "#kernel/id";
-import type { Database, Executor, Tx } from "#store";
-import { findPayment, type Payment } from "../../clearing/verbs/payment.ts";
+import type { Tx } from "#store";
 import { presentAmount } from "../../http/money.ts";
-import { openIntent } from "../../payment-intent/verbs/read.ts";
-import { presentRefund, type RefundRow } from "../present.ts";
-import type { Refund } from "../schema.ts";
-import { type Nonces, signInText } from "../siwe.ts";
+import { signInText } from "../siwe.ts";
 import { refund, refundClaim } from "../tables.ts";
 import { sendTo } from "./change.ts";
 import { checkDestination } from "./destination.ts";
-import { sendersOf } from "./payer.ts";
-import type { RefundDesk } from "./reserve.ts";
-
-export interface ClaimDesk {
-  readonly db: Database;
-  readonly facilitator: RefundDesk["facilitator"] & Pick<Facilitator, "isSignedBy">;
-  readonly baseUrl: string;
-  readonly nonces: Nonces;
-  readonly newId: NewId;
-  readonly now: () => Date;
-  /** Of the machine: a wallet judges by its own clock whether a message is still good. */
-  readonly machineNow: () => Date;
-}
-
-/** The refunds of a payment as its payer sees them, newest first. */
-export interface OpenRefunds {
-  readonly merchantId: string;
-  /** As the payment was made to. */
-  readonly seller: { readonly name: string; readonly city: string; readonly countryCode: string };
-  readonly refunds: readonly Refund[];
-  readonly chain: string | null;
-  /** What waits for an address; null when nothing does. */
-  readonly waiting: Waiting | null;
-}
-interface Waiting {
-  /** Of all that wait, in atomic units of the asset. */
-  readonly amount: bigint;
-  readonly asset: string;
-  /** Who paid, and so may say where it goes; null where several did: then the merchant says. */
-  readonly payer: Address | null;
-}
-
-/** Fault: `not_found`. */
-export async function openRefunds(desk: ClaimDesk, id: string): Promise<OpenRefunds> {
-  const { pool } = desk.db;
-  const payment = await paymentOf(desk, id);
-  const rows = await refundsOf(pool, payment);
-  const {
-    merchantId,
-    merchantName: name,
-    merchantCity: city,
-    merchantCountryCode: countryCode,
-  } = payment.intent;
-  return {
-    merchantId,
-    seller: { name, city, countryCode },
-    refunds: rows.map(presentRefund).reverse(),
-    chain: payment.clearing?.chain ?? null,
-    waiting: await waitingOf(desk, payment, rows),
-  };
-}
-
-/** The refunds of a payment that was read already, newest first. */
-export async function refundsOfPayment(db: Executor, payment: Payment): Promise<readonly Refund[]> {
-  return (await refundsOf(db, payment)).map(presentRefund).reverse();
-}
-
-async function paymentOf({ db }: ClaimDesk, id: string): Promise<Payment> {
-  const { merchantId } = await openIntent(db.pool, id);
-  return findPayment(db.pool, merchantId, id);
-}
-
-async function refundsOf(db: Executor, { clearing }: Payment): Promise<RefundRow[]> {
-  if (!clearing) return [];
-  const isOfIt = and(eq(refund.merchantId, clearing.merchantId), eq(refund.clearingId, clearing.id));
-  return db.select().from(refund).where(isOfIt).orderBy(asc(refund.id));
-}
-
-async function waitingOf(
-  desk: ClaimDesk,
-  { clearing }: Payment,
-  rows: readonly RefundRow[],
-): Promise<Waiting | null> {
-  const waiting = rows.filter(({ state }) => state === "requires-destination");
-  if (!clearing || waiting.length === 0) return null;
-  const [payer, another] = new Set(await sendersOf(desk, desk.db.pool, clearing));
-  const isOne = payer !== undefined && another === undefined;
-  return { amount: sumOf(waiting), asset: clearing.asset, payer: isOne ? payer : null };
-}
-
-const sumOf = (rows: readonly RefundRow[]) => rows.reduce((sum, { amount }) => sum + amount, 0n);
+import { type ClaimDesk, openRefunds, paymentOf, refundsOf, sumOf, type Waiting, waitingOf } from "./open.ts";
 
 /** How long a message may lie before it is signed and comes back. */
 const GOOD_MS = 15 * 60_000;
