@@ -64,7 +64,7 @@ function writeLines(sheet: Sheet, row: InvoiceRow): void {
     money(BigInt(unitPrice) * BigInt(quantity)),
   ]);
   sheet.heading("Lines");
-  sheet.table([6, 1, 3, 3], [["Description", "Quantity", "Unit price", "Amount"], ...lines]);
+  sheet.table([6, 2, 3, 3], [["Description", "Quantity", "Unit price", "Amount"], ...lines]);
   sheet.row("Total", money(row.total), "strong");
   if (row.paid > 0n) sheet.row("Paid so far", money(row.paid));
   if (row.state === "open" || row.state === "uncollectible")

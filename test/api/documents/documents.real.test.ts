@@ -203,7 +203,16 @@ describe("an invoice", () => {
     for (const word of [
       issued.number,
       ...Object.values(bill.buyer),
-      ...["Green tea, 100 g", "12.50 USD", "37.50 USD", "4.99 USD", "42.49 USD", "Thank you.", issued.url],
+      ...[
+        "Description Quantity Unit price Amount",
+        "Green tea, 100 g",
+        "12.50 USD",
+        "37.50 USD",
+        "4.99 USD",
+        "42.49 USD",
+        "Thank you.",
+        issued.url,
+      ],
     ])
       expect(open.text).toContain(word);
     expect(open.text).toMatch(/Amount due 42[.]49 USD/);
