@@ -31,29 +31,37 @@ export async function claimMessage(
   { id, destination }: Named,
 ): Promise<ClaimMessage | null> {
   const { waiting, chain } = await openRefunds(desk, id);
-  if (!waiting?.payer || chain === null) return null;
+  const account = waiting?.payer ?? null;
+  const chainId = chain === null ? null : chainIdOf(desk, chain);
+  if (!waiting || account === null || chain === null || chainId === null) return null;
   const issuedAt = desk.machineNow();
   const nonce = desk.nonces.make(id, issuedAt);
-  const message = messageOf(desk, { id, chain, waiting, destination, nonce, issuedAt });
+  const message = messageOf(desk, { id, account, chain, chainId, waiting, destination, nonce, issuedAt });
   return { nonce, message, expiresAt: new Date(issuedAt.getTime() + GOOD_MS) };
 }
 
+/** Null where it is not served any more: then nobody there can be asked. */
+function chainIdOf({ facilitator }: ClaimDesk, chain: string): number | null {
+  return facilitator.rails().find((rail) => rail.chain === chain)?.domain.chainId ?? null;
+}
+
 interface Terms extends Named {
+  readonly account: Address;
   readonly chain: string;
+  readonly chainId: number;
   readonly waiting: Waiting;
   readonly nonce: string;
   readonly issuedAt: Date;
 }
 
 /** Made here each time, never taken from the payer: what does not say exactly this was not signed. */
-function messageOf({ facilitator, baseUrl }: ClaimDesk, terms: Terms): string {
-  const { id, chain, waiting, destination, nonce, issuedAt } = terms;
+function messageOf({ baseUrl }: ClaimDesk, terms: Terms): string {
+  const { id, account, chain, chainId, waiting, destination, nonce, issuedAt } = terms;
   const amount = presentAmount(waiting).formatted;
-  const chainId = facilitator.rails().find((rail) => rail.chain === chain)?.domain.chainId ?? 0;
   return signInText({
     baseUrl,
     path: `/checkout/${id}/refund`,
-    account: checksum(waiting.payer ?? destination),
+    account: checksum(account),
     statement: `Send the refund of ${amount} on ${chain} to ${checksum(destination)}.`,
     chainId,
     nonce,
@@ -86,10 +94,12 @@ export async function claimRefunds(desk: ClaimDesk, claim: Claim): Promise<Claim
   if (!waiting || !payment.clearing) return "nothing-waits";
   const { chain, merchantId } = payment.clearing;
   if (waiting.payer !== claim.account) return "other-wallet";
+  const chainId = chainIdOf(desk, chain);
+  if (chainId === null) return "not-now";
   const issuedAt = desk.nonces.madeAt(claim.id, claim.nonce);
   if (!issuedAt) return "bad-signature";
   if (issuedAt.getTime() + GOOD_MS <= desk.machineNow().getTime()) return "expired";
-  const text = messageOf(desk, { ...claim, chain, waiting, issuedAt });
+  const text = messageOf(desk, { ...claim, chain, chainId, waiting, issuedAt });
   const { account, signature } = claim;
   if (!(await desk.facilitator.isSignedBy(chain, { account, text, signature }))) return "bad-signature";
   return take(desk, { ...claim, merchantId, clearingId: payment.clearing.id, text, amount: waiting.amount });
