@@ -156,6 +156,5 @@ export const de: Words = {
   walletOther: "Das ist nicht die Wallet, mit der gezahlt wurde. Wählen Sie darin das Konto {account}.",
   walletAddress: "Schreiben Sie zuerst die Adresse.",
   providerTitle: "Mit {provider} bezahlen",
-  providerHint:
-    "Ihre Zahlung ist dort offen; folgen Sie dem, was {merchant} Ihnen gesagt hat. Diese Seite bemerkt selbst, wenn sie ankommt.",
+  providerHint: "Ihre Zahlung ist dort offen; folgen Sie dem, was {merchant} Ihnen gesagt hat.",
 };

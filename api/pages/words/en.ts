@@ -151,7 +151,6 @@ export const en = {
   walletOther: "This is not the wallet that paid. Choose the account {account} in it.",
   walletAddress: "Write the address first.",
   providerTitle: "Pay with {provider}",
-  providerHint:
-    "Your payment is open there; follow what {merchant} told you. This page notices by itself when it arrives.",
+  providerHint: "Your payment is open there; follow what {merchant} told you.",
 };
 export type Words = Readonly<Record<keyof typeof en, string>>;

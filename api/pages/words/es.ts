@@ -151,6 +151,5 @@ export const es: Words = {
   walletOther: "Esta no es la cartera que pagó. Elija en ella la cuenta {account}.",
   walletAddress: "Escriba primero la dirección.",
   providerTitle: "Pagar con {provider}",
-  providerHint:
-    "Su pago está abierto allí; siga lo que {merchant} le dijo. Esta página nota por sí misma cuándo llega.",
+  providerHint: "Su pago está abierto allí; siga lo que {merchant} le dijo.",
 };

@@ -154,6 +154,5 @@ export const fr: Words = {
   walletOther: "Ce n'est pas le portefeuille qui a payé. Choisissez-y le compte {account}.",
   walletAddress: "Écrivez d'abord l'adresse.",
   providerTitle: "Payer avec {provider}",
-  providerHint:
-    "Votre paiement y est ouvert ; suivez ce que {merchant} vous a dit. Cette page remarque elle-même son arrivée.",
+  providerHint: "Votre paiement y est ouvert ; suivez ce que {merchant} vous a dit.",
 };
