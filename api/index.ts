@@ -63,6 +63,7 @@ import { ExecutionPath } from "./rate/schema.ts";
 import type { Pricing } from "./rate/verbs.ts";
 import { refundHearer, refundLoop } from "./refund/loop.ts";
 import { refundRoutes } from "./refund/routes.ts";
+import { noncesOf } from "./refund/siwe.ts";
 import { resourceJobs } from "./resource/jobs.ts";
 import { resourceRoutes } from "./resource/routes.ts";
 import { subscriptionHearer, subscriptionLoops } from "./subscription/loop.ts";
@@ -273,7 +274,11 @@ export function createApi({
   app.openapiRoutes([payableIndex({ facilitator })] as const);
   mountAgentUrl(app, { facilitator, baseUrl, derive: linkIntents(intentDesk) });
   mountDocuments(app, { facilitator, baseUrl });
-  const pages = mountPages(app, { clearing, intents: intentDesk, invoices, edge, baseUrl, clock });
+  const refunds = {
+    ...{ db, facilitator, baseUrl, newId, now, machineNow: () => clock.now() },
+    nonces: noncesOf(masterSecret, systemRandom),
+  };
+  const pages = mountPages(app, { clearing, intents: intentDesk, invoices, refunds, edge, baseUrl, clock });
   describePayments(app);
   describeAgentUrl(app);
   mountProofKey(app, documents);

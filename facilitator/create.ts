@@ -3,6 +3,7 @@ import { type Address, checksum } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
 import { assert } from "#kernel/fault";
 import { type outbox, type Tx, toBytesArray } from "#store";
+import type { Chain } from "./chain/port.ts";
 import type { Facilitator, Quote, RailFacts, Supported } from "./door.ts";
 import { discoverPayables } from "./payable/discover.ts";
 import { findPayables } from "./payable/find.ts";
@@ -34,6 +35,7 @@ import { readmit } from "./settlement/readmit.ts";
 import { settle } from "./settlement/settle.ts";
 import type { Settling } from "./settlement/settling.ts";
 import { firstSightMemory, verdictCache } from "./settlement/short-memory.ts";
+import { isSignedBy } from "./settlement/signed-text.ts";
 import { settlementStatus } from "./settlement/status.ts";
 import { chainTransfer, observer } from "./settlement/tables.ts";
 import { type Verifying, verify } from "./settlement/verify.ts";
@@ -203,6 +205,7 @@ function doorOf(
     assess,
     tidy: () => forgetOldPayers(engine.loopDb),
     hasCode: (slug, account) => hasCode(engine, slug, account),
+    isSignedBy: (slug, signed) => isSignedBy(chainOf(engine, slug), signed),
     payments: (by) => readPayments(engine, by),
     deposits: {
       open: (tx, order) => openOrder(engine, tx, order),
@@ -219,12 +222,16 @@ function doorOf(
   };
 }
 
-async function hasCode({ chains }: Engine, slug: string, account: Address): Promise<boolean> {
-  const open = [...chains.values()].find(({ chain }) => chain.row.slug === slug);
-  assert(open, `chain ${slug} is not served`);
-  const [answer] = await open.chain.haveCode([account]);
+async function hasCode(engine: Engine, slug: string, account: Address): Promise<boolean> {
+  const [answer] = await chainOf(engine, slug).haveCode([account]);
   assert(answer !== undefined, "the chain left an account out");
   return answer;
+}
+
+function chainOf({ chains }: Engine, slug: string): Chain {
+  const open = [...chains.values()].find(({ chain }) => chain.row.slug === slug);
+  assert(open, `chain ${slug} is not served`);
+  return open.chain;
 }
 
 function offeredRails(engine: Engine): readonly OfferedRail[] {
@@ -238,6 +245,7 @@ function railFacts({ chain, rail }: OfferedRail): RailFacts {
     chain: chain.slug,
     network: chain.network,
     v1Name: chain.v1Name,
+    explorer: chain.explorer,
     asset: rail.token.symbol,
     contract: checksum(rail.token.contract),
     decimals: rail.token.decimals,

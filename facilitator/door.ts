@@ -11,6 +11,7 @@ import type { PayableState } from "./settlement/offer.ts";
 import type { OutgoingOrder, OutgoingStatus } from "./settlement/outgoing.ts";
 import type { PaymentView } from "./settlement/payments.ts";
 import type { PaymentRequest, SettleAnswer, SettlementStatus, VerifyAnswer } from "./settlement/request.ts";
+import type { SignedText } from "./settlement/signed-text.ts";
 
 /** A payable with its options priced now. */
 export interface Quote {
@@ -32,6 +33,8 @@ export interface RailFacts {
   readonly chain: string;
   readonly network: `eip155:${number}`;
   readonly v1Name: string | null;
+  /** Where people look up its transactions, at `/tx/{hash}`; null where there is no such page. */
+  readonly explorer: string | null;
   readonly asset: string;
   readonly contract: string;
   readonly decimals: number;
@@ -127,6 +130,9 @@ export interface Facilitator {
   /** Whether a contract stands at an address of a chain (its slug). Asks the chain: never inside a transaction. Fault:
    *  `chain_unavailable`. */
   hasCode(chain: string, account: Address): Promise<boolean>;
+  /** Whether an account of a chain (its slug) signed a text: by its key, or by the word of the contract that stands there
+   *  (ERC-1271). Asks the chain: never inside a transaction. Fault: `chain_unavailable`. */
+  isSignedBy(chain: string, signed: SignedText): Promise<boolean>;
   /** Payments by authorization, of all merchants, by their ids, or by payables that can be paid once (all attempts at one);
    *  unknown ids are left out. */
   payments(

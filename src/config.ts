@@ -227,6 +227,7 @@ const Chains = z
       gasBudgets: z
         .strictObject({ payer: Wei, newPayer: Wei, payable: Wei, merchant: Wei, chain: Wei })
         .optional(),
+      explorer: z.string().optional(),
       assets: z.array(z.strictObject({ symbol: z.string(), contract: z.string() })).optional(),
     }),
   )

@@ -1,7 +1,7 @@
 import { presentAmount } from "../http/money.ts";
 import { type InvoiceState, outstandingOf } from "../invoice/state.ts";
 import { type InvoiceRow, invoiceUrl } from "../invoice/verbs/read.ts";
-import { openSheet, type Sheet } from "./page.ts";
+import { type Drawn, openSheet, type Sheet } from "./page.ts";
 import { day, merchantLine } from "./words.ts";
 
 const stamps: Readonly<
@@ -18,10 +18,10 @@ const stamps: Readonly<
  *  §7. */
 export function invoicePdf(
   row: InvoiceRow,
-  { baseUrl, isForBuyer }: { readonly baseUrl: string; readonly isForBuyer: boolean },
+  { baseUrl, head, isForBuyer }: Drawn & { readonly isForBuyer: boolean },
 ): Promise<Uint8Array> {
   const name = row.number ?? row.id;
-  const sheet = openSheet({ title: `Invoice ${name}`, at: row.issuedAt ?? row.createdAt });
+  const sheet = openSheet({ title: `Invoice ${name}`, at: row.issuedAt ?? row.createdAt, head });
   const stamp = stamps[row.state];
   if (stamp) sheet.stamp(stamp.word, stamp.mood);
   sheet.title("Invoice", merchantLine(row));
@@ -64,7 +64,7 @@ function writeLines(sheet: Sheet, row: InvoiceRow): void {
     money(BigInt(unitPrice) * BigInt(quantity)),
   ]);
   sheet.heading("Lines");
-  sheet.table([6, 1, 3, 3], [["Description", "Quantity", "Unit price", "Amount"], ...lines]);
+  sheet.table([6, 2, 3, 3], [["Description", "Quantity", "Unit price", "Amount"], ...lines]);
   sheet.row("Total", money(row.total), "strong");
   if (row.paid > 0n) sheet.row("Paid so far", money(row.paid));
   if (row.state === "open" || row.state === "uncollectible")

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import PDFDocument from "pdfkit";
 import { create as createCode } from "qrcode";
 import { cleanText } from "#kernel/text";
+import type { Letterhead } from "../merchant/verbs/brand.ts";
 
 const resolve = createRequire(import.meta.url).resolve;
 const fonts = {
@@ -36,8 +37,20 @@ export interface Sheet {
   end(): Promise<Uint8Array>;
 }
 
-/** `at` is the day of the record: a document says nothing of the moment it was drawn. */
-export function openSheet({ title, at }: { readonly title: string; readonly at: Date }): Sheet {
+/** What a document needs besides its record. */
+export interface Drawn {
+  readonly baseUrl: string;
+  readonly head: Letterhead;
+}
+
+interface SheetOptions {
+  readonly title: string;
+  /** The day of the record: a document says nothing of the moment it was drawn. */
+  readonly at: Date;
+  readonly head: Letterhead;
+}
+
+export function openSheet({ title, at, head }: SheetOptions): Sheet {
   const doc = new PDFDocument({
     size: "A4",
     margin: MARGIN,
@@ -52,6 +65,7 @@ export function openSheet({ title, at }: { readonly title: string; readonly at: 
     doc.on("end", () => done(Buffer.concat(chunks)));
     doc.on("error", failed);
   });
+  drawHead(doc, head);
   const end = () => {
     doc.end();
     return written;
@@ -61,6 +75,17 @@ export function openSheet({ title, at }: { readonly title: string; readonly at: 
 
 type Doc = InstanceType<typeof PDFDocument>;
 type Face = keyof typeof fonts;
+
+const LOGO = { width: 150, height: 48 };
+const BAND = 10;
+
+/** The merchant's colour along the upper edge, and its picture; nothing is written on either. */
+function drawHead(doc: Doc, { colour, png }: Letterhead): void {
+  if (colour !== null) doc.rect(0, 0, doc.page.width, BAND).fill(colour);
+  if (png === null) return;
+  doc.image(png, MARGIN, MARGIN, { fit: [LOGO.width, LOGO.height] });
+  doc.y = MARGIN + LOGO.height + 14;
+}
 
 function write(doc: Doc, face: Face, size: number, colour: string = INK): Doc {
   return doc.font(fonts[face]).fontSize(size).fillColor(colour);

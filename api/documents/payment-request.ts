@@ -2,7 +2,7 @@ import { presentAmount } from "../http/money.ts";
 import type { IntentStatus } from "../payment-intent/state.ts";
 import type { IntentRow } from "../payment-intent/verbs/offer.ts";
 import { checkoutUrl } from "../payment-intent/verbs/read.ts";
-import { openSheet } from "./page.ts";
+import { type Drawn, openSheet } from "./page.ts";
 import { day, instant, merchantLine } from "./words.ts";
 
 const stamps: Readonly<Record<IntentStatus, string | null>> = {
@@ -15,11 +15,8 @@ const stamps: Readonly<Record<IntentStatus, string | null>> = {
 };
 
 /** What a payment without an invoice is asked with: drawn from the intent. */
-export function paymentRequestPdf(
-  intent: IntentRow,
-  { baseUrl }: { readonly baseUrl: string },
-): Promise<Uint8Array> {
-  const sheet = openSheet({ title: `Payment request ${intent.id}`, at: intent.createdAt });
+export function paymentRequestPdf(intent: IntentRow, { baseUrl, head }: Drawn): Promise<Uint8Array> {
+  const sheet = openSheet({ title: `Payment request ${intent.id}`, at: intent.createdAt, head });
   const stamp = stamps[intent.status];
   if (stamp !== null) sheet.stamp(stamp, stamp === "PAID" ? "good" : "over");
   const amount = presentAmount({ amount: intent.amount, asset: intent.currency }).formatted;

@@ -2,7 +2,7 @@ import { checksum } from "#kernel/bytes";
 import { formatDecimal } from "#kernel/money";
 import { presentAmount } from "../http/money.ts";
 import { checkoutUrl } from "../payment-intent/verbs/read.ts";
-import { openSheet, type Sheet } from "./page.ts";
+import { type Drawn, openSheet, type Sheet } from "./page.ts";
 import type { SignedProof } from "./schema.ts";
 import type { Settled } from "./settled.ts";
 import { day, instant, merchantLine } from "./words.ts";
@@ -21,16 +21,16 @@ const SCALE = 18;
 export function receiptPdf(
   settled: Settled,
   signed: SignedProof,
-  { baseUrl }: { readonly baseUrl: string },
+  { baseUrl, head }: Drawn,
 ): Promise<Uint8Array> {
   const { intent, completedAt } = settled;
-  const sheet = openSheet({ title: `Receipt ${intent.id}`, at: completedAt });
+  const sheet = openSheet({ title: `Receipt ${intent.id}`, at: completedAt, head });
   sheet.stamp("PAID", "good");
   sheet.title("Receipt", merchantLine(intent));
   writePayment(sheet, settled);
   writeMoney(sheet, settled);
   if (settled.refunds.length > 0) writeRefunds(sheet, settled);
-  writeProof(sheet, signed);
+  writeProof(sheet, signed, settled.explorer);
   sheet.code(checkoutUrl(baseUrl, intent), "See where this payment stands now:");
   return sheet.end();
 }
@@ -70,7 +70,11 @@ function writeRefunds(sheet: Sheet, { refunds }: Settled): void {
   sheet.table([6, 2, 3], [["Refund", "State", "Amount"], ...rows]);
 }
 
-function writeProof(sheet: Sheet, { proof, digest, signature, publicKey }: SignedProof): void {
+function writeProof(
+  sheet: Sheet,
+  { proof, digest, signature, publicKey }: SignedProof,
+  explorer: string | null,
+): void {
   sheet.heading("Settlement proof");
   sheet.paragraph(
     "Each transfer below stands on the chain for anybody to see. The signature covers the proof as JSON " +
@@ -80,6 +84,7 @@ function writeProof(sheet: Sheet, { proof, digest, signature, publicKey }: Signe
   if (proof.token !== null) sheet.row("Token contract", proof.token, "mono");
   for (const transfer of proof.transfers) {
     sheet.row("Transaction hash", transfer.transactionHash, "mono");
+    if (explorer !== null) sheet.row("Look it up at", `${explorer}/tx/${transfer.transactionHash}`, "mono");
     sheet.row("Log index", String(transfer.logIndex), "mono");
     sheet.row("Block", `${transfer.blockNumber} · ${transfer.blockHash}`, "mono");
     sheet.row("From", transfer.from, "mono");

@@ -6,9 +6,11 @@ import { openCors } from "../http/headers.ts";
 import { json, keyless, keylessFaults, problems, secretKey, secretKeyFaults } from "../http/route.ts";
 import { InvoicePath } from "../invoice/schema.ts";
 import { findInvoice } from "../invoice/verbs/move.ts";
-import { findByAddress } from "../invoice/verbs/read.ts";
+import { findByAddress, type InvoiceRow } from "../invoice/verbs/read.ts";
+import { letterheadOf } from "../merchant/verbs/brand.ts";
 import { type IntentRow, openIntent } from "../payment-intent/verbs/read.ts";
 import { invoicePdf } from "./invoice.ts";
+import type { Drawn } from "./page.ts";
 import { paymentRequestPdf } from "./payment-request.ts";
 import type { ProofKey } from "./proof.ts";
 import { receiptPdf } from "./receipt.ts";
@@ -72,7 +74,7 @@ function printedInvoice(room: DocumentRoom) {
     handler: async (c) => {
       const { merchantId, db } = c.var.merchant;
       const row = await findInvoice(db.pool, { merchantId, id: c.req.valid("param").id });
-      return sent(c, await invoicePdf(row, { ...room, isForBuyer: true }), row.number ?? row.id);
+      return printed(c, room, row, { isForBuyer: true });
     },
   });
 }
@@ -172,7 +174,7 @@ function openInvoicePdf(room: DocumentRoom) {
         { db: c.var.edge.db, facilitator: room.facilitator },
         c.req.valid("param").id,
       );
-      return sent(c, await invoicePdf(row, { ...room, isForBuyer: !row.listed }), row.number ?? row.id);
+      return printed(c, room, row, { isForBuyer: !row.listed });
     },
   });
 }
@@ -185,21 +187,34 @@ async function askedWith(
   intent: IntentRow,
   { isForBuyer }: { readonly isForBuyer: boolean },
 ) {
-  const { invoiceId } = intent.metadata;
-  if (invoiceId === undefined || (intent.source !== "invoice" && intent.source !== "subscription"))
-    return sent(c, await paymentRequestPdf(intent, room), `payment-request-${intent.id}`);
   const { merchantId } = intent;
+  const { invoiceId } = intent.metadata;
+  if (invoiceId === undefined || (intent.source !== "invoice" && intent.source !== "subscription")) {
+    const drawn = await drawnFor(c, room, merchantId);
+    return sent(c, await paymentRequestPdf(intent, drawn), `payment-request-${intent.id}`);
+  }
   const row = await findInvoice(c.var.edge.db.pool, { merchantId, id: invoiceId });
-  return sent(
-    c,
-    await invoicePdf(row, { ...room, isForBuyer: isForBuyer || !row.listed }),
-    row.number ?? row.id,
-  );
+  return printed(c, room, row, { isForBuyer: isForBuyer || !row.listed });
+}
+
+async function printed(
+  c: Context,
+  room: DocumentRoom,
+  row: InvoiceRow,
+  { isForBuyer }: { readonly isForBuyer: boolean },
+) {
+  const drawn = await drawnFor(c, room, row.merchantId);
+  return sent(c, await invoicePdf(row, { ...drawn, isForBuyer }), row.number ?? row.id);
 }
 
 async function receipt(c: Context, room: DocumentRoom, settled: Settled) {
   const signed = room.key.sign(proofOf(room, settled));
-  return sent(c, await receiptPdf(settled, signed, room), `receipt-${settled.intent.id}`);
+  const drawn = await drawnFor(c, room, settled.intent.merchantId);
+  return sent(c, await receiptPdf(settled, signed, drawn), `receipt-${settled.intent.id}`);
+}
+
+async function drawnFor(c: Context, { baseUrl }: DocumentRoom, merchantId: string): Promise<Drawn> {
+  return { baseUrl, head: await letterheadOf(c.var.edge.db.pool, merchantId) };
 }
 
 /** The key that proofs are signed with, for whoever checks one. */

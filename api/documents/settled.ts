@@ -33,6 +33,8 @@ export interface Settled {
   readonly refunds: readonly RefundRow[];
   /** The entry of the books that credited the merchant; null where an outside provider holds the money. */
   readonly ledgerEntryId: string | null;
+  /** Of its chain; null where nobody keeps one. */
+  readonly explorer: string | null;
 }
 /** A transfer of the chain that was counted. */
 interface Proven {
@@ -66,6 +68,7 @@ export async function readSettled(
       .where(and(eq(refund.merchantId, merchantId), eq(refund.clearingId, clearing.id)))
       .orderBy(desc(refund.id)),
     ledgerEntryId: await creditOf(db, clearing),
+    explorer: desk.facilitator.rails().find(({ chain }) => chain === clearing.chain)?.explorer ?? null,
   };
 }
 

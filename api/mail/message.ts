@@ -40,6 +40,8 @@ export interface RefundMail {
   readonly amount: string;
   readonly chain: string;
   readonly destination: string | null;
+  /** Where it is claimed, and seen. */
+  readonly url: string;
   readonly payment: { readonly id: string; readonly amount: string; readonly reference: string | null };
 }
 
@@ -68,6 +70,8 @@ export interface Messages {
   "invoice-overdue-7": OneInvoice;
   "invoice-overdue-14": OneInvoice;
   receipt: { readonly seller: Seller; readonly payment: PaymentMail };
+  /** Nobody can tell where it would reach the payer: the page that it links to takes an address. */
+  "refund-needs-address": { readonly seller: Seller; readonly refund: RefundMail };
   "refund-succeeded": { readonly seller: Seller; readonly refund: RefundMail };
   "endpoint-failing-1": AboutEndpoint;
   "endpoint-failing-3": AboutEndpoint;

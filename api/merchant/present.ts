@@ -1,3 +1,4 @@
+import type { Hash } from "#kernel/bytes";
 import type { ApiKey, Merchant } from "./schema.ts";
 import type { apiKey, merchant } from "./tables.ts";
 
@@ -5,13 +6,19 @@ export type MerchantRow = typeof merchant.$inferSelect;
 export type KeyRow = typeof apiKey.$inferSelect;
 
 export function presentMerchant(row: MerchantRow): Merchant {
-  const { createdAt, updatedAt, allowedOrigins, ...rest } = row;
+  const { createdAt, updatedAt, allowedOrigins, logo, ...rest } = row;
   return {
     ...rest,
+    logo: logo && logoPath(logo),
     allowedOrigins: [...allowedOrigins],
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),
   };
+}
+
+/** Where a picture is shown. The path changes with it, so it can be kept for ever. */
+export function logoPath(digest: Hash): string {
+  return `/assets/logo-${digest.slice(2)}.png`;
 }
 
 /** A key without anything that opens: neither the key nor its HMAC. */

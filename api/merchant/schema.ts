@@ -1,8 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import ipaddr from "ipaddr.js";
+import { fromBytes } from "#kernel/bytes";
 import { cleanText } from "#kernel/text";
 import { AllowedOrigins } from "../http/origin.ts";
 import { type Preset, permissions, presets } from "../http/permissions.ts";
+import { readPng } from "./png.ts";
 
 /** Text on one line, plain, not empty once it is cleaned. */
 function plain(longest: number) {
@@ -21,6 +23,29 @@ const InvoicePrefix = z
   .regex(/^[A-Z0-9]([A-Z0-9-]{0,10}[A-Z0-9])?$/, "up to 12 of A-Z 0-9, with - in between");
 /** What becomes of a subscription whose invoice is 30 days overdue. */
 export const finalActions = ["none", "pause", "cancel"] as const;
+const LONGEST_LOGO = 32 * 1_024;
+/** A picture as pages carry it in a link, so that nothing has to be fetched from anywhere. */
+const Logo = z
+  .string()
+  .max(48 * 1_024)
+  .regex(/^data:image\/png;base64,[A-Za-z0-9+/]+={0,2}$/, "a PNG as data:image/png;base64,…")
+  .transform((text, ctx) => {
+    const png = readPng(Buffer.from(text.slice(text.indexOf(",") + 1), "base64"));
+    if (png && png.length <= LONGEST_LOGO) return fromBytes(png);
+    const message = "a whole PNG: 8 bits, not interlaced, at most 1024 × 1024 pixels and 32 KiB";
+    ctx.addIssue({ code: "custom", message });
+    return z.NEVER;
+  })
+  .openapi({
+    type: "string",
+    description:
+      "A PNG as `data:image/png;base64,…`: 8 bits, not interlaced, at most 1024 × 1024 pixels and 32 KiB. Only the picture is kept",
+  });
+const BrandColour = z
+  .string()
+  .regex(/^#[0-9a-fA-F]{6}$/, "a colour such as #0a5c36")
+  .transform((text) => text.toLowerCase())
+  .openapi({ type: "string", pattern: "^#[0-9a-fA-F]{6}$", example: "#0a5c36" });
 const CategoryCode = z.string().regex(/^\d{4}$/, "four digits");
 
 /** A merchant as the operator creates it. */
@@ -51,6 +76,8 @@ export const MerchantChange = z
     invoicePrefix: InvoicePrefix,
     subscriptionFinalAction: z.enum(finalActions),
     contactEmail: z.email().max(254).nullable(),
+    brandColour: BrandColour.nullable(),
+    logo: Logo.nullable(),
   })
   .partial()
   .openapi("MerchantChange");
@@ -81,6 +108,14 @@ export const Merchant = z
       .string()
       .nullable()
       .openapi({ description: "Where notices about the account go, and what payers answer to our mails" }),
+    brandColour: z.string().nullable().openapi({
+      description:
+        "Of hosted pages and receipts; what is written on it is black or white, whichever is easier to read",
+    }),
+    logo: z
+      .string()
+      .nullable()
+      .openapi({ description: "Path of the picture on hosted pages and receipts; give a new one as data" }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })

@@ -11,7 +11,7 @@ import {
   text,
   unique,
 } from "drizzle-orm/pg-core";
-import { hashBytes, instant } from "#store";
+import { hashBytes, hexBytes, instant } from "#store";
 import type { Permission } from "../http/permissions.ts";
 import type { finalActions } from "./schema.ts";
 
@@ -41,10 +41,15 @@ export const merchant = pgTable(
       .$type<(typeof finalActions)[number]>()
       .notNull()
       .default("none"),
+    /** Of its pages and documents. */
+    brandColour: text("brand_colour"),
+    /** SHA-256 of its picture, which lies in `merchant_logo`. */
+    logo: hashBytes("logo"),
     createdAt: instant("created_at").notNull(),
     updatedAt: instant("updated_at").notNull().defaultNow(),
   },
   (table) => [
+    check("merchant_brand_colour", sql`${table.brandColour} ~ '^#[0-9a-f]{6}$'`),
     check("merchant_fee_bps", sql`${table.feeBps} BETWEEN 0 AND 10000`),
     check("merchant_country_code", sql`${table.countryCode} ~ '^[A-Z]{2}$'`),
     check("merchant_category_code", sql`${table.categoryCode} ~ '^[0-9]{4}$'`),
@@ -53,6 +58,19 @@ export const merchant = pgTable(
     check("merchant_final_action", sql`${table.subscriptionFinalAction} IN ('none', 'pause', 'cancel')`),
     index("merchant_allowed_origins").using("gin", table.allowedOrigins),
   ],
+);
+
+/** A merchant's picture, apart from its settings, which are read with every payment. */
+export const merchantLogo = pgTable(
+  "merchant_logo",
+  {
+    merchantId: text("merchant_id")
+      .primaryKey()
+      .references(() => merchant.id),
+    digest: hashBytes("digest").notNull(),
+    png: hexBytes("png").notNull(),
+  },
+  (table) => [index("merchant_logo_digest").on(table.digest)],
 );
 
 export const apiKey = pgTable(

@@ -4,9 +4,11 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { fault } from "../http/faults.ts";
 import { openAssets } from "./assets.ts";
+import { brandAsset } from "./routes/brand.ts";
 import { mountCheckout, showCheckout } from "./routes/checkout.tsx";
 import { mountInvoice } from "./routes/invoice.tsx";
 import { isLink, mountLink, showLink } from "./routes/link.tsx";
+import { mountRefund } from "./routes/refund.tsx";
 import { type Counter, forPeople, type PageDesk, page, whole } from "./serve.tsx";
 import { createStreams } from "./streams.ts";
 import { marksOf, openStatus } from "./verbs/checkout.ts";
@@ -24,7 +26,10 @@ export function mountPages(app: OpenAPIHono, desk: PageDesk): { readonly drain: 
   });
   const leaving = new AbortController();
   const counter: Counter = { ...desk, assets: openAssets(), streams, leaving: leaving.signal };
-  app.get("/assets/:name", async (c) => (await counter.assets.answer(c)) ?? notFound());
+  app.get(
+    "/assets/:name",
+    async (c) => (await counter.assets.answer(c)) ?? (await brandAsset(c, clearing.db.pool)) ?? notFound(),
+  );
   app.get(
     "/",
     page(counter, (c) => showLanding(c, counter)),
@@ -35,6 +40,7 @@ export function mountPages(app: OpenAPIHono, desk: PageDesk): { readonly drain: 
   );
   mountCheckout(app, counter);
   mountLink(app, counter);
+  mountRefund(app, counter);
   mountInvoice(app, counter);
   return { drain: () => leaving.abort() };
 }

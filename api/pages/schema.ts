@@ -4,6 +4,7 @@ import { clearingStates } from "../clearing/state.ts";
 import { Money } from "../http/money.ts";
 import { intentStatuses } from "../payment-intent/state.ts";
 import { ExecutionPath } from "../rate/schema.ts";
+import { Destination } from "../refund/schema.ts";
 
 const Timestamp = z.string().openapi({ format: "date-time", example: "2026-08-11T09:30:00.000Z" });
 
@@ -47,16 +48,17 @@ export const CheckoutStatus = z
   .openapi("CheckoutStatus");
 export type CheckoutStatus = z.infer<typeof CheckoutStatus>;
 
+const Address = z
+  .string()
+  .refine((text) => parseAddress(text) !== null, "an address")
+  .openapi({ type: "string", pattern: "^0x[0-9a-fA-F]{40}$" });
+
 /** The form of the rail chooser. */
 export const WayForm = z.strictObject({
   chain: z.string().min(1).max(64),
   asset: z.string().min(1).max(16),
   executionPath: ExecutionPath,
-  payerAddress: z
-    .string()
-    .refine((text) => parseAddress(text) !== null, "an address")
-    .optional()
-    .openapi({ type: "string", pattern: "^0x[0-9a-fA-F]{40}$" }),
+  payerAddress: Address.optional(),
 });
 export type WayForm = z.infer<typeof WayForm>;
 
@@ -71,3 +73,21 @@ export const PayForm = z.strictObject({
   currency: z.string().max(16).default(""),
 });
 export type PayForm = z.infer<typeof PayForm>;
+
+/** What a payer wants signed. */
+export const ClaimQuery = z.object({ destination: Destination });
+
+export const ClaimMessage = z
+  .object({ message: z.string(), nonce: z.string(), expiresAt: Timestamp })
+  .openapi("ClaimMessage");
+
+/** The form of the refund page. */
+export const ClaimForm = z.strictObject({
+  account: Address.openapi({ description: "The wallet that paid" }),
+  destination: Destination,
+  nonce: z.string().max(64),
+  signature: z
+    .string()
+    .regex(/^0x(?:[0-9a-fA-F]{2}){1,1500}$/)
+    .openapi({ description: "Of the message: by the account's key, or what its contract takes (ERC-1271)" }),
+});

@@ -14,6 +14,7 @@ import type { AssetBook } from "./assets.ts";
 import { pageHeaders } from "./manners.ts";
 import type { Streams } from "./streams.ts";
 import type { ClearingDesk } from "./verbs/checkout.ts";
+import type { ClaimDesk } from "./verbs/refund.ts";
 import { MessagePage } from "./view/message.tsx";
 import { speechOf } from "./words/index.ts";
 
@@ -23,6 +24,7 @@ export interface PageDesk {
   /** For intents that payers make of links and invoices. */
   readonly intents: CheckoutDesk;
   readonly invoices: InvoiceDesk;
+  readonly refunds: ClaimDesk;
   readonly edge: Edge;
   readonly baseUrl: string;
   /** Of this machine: it paces, it does not tell the time. */

@@ -8,7 +8,7 @@ const Timestamp = z.string().openapi({ format: "date-time", example: "2026-08-11
 const ZERO = /^0x0{40}$/;
 
 /** Where money may be sent: an address that somebody can hold. */
-const Destination = z
+export const Destination = z
   .string()
   .refine((text) => parseAddress(text) !== null, "an address; a mixed-case one with a right checksum")
   .refine((text) => !ZERO.test(text), "an address that somebody holds")

@@ -89,3 +89,27 @@ export const refund = pgTable(
     check("refund_failed", sql`(${table.state} = 'failed') = (${table.failureReason} IS NOT NULL)`),
   ],
 );
+
+/** What payers signed to say whom to pay: each nonce counts once. */
+export const refundClaim = pgTable(
+  "refund_claim",
+  {
+    merchantId: text("merchant_id").notNull(),
+    /** As our page gave it. */
+    nonce: text("nonce").notNull(),
+    clearingId: text("clearing_id").$type<`clr_${string}`>().notNull(),
+    /** Who paid, and signed. */
+    account: addressBytes("account").notNull(),
+    destination: addressBytes("destination").notNull(),
+    message: text("message").notNull(),
+    signature: text("signature").notNull(),
+    claimedAt: instant("claimed_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.merchantId, table.nonce] }),
+    foreignKey({
+      columns: [table.merchantId, table.clearingId],
+      foreignColumns: [clearing.merchantId, clearing.id],
+    }),
+  ],
+);

@@ -2,6 +2,8 @@
 export interface KnownChain {
   readonly slug: string;
   readonly chainId: number;
+  /** Where people look up its transactions, at `/tx/{hash}`; left out where nobody keeps such a page. */
+  readonly explorer?: string;
   readonly blockTimeSeconds: number;
   readonly inclusionSeconds: number;
   readonly depth: { readonly x402: number; readonly standard: number; readonly high: number };
@@ -33,6 +35,7 @@ export const knownChains: readonly KnownChain[] = [
     ...rollup,
     slug: "base",
     chainId: 8453,
+    explorer: "https://basescan.org",
     blockTimeSeconds: 2,
     depth: { x402: 1, standard: 12, high: 90 },
     assets: {
@@ -43,6 +46,7 @@ export const knownChains: readonly KnownChain[] = [
   {
     slug: "ethereum",
     chainId: 1,
+    explorer: "https://etherscan.io",
     blockTimeSeconds: 12,
     inclusionSeconds: 36,
     depth: { x402: 2, standard: 12, high: 64 },
@@ -59,6 +63,7 @@ export const knownChains: readonly KnownChain[] = [
     ...rollup,
     slug: "polygon",
     chainId: 137,
+    explorer: "https://polygonscan.com",
     blockTimeSeconds: 2,
     depth: { x402: 3, standard: 32, high: 128 },
     maxFeePerGasCap: 1500n * GWEI, // paid in POL, which is worth far less than ether
@@ -68,6 +73,7 @@ export const knownChains: readonly KnownChain[] = [
     ...rollup,
     slug: "arbitrum",
     chainId: 42161,
+    explorer: "https://arbiscan.io",
     blockTimeSeconds: 0.25,
     depth: { x402: 4, standard: 240, high: 1200 },
     assets: { USDC: "0xaf88d065e77c8cC2239327C5EDb3A432268e5831" },
@@ -76,6 +82,7 @@ export const knownChains: readonly KnownChain[] = [
     ...rollup,
     slug: "optimism",
     chainId: 10,
+    explorer: "https://optimistic.etherscan.io",
     blockTimeSeconds: 2,
     depth: { x402: 1, standard: 12, high: 90 },
     assets: { USDC: "0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85" },
@@ -84,6 +91,7 @@ export const knownChains: readonly KnownChain[] = [
     ...rollup,
     slug: "avalanche",
     chainId: 43114,
+    explorer: "https://snowtrace.io",
     blockTimeSeconds: 2,
     depth: { x402: 1, standard: 1, high: 3 },
     batchLimit: 100, // its blocks are hardly larger than one full batch
@@ -97,6 +105,7 @@ export const knownChains: readonly KnownChain[] = [
     ...rollup,
     slug: "ink",
     chainId: 57073,
+    explorer: "https://explorer.inkonchain.com",
     blockTimeSeconds: 1,
     depth: { x402: 1, standard: 20, high: 120 },
     assets: { USDG: USDG_EVERYWHERE, USDC: "0x2D270e6886d130D724215A266106e6832161EAEd" },
@@ -113,6 +122,7 @@ export const knownChains: readonly KnownChain[] = [
     ...testnet,
     slug: "base-sepolia",
     chainId: 84532,
+    explorer: "https://sepolia.basescan.org",
     blockTimeSeconds: 2,
     inclusionSeconds: 9,
     depth: { x402: 1, standard: 2, high: 2 },
@@ -122,6 +132,7 @@ export const knownChains: readonly KnownChain[] = [
     ...testnet,
     slug: "sepolia",
     chainId: 11155111,
+    explorer: "https://sepolia.etherscan.io",
     blockTimeSeconds: 12,
     inclusionSeconds: 36,
     depth: { x402: 1, standard: 2, high: 2 },

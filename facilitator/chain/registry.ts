@@ -24,6 +24,8 @@ export interface ChainRow {
   /** v1's name of the network, where v1 has one. */
   readonly v1Name: string | null;
   readonly isLocal: boolean;
+  /** Where people look up its transactions, at `/tx/{hash}`; null where there is no such page. */
+  readonly explorer: string | null;
   readonly rpcUrls: readonly string[];
   readonly blockTimeSeconds: number;
   /** p99 seconds from sending to inclusion: part of the freshness floor. */
@@ -52,6 +54,8 @@ export interface ChainConfig {
   readonly treasury: string;
   /** Our payment router; without one nobody pays through a contract there. */
   readonly router?: string | undefined;
+  /** A block explorer, for a chain that we know none of. */
+  readonly explorer?: string | undefined;
   readonly blockTimeSeconds?: number | undefined;
   /** Confirmations of the standard tier; x402 payments never wait for more than this. */
   readonly confirmations?: number | undefined;
@@ -80,6 +84,7 @@ export function chainRow(config: ChainConfig): ChainRow {
     network: `eip155:${config.chainId}`,
     v1Name: v1Names[config.chainId] ?? null,
     isLocal,
+    explorer: explorerOf(config) ?? facts.explorer ?? null,
     rpcUrls: rpcUrls(config),
     blockTimeSeconds: positive(config, "blockTimeSeconds", config.blockTimeSeconds ?? facts.blockTimeSeconds),
     inclusionSeconds: facts.inclusionSeconds,
@@ -129,6 +134,15 @@ function rpcUrls(config: ChainConfig): readonly string[] {
     if (!isHttp) throw problem(config, `rpcUrls[${i}] must be an http or https URL`);
   });
   return config.rpcUrls;
+}
+
+/** Shown to people as a link, so it is a link and nothing else. */
+function explorerOf({ explorer, ...config }: ChainConfig): string | null {
+  if (explorer === undefined) return null;
+  const url = URL.canParse(explorer) ? new URL(explorer) : null;
+  if (!url || !["http:", "https:"].includes(url.protocol) || url.search !== "" || url.hash !== "")
+    throw problem(config, "explorer must be an http or https URL");
+  return url.href.replace(/\/+$/, "");
 }
 
 function depth(config: ChainConfig, known: Depth): Depth {

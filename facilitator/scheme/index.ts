@@ -3,6 +3,7 @@ import type { Scheme } from "./port.ts";
 
 export { claimKey, fingerprint } from "./claim-key.ts";
 export { curveIsNative } from "./exact-evm/curve.ts";
+export { signerOf, textDigest } from "./signed-text.ts";
 
 /** Every scheme on every chain family that can be paid with: one row each. */
 const schemes: readonly Scheme[] = [exactEvm];

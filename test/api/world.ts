@@ -39,6 +39,7 @@ export const rail: RailFacts = {
   chain: "base",
   network: "eip155:8453",
   v1Name: "base",
+  explorer: "https://basescan.org",
   asset: "USDC",
   contract: checksum(usdc),
   decimals: 6,
@@ -171,6 +172,7 @@ export function fakeFacilitator(changes: Partial<Facilitator> = {}): FakeFacilit
     assess: async () => {},
     tidy: async () => {},
     hasCode: async () => false,
+    isSignedBy: async () => false,
     ...changes,
   };
   return fake;

@@ -85,6 +85,8 @@ export async function giveWallet(
       const { from, to, data } = call as { from: string; to: string; data: `0x${string}` };
       return dev.transact(from, { to, data });
     },
+    personal_sign: ([text]) =>
+      privateKeyToAccount(payer.key).signMessage({ message: { raw: text as `0x${string}` } }),
     eth_signTypedData_v4: ([, text]) =>
       privateKeyToAccount(payer.key).signTypedData(JSON.parse(String(text))),
   };

@@ -1,8 +1,18 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+
+const folder = join(import.meta.dirname, "../../.farebox/screenshots");
+
+/** For people to look at: each page as a picture. */
+export async function photographPdf(bytes: Uint8Array, name: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, `${name}.pdf`);
+  await writeFile(file, bytes);
+  await promisify(execFile)("pdftoppm", ["-r", "70", "-png", file, join(folder, name)]);
+}
 
 /** The text of a PDF as poppler reads it, its white space as single spaces. */
 export async function textOfPdf(bytes: Uint8Array): Promise<string> {

@@ -7,7 +7,7 @@ import { invoiceReminders, issuedInvoices, sentInvoices } from "./invoice.ts";
 import { contactChanges } from "./merchant.ts";
 import { receipts } from "./payment.ts";
 import { payoutAddresses } from "./payout.ts";
-import { refunds } from "./refund.ts";
+import { paidRefunds, waitingRefunds } from "./refund.ts";
 import type { Source } from "./source.ts";
 
 /** Which facts call for mail, and how it is found out what mail. */
@@ -16,7 +16,8 @@ const sources: Readonly<Record<string, Source>> = {
   "invoice.sent": sentInvoices,
   "invoice.reminder_due": invoiceReminders,
   "payment.completed": receipts,
-  "refund.succeeded": refunds,
+  "refund.requires_destination": waitingRefunds,
+  "refund.succeeded": paidRefunds,
   "payout_address.added": payoutAddresses,
   "merchant.updated": contactChanges,
   "webhook_endpoint.failing": endpoints,

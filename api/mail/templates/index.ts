@@ -9,7 +9,7 @@ import {
   endpointGone,
   payoutAddressAdded,
 } from "./merchant.ts";
-import { receipt, refundSucceeded } from "./payment.ts";
+import { receipt, refundNeedsAddress, refundSucceeded } from "./payment.ts";
 
 const templates: { readonly [T in Template]: (data: Messages[T], words: Words) => Content } = {
   "invoice-issued": invoiceIssued,
@@ -20,6 +20,7 @@ const templates: { readonly [T in Template]: (data: Messages[T], words: Words) =
   "invoice-overdue-7": invoiceOverdue(7),
   "invoice-overdue-14": invoiceOverdue(14),
   receipt,
+  "refund-needs-address": refundNeedsAddress,
   "refund-succeeded": refundSucceeded,
   "endpoint-failing-1": endpointFailing(1),
   "endpoint-failing-3": endpointFailing(3),

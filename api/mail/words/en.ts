@@ -63,6 +63,10 @@ export const en = {
     view: "View the payment",
   },
   refund: {
+    claimSubject: (seller: string) => `Say where your refund from ${seller} goes`,
+    claimText: (seller: string, amount: string) =>
+      `${seller} wants to refund ${amount} of your payment. We cannot tell which address reaches you: at the link below the wallet that paid can name one. If you paid from an exchange, tell ${seller} your address instead.`,
+    claim: "Claim your refund",
     subject: (seller: string) => `Refund from ${seller}`,
     text: (seller: string, amount: string) => `${seller} has refunded ${amount} of your payment.`,
   },

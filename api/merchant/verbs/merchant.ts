@@ -6,6 +6,7 @@ import { type MerchantRow, presentMerchant } from "../present.ts";
 import type { Merchant, MerchantChange } from "../schema.ts";
 import { merchant } from "../tables.ts";
 import { actorOf, note } from "./audit.ts";
+import { keepLogo } from "./brand.ts";
 
 export type { MerchantRow } from "../present.ts";
 
@@ -27,7 +28,9 @@ export async function changeMerchant({ ctx, input }: Call<MerchantChange>): Prom
   ctx.demand("merchant:manage");
   return ctx.tx(async (tx) => {
     const before = await findMerchant(tx, ctx.merchantId);
-    const changed = changesOf(before, input);
+    const { logo: png, ...rest } = input;
+    const logo = png === undefined ? {} : { logo: await keepLogo(tx, ctx.merchantId, png) };
+    const changed = changesOf(before, { ...rest, ...logo });
     if (Object.keys(changed).length === 0) return presentMerchant(before);
     const [row] = await tx
       .update(merchant)
@@ -40,7 +43,7 @@ export async function changeMerchant({ ctx, input }: Call<MerchantChange>): Prom
   });
 }
 
-function changesOf(before: MerchantRow, input: MerchantChange): Partial<MerchantRow> {
+function changesOf(before: MerchantRow, input: object): Partial<MerchantRow> {
   return Object.fromEntries(
     Object.entries(input).filter(
       ([name, value]) => JSON.stringify(before[name as keyof MerchantRow]) !== JSON.stringify(value),

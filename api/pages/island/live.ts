@@ -11,24 +11,40 @@ interface Status {
   readonly now: string;
 }
 
-const OVER = new Set(["paid", "expired", "failed", "cancelled"]);
+const OVER = new Set(["paid", "cancelled"]);
+/** Money may come late all the same: no stream is kept for it, the page asks now and then. */
+const LATE = new Set(["expired", "failed"]);
 const POLL_MS = 4_000;
+const LATE_POLL_MS = 15_000;
 
 /** Keeps the page at what the server tells: by its stream, or by asking where that does not come through. */
 export function startLive(page: HTMLElement, shown: () => void): void {
   if (OVER.has(page.dataset.phase ?? "") || location.search.includes("change=1")) return;
   const base = `/checkout/${page.dataset.id}`;
-  const stream = new EventSource(`${base}/events`);
+  let stream: EventSource | null = null;
   let polling = 0;
   let isBusy = false;
 
-  const rest = () => {
+  const poll = (everyMs: number) => {
     clearInterval(polling);
-    polling = 0;
+    polling = everyMs > 0 ? setInterval(() => void ask().catch(() => undefined), everyMs) : 0;
   };
-  const end = () => {
-    stream.close();
-    rest();
+  const listen = () => {
+    stream = new EventSource(`${base}/events`);
+    stream.addEventListener("state", (event) => void hear(JSON.parse((event as MessageEvent<string>).data)));
+    stream.addEventListener("open", () => poll(0));
+    // A stream that does not come through fails again and again, each time before the next question.
+    stream.addEventListener("error", () => polling || poll(POLL_MS));
+  };
+  /** As the page that is shown now has to be kept. */
+  const follow = () => {
+    const phase = current().dataset.phase ?? "";
+    const isDone = OVER.has(phase) || LATE.has(phase);
+    if (isDone) {
+      stream?.close();
+      stream = null;
+      poll(LATE.has(phase) ? LATE_POLL_MS : 0);
+    } else if (!stream) listen();
   };
   const hear = async (status: Status) => {
     setServerTime(status.now);
@@ -39,19 +55,14 @@ export function startLive(page: HTMLElement, shown: () => void): void {
     } finally {
       isBusy = false;
     }
-    if (OVER.has(current().dataset.phase ?? "")) end();
+    follow();
   };
   const ask = async () => {
     const response = await fetch(`${base}/status`, { headers: { Accept: "application/json" } });
     if (response.ok) await hear((await response.json()) as Status);
   };
 
-  stream.addEventListener("state", (event) => void hear(JSON.parse((event as MessageEvent<string>).data)));
-  stream.addEventListener("open", rest);
-  stream.addEventListener("error", () => {
-    // A stream that does not come through fails again and again, each time before the next question.
-    polling ||= setInterval(() => void ask().catch(() => undefined), POLL_MS);
-  });
+  follow();
 }
 
 function current(): HTMLElement {

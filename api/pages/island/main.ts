@@ -1,4 +1,4 @@
-/** What the checkout page does by itself. Without it the page works as well: it is made on the server. */
+/** What the pages do by themselves. Without it they work as well: they are made on the server. */
 import { startCopying } from "./copy.ts";
 import { startCountdown } from "./countdown.ts";
 import { startLive } from "./live.ts";
@@ -18,3 +18,4 @@ if (page) {
     startWallet();
   });
 }
+if (document.getElementById("refund")) startWallet();

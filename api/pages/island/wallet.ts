@@ -1,3 +1,4 @@
+import { claimRefund, NoAddress, OtherWallet } from "./claim.ts";
 import { codeOf } from "./eip1193.ts";
 import { ensureNetwork, WrongNetwork } from "./networks.ts";
 import { Changed, type Facts, type Paying, payContract, paySigned, sendTransfer, TooPoor } from "./pay.ts";
@@ -41,7 +42,9 @@ function draw(): void {
   if (!list || !actions) return;
   list.replaceChildren(...wallets.map(walletButton));
   actions.hidden = taken === null;
-  if (taken) tell("walletConnected", { account: `${taken.account.slice(0, 6)}…${taken.account.slice(-4)}` });
+  const destination = document.getElementById("destination") as HTMLInputElement | null;
+  if (taken && destination?.value === "") destination.value = taken.account;
+  if (taken) tell("walletConnected", { account: shortened(taken.account) });
   else if (wallets.length === 0 && isAll) tell("walletNone");
 }
 
@@ -72,20 +75,28 @@ async function connect(wallet: FoundWallet): Promise<void> {
 }
 
 async function act(button: HTMLButtonElement): Promise<void> {
-  const way = ways[button.dataset.do ?? ""];
   const panel = document.getElementById("wallet");
-  if (!way || !panel || !taken) return;
+  if (!panel || !taken) return;
   const { wallet, account } = taken;
-  const facts = JSON.parse(panel.dataset.facts ?? "{}") as Facts;
-  const id = document.getElementById("checkout")?.dataset.id ?? "";
+  const { provider } = wallet;
+  const id = document.querySelector<HTMLElement>("[data-id]")?.dataset.id ?? "";
+  const { payer, facts } = panel.dataset;
   busy(panel, true);
+  if (payer) await attempt(() => claimRefund({ provider, account, payer, id, tell }));
+  else await pay(button.dataset.do ?? "", { provider, account, id, tell, facts: JSON.parse(facts ?? "{}") });
+  busy(panel, false);
+}
+
+async function pay(name: string, paying: Paying): Promise<void> {
+  const way = ways[name];
+  const { provider, facts } = paying;
+  if (!way) return;
   await attempt(async () => {
-    await ensureNetwork(wallet.provider, facts);
-    const hash = await way({ provider: wallet.provider, account, facts, id, tell });
+    await ensureNetwork(provider, facts);
+    const hash = await way(paying);
     tell("walletSent");
     if (hash) showTransaction(hash, facts);
   }, facts);
-  busy(panel, false);
 }
 
 /** A second press while the first is at work would pay twice. */
@@ -95,7 +106,7 @@ function busy(panel: HTMLElement, isBusy: boolean): void {
   for (const button of panel.querySelectorAll("button")) button.disabled = isBusy || isSent;
 }
 
-async function attempt(work: () => Promise<void>, facts?: Facts): Promise<void> {
+async function attempt(work: () => Promise<unknown>, facts?: Facts): Promise<void> {
   try {
     await work();
   } catch (error) {
@@ -109,8 +120,16 @@ function reasonOf(error: unknown, facts?: Facts): readonly [string, Readonly<Rec
     return ["walletPoor", { balance: `${decimal(error.balance, facts.decimals)} ${facts.symbol}` }];
   if (error instanceof Changed) return ["walletChanged"];
   if (error instanceof WrongNetwork) return ["walletChain"];
+  if (error instanceof NoAddress) return ["walletAddress"];
+  if (error instanceof OtherWallet) return ["walletOther", { account: shortened(payerShown()) }];
   return [codeOf(error) === DECLINED ? "walletRejected" : "walletFailed"];
 }
+
+function payerShown(): string {
+  return document.getElementById("wallet")?.dataset.payer ?? "";
+}
+
+const shortened = (account: string) => `${account.slice(0, 6)}…${account.slice(-4)}`;
 
 function decimal(amount: bigint, decimals: number): string {
   const one = 10n ** BigInt(decimals);

@@ -5,6 +5,7 @@ import type { Context } from "hono";
 import { Fault } from "#kernel/fault";
 import { clientAddress, spend } from "../../http/limit.ts";
 import { problems } from "../../http/route.ts";
+import { brandOf } from "../../merchant/verbs/brand.ts";
 import { refuseForeignForm } from "../manners.ts";
 import { type Counter, page, whole } from "../serve.tsx";
 import { openInvoice, payInvoice } from "../verbs/invoice.ts";
@@ -61,8 +62,10 @@ export function mountInvoice(app: OpenAPIHono, counter: Counter): void {
 async function showInvoice(c: Context, { invoices, assets, edge }: Counter): Promise<Response> {
   await spend(c, "checkout", clientAddress(c, edge));
   const asked = c.req.query("problem");
+  const invoice = await openInvoice(invoices, c.req.param("id") ?? "");
   const shown = {
-    invoice: await openInvoice(invoices, c.req.param("id") ?? ""),
+    invoice,
+    brand: await brandOf(invoices.db.pool, invoice.merchant.id),
     problem: problemsShown.find((each) => each === asked) ?? null,
     speech: speechOf(c.req.header("accept-language")),
     assets: await assets.addresses(),

@@ -5,7 +5,10 @@ import {
   type OpenPayment,
   openPayment,
 } from "../../clearing/verbs/checkout.ts";
+import { type Brand, brandOf } from "../../merchant/verbs/brand.ts";
 import { offerRails, type RailOffer } from "../../payment-intent/verbs/choices.ts";
+import type { Refund } from "../../refund/schema.ts";
+import { refundsOfPayment } from "../../refund/verbs/open.ts";
 import { presentStatus } from "../present.ts";
 import type { CheckoutStatus, WayForm } from "../schema.ts";
 
@@ -20,6 +23,9 @@ export interface Checkout {
   readonly rail: RailFacts | null;
   /** What can be chosen; empty where nothing can. */
   readonly offers: readonly RailOffer[];
+  /** What of it went back, or will. */
+  readonly refunds: readonly Refund[];
+  readonly brand: Brand;
 }
 
 /** What the payer is told of a payment. Fault: `not_found`. */
@@ -48,7 +54,9 @@ export async function readCheckout(
   const rail = clearing && railOf(desk, clearing);
   const isFree = status.phase === "choose" || (isChoosing && status.phase === "waiting");
   const offers = isFree && intent.provider === "evm" ? await offerRails(desk, intent) : [];
-  return { status, payment, rail, offers };
+  const { pool } = desk.db;
+  const refunds = status.phase === "paid" ? await refundsOfPayment(pool, payment) : [];
+  return { status, payment, rail, offers, refunds, brand: await brandOf(pool, intent.merchantId) };
 }
 
 function railOf({ facilitator }: ClearingDesk, at: { readonly chain: string; readonly asset: string }) {

@@ -3,6 +3,7 @@ import { findProducts } from "../../catalog/verbs/find.ts";
 import { type PricedLine, priceLines } from "../../catalog/verbs/price.ts";
 import type { Ctx } from "../../http/context.ts";
 import type { MoneyInput } from "../../http/money.ts";
+import { type Brand, brandOf } from "../../merchant/verbs/brand.ts";
 import { findByWrite } from "../../payment-intent/verbs/read.ts";
 import type { PaymentLink } from "../../payment-link/schema.ts";
 import { type CheckoutDesk, checkOutLink, checkVisit } from "../../payment-link/verbs/checkout.ts";
@@ -13,15 +14,17 @@ export interface LinkView {
   readonly link: PaymentLink;
   /** Of a cart, by their names; empty where something of it is not for sale. */
   readonly lines: readonly PricedLine[];
+  readonly brand: Brand;
 }
 
 /** Fault: `not_found`. */
 export async function readLinkView(desk: CheckoutDesk, id: string, now: Date): Promise<LinkView> {
   const link = await openLink(desk, id, now);
-  if (!link.payable || link.lines.length === 0) return { link, lines: [] };
+  const brand = await brandOf(desk.db.pool, link.merchant.id);
+  if (!link.payable || link.lines.length === 0) return { link, lines: [], brand };
   const ids = link.lines.map(({ productId }) => productId);
   const products = await findProducts(desk.db.pool, link.merchant.id, ids);
-  return { link, lines: priceLines(products, link.currency, link.lines).lines };
+  return { link, lines: priceLines(products, link.currency, link.lines).lines, brand };
 }
 
 /** Makes the intent of a payer at the page; its id. The same form sent twice makes one. Faults: those of the link's

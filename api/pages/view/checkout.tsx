@@ -9,6 +9,7 @@ import { Page } from "./layout.tsx";
 import { Outcome } from "./outcome.tsx";
 import { PayPanel } from "./pay-panel.tsx";
 import type { CheckoutProps } from "./props.ts";
+import { Seller } from "./seller.tsx";
 
 /** Without a script, a page that waits asks again. */
 const REFRESH_SECONDS = 10;
@@ -30,7 +31,7 @@ const told = [
 
 /** The page where a person pays. Everything on it is made here; its script only asks for it anew. */
 export function CheckoutPage(props: CheckoutProps) {
-  const { status, speech, assets, problem } = props;
+  const { status, speech, assets, brand, problem } = props;
   const { say } = speech;
   const title = say("payTitle", { amount: status.amount.display, merchant: status.merchant.name });
   const isWaiting = ["waiting", "underpaid", "detected", "settling", "in-review"].includes(status.phase);
@@ -39,6 +40,7 @@ export function CheckoutPage(props: CheckoutProps) {
       title={title}
       speech={speech}
       assets={assets}
+      brand={brand}
       refreshSeconds={isWaiting && !props.isChoosing ? REFRESH_SECONDS : undefined}
     >
       <main
@@ -70,16 +72,12 @@ export function newsOf({ phase, received, confirmations, address, expiresAt }: C
   return [phase, received?.amount, confirmations, address, expiresAt].join(" ");
 }
 
-function Stub({ status, payment, rail, speech }: CheckoutProps) {
+function Stub({ status, payment, rail, speech, brand }: CheckoutProps) {
   const { say } = speech;
   const { merchantReference } = payment.intent;
-  const { name, city, countryCode } = status.merchant;
   return (
     <header class="stub">
-      <p class="merchant">{name}</p>
-      <p class="place">
-        {city}, {countryCode}
-      </p>
+      <Seller merchant={status.merchant} brand={brand} />
       <p class="label">{say(isOver(status) ? "total" : "amountDue")}</p>
       <h1 class="amount">{status.amount.display}</h1>
       <dl>

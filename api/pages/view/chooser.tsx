@@ -109,8 +109,8 @@ function AtProvider({
   readonly speech: Speech;
 }) {
   return (
-    <section>
-      <h2>{speech.say("chooseTitle")}</h2>
+    <section class="stack">
+      <h2>{speech.say("providerTitle", { provider })}</h2>
       <Way id={id} chain={provider} asset="USDC" path="deposit-match" class="primary">
         {speech.say("provider")}
       </Way>

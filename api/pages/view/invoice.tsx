@@ -1,26 +1,26 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
-import type { Assets } from "../assets.ts";
+import type { Brand } from "../../merchant/verbs/brand.ts";
 import { amountOf } from "../present.ts";
 import type { OpenInvoice } from "../verbs/invoice.ts";
 import type { Speech } from "../words/index.ts";
-import { Page } from "./layout.tsx";
+import { type Dressed, Page } from "./layout.tsx";
+import { Seller } from "./seller.tsx";
 
-interface InvoiceProps {
+interface InvoiceProps extends Dressed {
   readonly invoice: OpenInvoice;
-  readonly speech: Speech;
-  readonly assets: Assets;
+  readonly brand: Brand;
   readonly problem: Parameters<Speech["say"]>[0] | null;
 }
 
 /** The page of an invoice: what it is for, what is owed, and one button. */
-export function InvoicePage({ invoice, speech, assets, problem }: InvoiceProps) {
+export function InvoicePage({ invoice, speech, assets, brand, problem }: InvoiceProps) {
   const { say } = speech;
   const title = say("invoice", { number: invoice.number ?? "" });
   return (
-    <Page title={`${title} · ${invoice.merchant.name}`} speech={speech} assets={assets}>
+    <Page title={`${title} · ${invoice.merchant.name}`} speech={speech} assets={assets} brand={brand}>
       <main class="ticket">
-        <Stub invoice={invoice} speech={speech} title={title} />
+        <Stub invoice={invoice} speech={speech} brand={brand} title={title} />
         <div class="body stack">
           {problem ? (
             <p class="problem" role="alert">
@@ -46,17 +46,15 @@ export function InvoicePage({ invoice, speech, assets, problem }: InvoiceProps) 
 }
 
 type PartProps = Pick<InvoiceProps, "invoice" | "speech">;
+type StubProps = PartProps & Pick<InvoiceProps, "brand"> & { readonly title: string };
 
-function Stub({ invoice, speech, title }: PartProps & { readonly title: string }) {
+function Stub({ invoice, speech, brand, title }: StubProps) {
   const { say } = speech;
   const { merchant, state, outstanding, total, buyerName, dueAt, issuedAt } = invoice;
   const isOwed = state === "open" || state === "uncollectible";
   return (
     <header class="stub">
-      <p class="merchant">{merchant.name}</p>
-      <p class="place">
-        {merchant.city}, {merchant.countryCode}
-      </p>
+      <Seller merchant={merchant} brand={brand} />
       <h1 class="label">{title}</h1>
       <p class="amount">{(isOwed ? outstanding : total).display}</p>
       <ul class="dates">

@@ -1,14 +1,14 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
 import { presentAmount } from "../../http/money.ts";
-import type { Assets } from "../assets.ts";
+import type { Brand } from "../../merchant/verbs/brand.ts";
 import type { LinkView } from "../verbs/link.ts";
 import type { Speech } from "../words/index.ts";
-import { Page } from "./layout.tsx";
+import { type Dressed, Page } from "./layout.tsx";
+import { Seller } from "./seller.tsx";
 
-interface LinkProps extends LinkView {
-  readonly speech: Speech;
-  readonly assets: Assets;
+interface LinkProps extends LinkView, Dressed {
+  readonly brand: Brand;
   /** Makes the same form sent twice one payment. */
   readonly token: string;
   readonly problem: Parameters<Speech["say"]>[0] | null;
@@ -16,17 +16,14 @@ interface LinkProps extends LinkView {
 
 /** The page of a payment link. */
 export function LinkPage(props: LinkProps) {
-  const { link, speech, assets, problem } = props;
+  const { link, speech, assets, brand, problem } = props;
   const { say } = speech;
-  const { name, city, countryCode } = link.merchant;
+  const { name } = link.merchant;
   return (
-    <Page title={say("pay", { merchant: name })} speech={speech} assets={assets}>
+    <Page title={say("pay", { merchant: name })} speech={speech} assets={assets} brand={brand}>
       <main class="ticket">
         <header class="stub">
-          <p class="merchant">{name}</p>
-          <p class="place">
-            {city}, {countryCode}
-          </p>
+          <Seller merchant={link.merchant} brand={brand} />
           {link.amount ? (
             <>
               <p class="label">{link.title ?? say("amountDue")}</p>

@@ -1,8 +1,8 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
 import type { Phase } from "../schema.ts";
-import { transactionUrl } from "./chains.ts";
 import type { CheckoutProps } from "./props.ts";
+import { Transaction } from "./transaction.tsx";
 
 type Over = Exclude<Phase, "choose" | "waiting" | "underpaid">;
 const words = {
@@ -16,7 +16,7 @@ const words = {
 } as const satisfies Record<Over, readonly [string, string, string]>;
 
 /** Where a payment stands once the payer has done what there was to do. */
-export function Outcome({ status, payment, speech }: CheckoutProps) {
+export function Outcome({ status, payment, rail, refunds, speech }: CheckoutProps) {
   const { say } = speech;
   const [title, hint, mood] = words[status.phase as Over];
   const merchant = status.merchant.name;
@@ -30,10 +30,23 @@ export function Outcome({ status, payment, speech }: CheckoutProps) {
       {phase === "detected" ? (
         <progress max={required ?? 1} value={confirmations ?? 0} aria-labelledby="state" />
       ) : null}
-      <Transaction status={status} label={say("transaction")} />
+      {status.transactionHash === null ? null : (
+        <Transaction
+          hash={status.transactionHash}
+          label={say("transaction")}
+          explorer={rail?.explorer ?? null}
+        />
+      )}
       {phase === "paid" ? (
         <p>
           <a href={`/checkout/${status.id}/receipt.pdf`}>{say("receiptFile")}</a>
+        </p>
+      ) : null}
+      {refunds.length > 0 ? (
+        <p>
+          <a class={refunds.some(isWaiting) ? "primary" : ""} href={`/checkout/${status.id}/refund`}>
+            {say(refunds.some(isWaiting) ? "refundClaim" : "refundTitle", { merchant })}
+          </a>
         </p>
       ) : null}
       <Onward payment={payment} status={status} speech={speech} />
@@ -53,6 +66,8 @@ export function Outcome({ status, payment, speech }: CheckoutProps) {
   );
 }
 
+const isWaiting = ({ state }: CheckoutProps["refunds"][number]) => state === "requires-destination";
+
 const marks: Readonly<Record<string, string>> = {
   good: "M5 12.5l4.5 4.5L19 7.5",
   bad: "M7 7l10 10M17 7L7 17",
@@ -68,33 +83,6 @@ function Mark({ mood }: { readonly mood: string }) {
       <circle cx="12" cy="12" r="11" />
       {path ? <path d={path} /> : null}
     </svg>
-  );
-}
-
-function Transaction({
-  status,
-  label,
-}: {
-  readonly status: CheckoutProps["status"];
-  readonly label: string;
-}) {
-  const { transactionHash: hash, chain } = status;
-  if (hash === null) return null;
-  const url = transactionUrl(chain, hash);
-  const short = `${hash.slice(0, 10)}…${hash.slice(-8)}`;
-  return (
-    <dl class="facts">
-      <dt>{label}</dt>
-      <dd class="mono">
-        {url ? (
-          <a href={url} rel="noreferrer noopener" target="_blank" title={hash}>
-            {short}
-          </a>
-        ) : (
-          <span title={hash}>{short}</span>
-        )}
-      </dd>
-    </dl>
   );
 }
 

@@ -41,7 +41,17 @@ export function PayPanel(props: CheckoutProps) {
 
 /** The way that the payment is on, for whoever has no wallet in this browser too. */
 function TheWay(props: CheckoutProps) {
-  const { executionPath } = props.status;
+  const { executionPath, merchant } = props.status;
+  const { provider } = props.payment.intent;
+  if (provider !== "evm") {
+    const { say } = props.speech;
+    return (
+      <div class="notice">
+        <h3>{say("providerTitle", { provider })}</h3>
+        <p class="hint">{say("providerHint", { merchant: merchant.name })}</p>
+      </div>
+    );
+  }
   if (executionPath === "deposit-match") return <Transfer {...props} />;
   const words = executionPath === "x402" ? "signature" : "contract";
   return (

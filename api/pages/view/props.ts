@@ -1,11 +1,11 @@
-import type { Assets } from "../assets.ts";
+import type { Brand } from "../../merchant/verbs/brand.ts";
 import type { Checkout } from "../verbs/checkout.ts";
 import type { Speech } from "../words/index.ts";
+import type { Dressed } from "./layout.tsx";
 
 /** What the parts of the checkout page are made from. */
-export interface CheckoutProps extends Checkout {
-  readonly speech: Speech;
-  readonly assets: Assets;
+export interface CheckoutProps extends Checkout, Dressed {
+  readonly brand: Brand;
   readonly isChoosing: boolean;
   /** Why the payer is here again: a key of the words. */
   readonly problem: Parameters<Speech["say"]>[0] | null;

@@ -2,7 +2,7 @@
 /** @jsxImportSource hono/jsx */
 import type { RailFacts } from "#facilitator";
 import { amountOf } from "../present.ts";
-import { chainName, explorerOf } from "./chains.ts";
+import { chainName } from "./chains.ts";
 import type { CheckoutProps } from "./props.ts";
 
 interface WalletProps extends CheckoutProps {
@@ -18,7 +18,7 @@ export function Wallet({ status, speech, rail, isGasless }: WalletProps) {
   const facts = {
     chainId: rail.domain.chainId,
     chainName: chainName(rail.chain),
-    explorer: explorerOf(rail.chain),
+    explorer: rail.explorer ?? "",
     symbol: rail.asset,
     decimals: rail.decimals,
     token: rail.contract,

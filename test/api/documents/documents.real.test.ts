@@ -9,8 +9,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { problemOf } from "../../../api/documents/proof.ts";
 import { startWorld, until } from "../../support/house.ts";
 import { newSeller, routeOrder, type Seller, sendTo } from "../../support/payments.ts";
-import { textOfPdf } from "../../support/pdf.ts";
-import { paidMerchant } from "../refund/paid.ts";
+import { photographPdf, textOfPdf } from "../../support/pdf.ts";
+import { png } from "../../support/png.ts";
+import { expectAtRest } from "../../support/scene.ts";
+import { paidMerchant, untilSucceeded } from "../refund/paid.ts";
 
 let world: Awaited<ReturnType<typeof startWorld>>;
 let seller: Seller;
@@ -84,6 +86,32 @@ describe.each(["deposit-match", "on-chain-contract"] as const)("the receipt of a
       );
     const again = await pdfOf(seller, `/v1/payments/${id}/receipt.pdf`);
     expect(Buffer.compare(again.bytes, bytes)).toBe(0);
+    await photographPdf(bytes, `receipt-${path}`);
+  });
+});
+
+describe("the receipt of a payment that was given back in part", () => {
+  it("holds each refund with its amount and where it stands", async () => {
+    const logo = `data:image/png;base64,${png({ width: 120, height: 40, colourType: 6, value: 90 }).toString("base64")}`;
+    const shop = await newSeller(world);
+    await shop.must("PATCH", "/v1/merchant", { brandColour: "#7a1f5c", logo });
+    const position = await shop.asked({ amount: { amount: "49.99", asset: "USD" } });
+    await sendTo(world, position.deposit.address, 49_990_000n);
+    const { id } = position.paymentIntent;
+    await shop.reaches(id, "settled");
+    await expectAtRest(world);
+    const refunds = [];
+    for (const amount of ["4.00", "5.25"])
+      refunds.push(
+        await shop.must("POST", `/v1/payments/${id}/refunds`, { amount: { amount, asset: "USD" } }),
+      );
+    for (const each of refunds) await untilSucceeded(world, shop, each.id);
+    const { bytes, text } = await pdfOf(shop, `/v1/payments/${id}/receipt.pdf`);
+    for (const word of ["4.00 USDC", "5.25 USDC", "succeeded", ...refunds.map((each) => each.id)])
+      expect(text).toContain(word);
+    const again = await pdfOf(shop, `/v1/payments/${id}/receipt.pdf`);
+    expect(Buffer.compare(again.bytes, bytes)).toBe(0);
+    await photographPdf(bytes, "receipt-branded");
   });
 });
 
@@ -175,12 +203,22 @@ describe("an invoice", () => {
     for (const word of [
       issued.number,
       ...Object.values(bill.buyer),
-      ...["Green tea, 100 g", "12.50 USD", "37.50 USD", "4.99 USD", "42.49 USD", "Thank you.", issued.url],
+      ...[
+        "Description Quantity Unit price Amount",
+        "Green tea, 100 g",
+        "12.50 USD",
+        "37.50 USD",
+        "4.99 USD",
+        "42.49 USD",
+        "Thank you.",
+        issued.url,
+      ],
     ])
       expect(open.text).toContain(word);
     expect(open.text).toMatch(/Amount due 42[.]49 USD/);
     const again = await pdfOf(seller, `/v1/invoices/${draft.id}/invoice.pdf`);
     expect(Buffer.compare(again.bytes, open.bytes)).toBe(0);
+    await photographPdf(open.bytes, "invoice-open");
     // its payment prints the same invoice, now paid
     const { id } = await seller.must("POST", `/v1/invoices/${draft.id}/checkout`, {});
     const { deposit } = await seller.confirm(id);
@@ -195,6 +233,7 @@ describe("an invoice", () => {
     const paid = await pdfOf(seller, `/v1/payments/${id}/invoice.pdf`);
     expect(paid.text).toContain(issued.number);
     expect(paid.text).toContain("PAID");
+    await photographPdf(paid.bytes, "invoice-paid-pdf");
     expect(paid.text).not.toContain("Amount due");
   });
 });

@@ -124,6 +124,27 @@ describe("a refund that succeeds", () => {
   });
 });
 
+describe("a refund that waits for an address", () => {
+  it("asks its payer where it goes, with a link to the page that takes the answer", async () => {
+    const { paymentIntent, deposit } = await seller.asked({ customer: { email: "where@example.com" } });
+    for (const amount of [4_000_000n, 6_000_000n]) await sendTo(world, deposit.address, amount);
+    await seller.reaches(paymentIntent.id, "settled");
+    const refund = await seller.must("POST", `/v1/payments/${paymentIntent.id}/refunds`, {});
+    expect(refund.state).toBe("requires-destination");
+    await until(async () => to("where@example.com").length > 1, "the question is there");
+    await allOut();
+    const question = to("where@example.com").find(({ email }) => email.subject?.startsWith("Say where"));
+    expect(question?.email.subject).toBe("Say where your refund from Test Merchant goes");
+    expect(question?.email.text).toContain(`${world.baseUrl}/checkout/${paymentIntent.id}/refund`);
+    expect(question?.email.text).toContain("10.00 USDC");
+    expect(await rows()).toContainEqual({
+      cause: refund.id,
+      template: "refund-needs-address",
+      state: "sent",
+    });
+  });
+});
+
 describe("a payout address that is added", () => {
   const add = (address: string) =>
     seller.must("POST", "/v1/payout-addresses", { chain: "local", address, label: "Bank <b>" });

@@ -38,6 +38,7 @@ export function messagesWith(text: string): readonly Message[] {
     amount: "20.000000 USDC",
     chain: "base",
     destination: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+    url: `${payment.url}/refund`,
     payment: { id: payment.id, amount: payment.amount, reference: text },
   };
   const payoutAddress = {
@@ -61,6 +62,7 @@ export function messagesWith(text: string): readonly Message[] {
     { template: "invoice-overdue-7", data: one },
     { template: "invoice-overdue-14", data: one },
     { template: "receipt", data: { seller, payment } },
+    { template: "refund-needs-address", data: { seller, refund: { ...refund, destination: null } } },
     { template: "refund-succeeded", data: { seller, refund } },
     { template: "endpoint-failing-1", data: { endpoint } },
     { template: "endpoint-failing-3", data: { endpoint } },

@@ -19,6 +19,7 @@ describe("a mail", () => {
       "invoice-overdue-7": "Invoice INV-2026-000042 is 7 days overdue",
       "invoice-overdue-14": "Invoice INV-2026-000042 is 14 days overdue",
       receipt: "Receipt for your payment to Shop",
+      "refund-needs-address": "Say where your refund from Shop goes",
       "refund-succeeded": "Refund from Shop",
       "endpoint-failing-1": "A webhook endpoint does not take events",
       "endpoint-failing-3": "A webhook endpoint does not take events",

@@ -1,9 +1,11 @@
 import { and, eq } from "drizzle-orm";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { sha256 } from "#kernel/codec";
 import { auditEntry } from "../../../api/merchant/tables.ts";
 import { projectPayable } from "../../../facilitator/payable/project.ts";
 import { outbox } from "../../../facilitator/store/tables.ts";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { png } from "../../support/png.ts";
 import { type Caller, caller, newCaller } from "../caller.ts";
 import { fakeFacilitator, now, world } from "../world.ts";
 
@@ -50,6 +52,8 @@ describe("GET /v1/merchant", () => {
         subscriptionFinalAction: "none",
         refundFees: true,
         contactEmail: null,
+        brandColour: null,
+        logo: null,
         createdAt: now.toISOString(),
         updatedAt: now.toISOString(),
       },
@@ -121,6 +125,23 @@ describe("PATCH /v1/merchant", () => {
       { changed },
       { changed, changedAt: now.toISOString(), previous: { contactEmail: "old@shop.example" } },
     ]);
+  });
+
+  it("keeps a picture by its sum: told and noted without its bytes", async () => {
+    const picture = png({ width: 3, height: 3, colourType: 6 });
+    const logo = `data:image/png;base64,${picture.toString("base64")}`;
+    const { body } = await call("PATCH", path, { body: { logo, brandColour: "#0A5C36" } });
+    const digest = sha256(picture);
+    expect(body).toMatchObject({ logo: `/assets/logo-${digest.slice(2)}.png`, brandColour: "#0a5c36" });
+    await call("PATCH", path, { body: { logo } });
+    expect(await told()).toEqual({
+      facts: [{ type: "merchant.updated", payload: { changed: ["brandColour", "logo"] } }],
+      notes: [{ actor: shop.keyId, detail: { brandColour: "#0a5c36", logo: digest } }],
+    });
+    expect((await call("PATCH", path, { body: { logo: null } })).body.logo).toBeNull();
+    expect(
+      await database.query("SELECT * FROM merchant_logo WHERE merchant_id = $1", [shop.merchantId]),
+    ).toEqual([]);
   });
 
   it("is done once under an Idempotency-Key", async () => {

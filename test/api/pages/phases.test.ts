@@ -4,7 +4,7 @@ import { isGasless, isOver, phaseOf, presentStatus } from "../../../api/pages/pr
 import { CheckoutPage } from "../../../api/pages/view/checkout.tsx";
 import { speechOf } from "../../../api/pages/words/index.ts";
 import { clearingStates, statusOf } from "../../../api/payment-intent/state.ts";
-import { now, rail } from "../world.ts";
+import { now, rail, txHash } from "../world.ts";
 
 const later = new Date(now.getTime() + 60_000);
 const usdc = (amount: string) => ({
@@ -114,16 +114,36 @@ describe("presentStatus", () => {
 });
 
 describe("the page of a payment that was seen", () => {
-  it("says how many confirmations there are, of how many", () => {
-    const seen = payment({ state: "funds-detected", received: "10.000000", confirmations: 5 });
-    const html = String(
+  const seen = payment({ state: "funds-detected", received: "10.000000", confirmations: 5 });
+  const page = (over: { readonly explorer: string | null; readonly transactionHash: string | null }) =>
+    String(
       CheckoutPage({
-        ...{ status: presentStatus(seen, now), payment: seen, rail, offers: [], isChoosing: false },
-        ...{ problem: null, speech: speechOf("en"), assets: { style: "/a.css", script: "/a.js" } },
+        status: { ...presentStatus(seen, now), transactionHash: over.transactionHash },
+        payment: seen,
+        rail: { ...rail, explorer: over.explorer },
+        offers: [],
+        refunds: [],
+        isChoosing: false,
+        problem: null,
+        speech: speechOf("en"),
+        assets: { style: "/a.css", script: "/a.js" },
+        brand: { colour: null, logo: null },
       }),
     );
+
+  it("says how many confirmations there are, of how many", () => {
+    const html = page({ explorer: null, transactionHash: null });
     expect(html).toContain("5 of 12 confirmations.");
     expect(html).toContain('<progress max="12" value="5"');
+  });
+
+  it("leads to the transaction where its chain has an explorer, and names it where not", () => {
+    const explorer = "https://basescan.org";
+    const there = `href="${explorer}/tx/${txHash}"`;
+    expect(page({ explorer, transactionHash: txHash })).toContain(there);
+    const named = page({ explorer: null, transactionHash: txHash });
+    expect(named).toContain(`<span title="${txHash}">`);
+    expect(named).not.toContain("/tx/");
   });
 });
 

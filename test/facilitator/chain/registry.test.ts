@@ -14,6 +14,7 @@ describe("chainRow", () => {
       network: "eip155:8453",
       v1Name: "base",
       isLocal: false,
+      explorer: "https://basescan.org",
       rpcUrls: ["https://rpc.example/key"],
       blockTimeSeconds: 2,
       inclusionSeconds: 9,
@@ -37,6 +38,12 @@ describe("chainRow", () => {
       },
       dustFloor: 1000n,
     });
+  });
+
+  it("takes an explorer as configured, in place of the known one", () => {
+    const explorerOf = (explorer: string) => chainRow({ ...base, explorer }).explorer;
+    expect(explorerOf("https://explorer.example/base/")).toBe("https://explorer.example/base");
+    expect(explorerOf("http://127.0.0.1:4000")).toBe("http://127.0.0.1:4000");
   });
 
   it("takes the router as configured", () => {
@@ -124,6 +131,16 @@ describe("chainRow", () => {
       "one contract for two assets",
       { assets: ["USDC", "EURC"].map((symbol) => ({ symbol, contract: treasury })) },
       /names a contract twice/,
+    ],
+    [
+      "an explorer that is no link",
+      { explorer: "javascript:alert(1)" },
+      /explorer must be an http or https URL/,
+    ],
+    [
+      "an explorer with a query",
+      { explorer: "https://x.example/?a=" },
+      /explorer must be an http or https URL/,
     ],
     ["confirmations in fractions", { confirmations: 1.5 }, /confirmations must be a whole number/],
     ["no confirmations", { confirmations: 0 }, /confirmations must be above 0/],

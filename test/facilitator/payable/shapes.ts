@@ -38,6 +38,7 @@ export function chainOf(changes: { slug: string; chainId: number } & Partial<Cha
     network: `eip155:${changes.chainId}`,
     v1Name: null,
     isLocal: true,
+    explorer: null,
     rpcUrls: [],
     blockTimeSeconds: 1,
     inclusionSeconds: 3,

@@ -1,0 +1,63 @@
+import { eq } from "drizzle-orm";
+import { type Hash, type Hex, toBytes } from "#kernel/bytes";
+import { sha256 } from "#kernel/codec";
+import type { Executor, Tx } from "#store";
+import { logoPath } from "../present.ts";
+import { merchant, merchantLogo } from "../tables.ts";
+
+/** How a merchant's pages and documents look. */
+export interface Brand {
+  /** `#rrggbb` */
+  readonly colour: string | null;
+  /** Path of its picture. */
+  readonly logo: string | null;
+}
+
+/** Of a merchant that is there. */
+export async function brandOf(db: Executor, merchantId: string): Promise<Brand> {
+  const [row] = await db
+    .select({ colour: merchant.brandColour, logo: merchant.logo })
+    .from(merchant)
+    .where(eq(merchant.id, merchantId));
+  return { colour: row?.colour ?? null, logo: row?.logo ? logoPath(row.logo) : null };
+}
+
+/** The same for what is printed: with the picture itself. */
+export interface Letterhead {
+  readonly colour: string | null;
+  readonly png: Buffer | null;
+}
+
+/** Of a merchant that is there. */
+export async function letterheadOf(db: Executor, merchantId: string): Promise<Letterhead> {
+  const [row] = await db
+    .select({ colour: merchant.brandColour, png: merchantLogo.png })
+    .from(merchant)
+    .leftJoin(merchantLogo, eq(merchantLogo.merchantId, merchant.id))
+    .where(eq(merchant.id, merchantId));
+  return { colour: row?.colour ?? null, png: row?.png ? toBytes(row.png) : null };
+}
+
+/** The picture of that digest, whose ever; null where there is none. */
+export async function findLogo(db: Executor, digest: Hash): Promise<Hex | null> {
+  const [row] = await db
+    .select({ png: merchantLogo.png })
+    .from(merchantLogo)
+    .where(eq(merchantLogo.digest, digest))
+    .limit(1);
+  return row?.png ?? null;
+}
+
+/** Puts a picture in the place of the one before, or none; its digest. */
+export async function keepLogo(tx: Tx, merchantId: string, png: Hex | null): Promise<Hash | null> {
+  if (png === null) {
+    await tx.delete(merchantLogo).where(eq(merchantLogo.merchantId, merchantId));
+    return null;
+  }
+  const kept = { digest: sha256(toBytes(png)), png };
+  await tx
+    .insert(merchantLogo)
+    .values({ merchantId, ...kept })
+    .onConflictDoUpdate({ target: merchantLogo.merchantId, set: kept });
+  return kept.digest;
+}
