@@ -9,6 +9,7 @@ export default defineConfig({
   test: {
     environment: "node",
     restoreMocks: true,
+    experimental: { fsModuleCache: true },
     projects: [
       {
         extends: true,
