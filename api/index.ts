@@ -12,6 +12,8 @@ import { clearingHearer } from "./clearing/hear.ts";
 import { clearingLoops, type MoneyLoop } from "./clearing/loop.ts";
 import { clearingRoutes } from "./clearing/routes.ts";
 import { customerRoutes } from "./customer/routes.ts";
+import { dashboardJobs } from "./dashboard/jobs.ts";
+import { mountDashboard } from "./dashboard/routes.ts";
 import { mountDocs } from "./docs.ts";
 import { proofKey } from "./documents/proof.ts";
 import { documentRoutes, mountProofKey } from "./documents/routes.ts";
@@ -36,7 +38,7 @@ import { invoiceRoutes } from "./invoice/routes.ts";
 import { mailJobs } from "./mail/jobs.ts";
 import type { Mailer } from "./mail/port.ts";
 import { mailHearer } from "./mail/sources/index.ts";
-import { createAuthenticator } from "./merchant/authenticate.ts";
+import { createAuthenticator, createStandIn } from "./merchant/authenticate.ts";
 import { createOriginBook } from "./merchant/known-origin.ts";
 import { merchantRoutes } from "./merchant/routes.ts";
 import { addDocument } from "./openapi.ts";
@@ -266,6 +268,9 @@ export function createApi({
   mountAgentUrl(app, { facilitator, baseUrl, derive: linkIntents(intentDesk) });
   mountDocuments(app, { facilitator, baseUrl });
   const pages = mountPages(app, { clearing, intents: intentDesk, invoices, edge, baseUrl, clock });
+  const sessions = { db, clock, random: systemRandom, newId };
+  const standIn = createStandIn({ db, clock: merchantClock });
+  mountDashboard(app, { clearing }, { edge, sessions, standIn });
   describePayments(app);
   describeAgentUrl(app);
   mountProofKey(app, documents);
@@ -274,6 +279,7 @@ export function createApi({
   addDocument(app, { baseUrl, version });
   const jobs = [
     ...requestJobs({ db, clock: merchantClock }),
+    ...dashboardJobs({ db, clock }),
     ...resourceJobs({ db, facilitator, safeFetch, clock, log }),
     ...providerJobs(providerDesk),
     ...webhookJobs({ db: loopDb, now }),

@@ -49,9 +49,13 @@ async function authenticate(c: Context): Promise<MerchantScope> {
     await spend(c, "failed-authentication", address);
     throw fault("unauthenticated");
   }
-  if (scope.allowedIps && !isWithin(callerAddress(c, edge), scope.allowedIps))
-    throw fault("address_not_allowed");
+  demandAddress(c, scope);
   return scope;
+}
+
+/** Fault: `address_not_allowed`, where the key works from other places only. */
+export function demandAddress(c: Context, { allowedIps }: MerchantScope): void {
+  if (allowedIps && !isWithin(callerAddress(c, c.var.edge), allowedIps)) throw fault("address_not_allowed");
 }
 
 function bearerKey(c: Context): string | null {
@@ -71,13 +75,14 @@ function isWithin(address: string, networks: readonly string[]): boolean {
 
 /** A merchant's secret keys share one allowance, wherever they are used from; a publishable key has its own, and so has
  *  each of the addresses that use one. */
-async function countRequest(c: Context, { kind, merchantId, keyId }: MerchantScope): Promise<void> {
+export async function countRequest(c: Context, { kind, merchantId, keyId }: MerchantScope): Promise<void> {
   if (kind === "sk") return spend(c, "secret-key", merchantId);
   await spend(c, "publishable-key-address", clientAddress(c, c.var.edge));
   await spend(c, "publishable-key", keyId);
 }
 
-function merchantContext(c: Context, scope: MerchantScope): MerchantCtx {
+/** One request of whoever this scope stands for. */
+export function merchantContext(c: Context, scope: MerchantScope): MerchantCtx {
   const { edge, ctx } = c.var;
   return {
     ...ctx,

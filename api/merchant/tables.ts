@@ -111,4 +111,10 @@ export const auditEntry = pgTable(
   ],
 );
 
-export type AuditAction = "key.created" | "key.rotated" | "key.revoked" | "merchant.updated";
+export type AuditAction =
+  | "key.created"
+  | "key.rotated"
+  | "key.revoked"
+  | "merchant.updated"
+  | "dashboard.signed_in"
+  | "dashboard.signed_out";
