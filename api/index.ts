@@ -41,6 +41,7 @@ import { mailHearer } from "./mail/sources/index.ts";
 import { createAuthenticator, createStandIn } from "./merchant/authenticate.ts";
 import { createOriginBook } from "./merchant/known-origin.ts";
 import { merchantRoutes } from "./merchant/routes.ts";
+import { noteRequest } from "./merchant/verbs/audit.ts";
 import { addDocument } from "./openapi.ts";
 import { mountPages } from "./pages/routes.tsx";
 import { paymentRoutes } from "./payment/routes.ts";
@@ -211,6 +212,7 @@ export function createApi({
     baseUrl,
     isSandbox,
     authenticate: createAuthenticator({ db, clock: merchantClock, log, masterSecret }),
+    note: noteRequest,
     isKnownOrigin: createOriginBook({ db, clock: merchantClock, isSandbox }),
     count,
     limits: limitsOf(count),
@@ -270,7 +272,7 @@ export function createApi({
   const pages = mountPages(app, { clearing, intents: intentDesk, invoices, edge, baseUrl, clock });
   const sessions = { db, clock, random: systemRandom, newId };
   const standIn = createStandIn({ db, clock: merchantClock });
-  mountDashboard(app, { clearing }, { edge, sessions, standIn });
+  mountDashboard(app, { clearing, refunds: { facilitator } }, { edge, sessions, standIn });
   describePayments(app);
   describeAgentUrl(app);
   mountProofKey(app, documents);

@@ -20,7 +20,6 @@ export function mountDashboard(app: OpenAPIHono, desk: Desk, house: Omit<Porch, 
     return answerAsset(c, style);
   });
   mountSignIn(app, porch);
-  app.get("/dashboard", (c) => c.redirect("/dashboard/payments", 303));
   const sections = sectionsOf(desk);
   const places = sections.map(({ place }) => place);
   for (const { place, furnish } of sections) furnish(openRoom(app, porch, { place, places }));

@@ -1,4 +1,5 @@
 import type { ClearingDesk } from "../clearing/verbs/checkout.ts";
+import type { RefundDesk } from "../refund/verbs/reserve.ts";
 import type { Place } from "./nav.ts";
 import type { Room } from "./room.tsx";
 
@@ -10,4 +11,5 @@ export interface Section {
 /** What the verbs behind the sections need; the same as behind the API. */
 export interface Desk {
   readonly clearing: ClearingDesk;
+  readonly refunds: RefundDesk;
 }

@@ -172,6 +172,7 @@ async function first(
     return replay(twin, attempt.fingerprint);
   }
   const answer = inRevision(c, attempt.route, await work(tx));
+  await noteWrite(tx, c, answer);
   assert(answer.status < 400, "a keyed write refuses by throwing, or its record would be kept");
   await tx
     .update(idempotencyKey)
@@ -183,6 +184,14 @@ async function first(
     })
     .where(and(eq(idempotencyKey.scope, attempt.scope), eq(idempotencyKey.key, attempt.key)));
   return respond(answer);
+}
+
+/** In the transaction of the write itself, where a secret key stands behind it. */
+async function noteWrite(tx: Tx, c: Context, { resourceId }: Answer): Promise<void> {
+  const { merchant, isNoted, edge } = c.var;
+  if (merchant?.scope.kind !== "sk" || isNoted) return;
+  await edge.note(tx, merchant, { route: routeOf(c), subject: resourceId ?? c.req.param("id") ?? "" });
+  c.set("isNoted", true);
 }
 
 /** The answer in the shape and with the name of the caller's revision: a replay keeps both. */

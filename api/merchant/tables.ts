@@ -91,7 +91,7 @@ export const apiKey = pgTable(
   ],
 );
 
-/** Who did what to keys and settings; it only grows. */
+/** Who did what: with a key, or signed in with one; it only grows. */
 export const auditEntry = pgTable(
   "audit_entry",
   {
@@ -117,4 +117,6 @@ export type AuditAction =
   | "key.revoked"
   | "merchant.updated"
   | "dashboard.signed_in"
-  | "dashboard.signed_out";
+  | "dashboard.signed_out"
+  /** Method and route template of a request that changed something. */
+  | `${string} /${string}`;

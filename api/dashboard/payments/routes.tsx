@@ -4,24 +4,28 @@ import type { Context } from "hono";
 import { isId } from "#kernel/id";
 import { readPage, shownPage } from "../../http/page.ts";
 import { PaymentFilter } from "../../payment/schema.ts";
-import { listPayments } from "../../payment/verbs.ts";
+import { listPayments, readPayment } from "../../payment/verbs.ts";
+import { listRefunds } from "../../refund/verbs/read.ts";
 import { parseQuery } from "../form.ts";
 import type { Show } from "../room.tsx";
-import type { Desk, Section } from "../section.ts";
+import type { Section } from "../section.ts";
+import { furnishActs, type PaymentsDesk } from "./acts.ts";
+import { PaymentPage } from "./detail.tsx";
 import { PaymentsPage } from "./list.tsx";
-
-type PaymentsDesk = Pick<Desk, "clearing">;
 
 export function paymentsSection(desk: PaymentsDesk): Section {
   return {
     place: "payments",
     furnish(room) {
       room.page("/dashboard/payments", listOf(desk));
+      room.page("/dashboard/payments/:id", paymentOf(desk));
+      furnishActs(room, desk, paymentOf(desk));
     },
   };
 }
 
 const PAGE = 25;
+const MOST_REFUNDS = 100;
 
 function listOf({ clearing }: PaymentsDesk): Show {
   return async ({ c, ctx }) => {
@@ -36,6 +40,19 @@ function listOf({ clearing }: PaymentsDesk): Show {
     return {
       title: "Payments",
       body: <PaymentsPage filter={asked} rows={rows} next={next} baseUrl={clearing.baseUrl} />,
+    };
+  };
+}
+
+function paymentOf({ clearing }: PaymentsDesk): Show {
+  return async ({ c, ctx }) => {
+    const input = { id: c.req.param("id") ?? "" };
+    const payment = await readPayment(clearing, { ctx, input });
+    const refunds = await listRefunds({ ctx, input: { ...input, limit: MOST_REFUNDS, after: null } });
+    const notice = c.req.query("notice");
+    return {
+      title: `Payment of ${payment.paymentIntent.amount.display}`,
+      body: <PaymentPage payment={payment} refunds={refunds} notice={notice} />,
     };
   };
 }

@@ -15,7 +15,7 @@ interface FormProps {
   readonly children?: Child;
 }
 
-/** A form that is sent to an action: it counts once however often it is sent, and says itself why it was refused. */
+/** A form that is sent to an action: it counts once however often it is sent and, come back refused, still holds what was typed. */
 export function Form({ action, submit, isGrave, children }: FormProps) {
   const { csrfToken, newKey, refused } = useViewer();
   const mine = refused?.path === action ? refused : null;
@@ -24,37 +24,12 @@ export function Form({ action, submit, isGrave, children }: FormProps) {
       <form method="post" action={action}>
         <input type="hidden" name={CSRF} value={csrfToken} />
         <input type="hidden" name={ONCE} value={newKey()} />
-        {mine ? <Problem of={mine} /> : null}
         {children}
         <button type="submit" class={isGrave ? "grave" : "primary"}>
           {submit}
         </button>
       </form>
     </RefusedContext.Provider>
-  );
-}
-
-/** What was wrong, with a way to each field that it is about. */
-export function Problem({
-  of: { title, detail, errors },
-}: {
-  readonly of: Pick<Refused, "title" | "detail" | "errors">;
-}) {
-  return (
-    <div class="problem" role="alert">
-      <strong>{title}</strong>
-      <p>{detail}</p>
-      {errors.length === 0 ? null : (
-        <ul>
-          {errors.map((error) => (
-            <li>
-              <a href={`#${idOf(error.name)}`}>{error.name === "" ? "the form" : error.name}</a>:{" "}
-              {error.detail}
-            </li>
-          ))}
-        </ul>
-      )}
-    </div>
   );
 }
 
@@ -149,6 +124,6 @@ function useWrong(name: string): string | undefined {
   return useContext(RefusedContext)?.errors.find((error) => error.name === name)?.detail;
 }
 
-function idOf(name: string): string {
+export function idOf(name: string): string {
   return `field-${name.replaceAll(/[^\w-]/g, "-")}`;
 }
