@@ -12,6 +12,8 @@ import { clearingHearer } from "./clearing/hear.ts";
 import { clearingLoops, type MoneyLoop } from "./clearing/loop.ts";
 import { clearingRoutes } from "./clearing/routes.ts";
 import { customerRoutes } from "./customer/routes.ts";
+import { dashboardJobs } from "./dashboard/jobs.ts";
+import { mountDashboard } from "./dashboard/routes.ts";
 import { mountDocs } from "./docs.ts";
 import { proofKey } from "./documents/proof.ts";
 import { documentRoutes, mountProofKey } from "./documents/routes.ts";
@@ -37,9 +39,10 @@ import { invoiceRoutes } from "./invoice/routes.ts";
 import { mailJobs } from "./mail/jobs.ts";
 import type { Mailer } from "./mail/port.ts";
 import { mailHearer } from "./mail/sources/index.ts";
-import { createAuthenticator } from "./merchant/authenticate.ts";
+import { createAuthenticator, createStandIn } from "./merchant/authenticate.ts";
 import { createOriginBook } from "./merchant/known-origin.ts";
 import { merchantRoutes } from "./merchant/routes.ts";
+import { noteRequest } from "./merchant/verbs/audit.ts";
 import { addDocument } from "./openapi.ts";
 import { mountPages } from "./pages/routes.tsx";
 import { paymentRoutes } from "./payment/routes.ts";
@@ -216,6 +219,7 @@ export function createApi({
     baseUrl,
     isSandbox,
     authenticate: createAuthenticator({ db, clock: merchantClock, log, masterSecret }),
+    note: noteRequest,
     isKnownOrigin: createOriginBook({ db, clock: merchantClock, isSandbox }),
     count,
     limits: limitsOf(count),
@@ -279,6 +283,9 @@ export function createApi({
     nonces: noncesOf(masterSecret, systemRandom),
   };
   const pages = mountPages(app, { clearing, intents: intentDesk, invoices, refunds, edge, baseUrl, clock });
+  const sessions = { db, clock, random: systemRandom, newId };
+  const standIn = createStandIn({ db, clock: merchantClock });
+  mountDashboard(app, { clearing, refunds: { facilitator } }, { edge, sessions, standIn });
   describePayments(app);
   describeAgentUrl(app);
   mountProofKey(app, documents);
@@ -287,6 +294,7 @@ export function createApi({
   addDocument(app, { baseUrl, version });
   const jobs = [
     ...requestJobs({ db, clock: merchantClock }),
+    ...dashboardJobs({ db, clock }),
     ...resourceJobs({ db, facilitator, safeFetch, clock, log }),
     ...providerJobs(providerDesk),
     ...webhookJobs({ db: loopDb, now }),

@@ -108,6 +108,7 @@ async function tell(
     say(`Chain        ${local.rpcUrl} (eip155:31337), treasury ${local.contracts.treasury.address}`);
     say(`Database     ${local.databaseUrl}`);
     say(`Secret key   ${keys.secretKey}`);
+    say(`Dashboard    ${config.baseUrl}/dashboard (sign in with the secret key)`);
     say(`Everything   ${config.dataDir}/dev.json`);
   }
   if (config.smtpUrl === null) say(`Mail         files in ${mailFolder(config)} (no SMTP_URL)`);

@@ -5,10 +5,14 @@ import { fault } from "./faults.ts";
 import { callerAddress, clientAddress, spend } from "./limit.ts";
 import { isAllowedOrigin } from "./origin.ts";
 import type { Permission } from "./permissions.ts";
+import { routeOf } from "./version.ts";
 
 /** A secret key with this permission, from a server. Faults: `unauthenticated`, `rate_limited`, `address_not_allowed`,
  *  `secret_key_required`, `secret_key_in_browser`, `permission_denied`. */
-export function requireSecretKey(permission: Permission): MiddlewareHandler {
+export function requireSecretKey(
+  permission: Permission,
+  { isNotedByVerb = false }: { readonly isNotedByVerb?: boolean | undefined } = {},
+): MiddlewareHandler {
   return async (c, next) => {
     const scope = await authenticate(c);
     if (scope.kind !== "sk") throw fault("secret_key_required");
@@ -17,8 +21,21 @@ export function requireSecretKey(permission: Permission): MiddlewareHandler {
     const ctx = merchantContext(c, scope);
     ctx.demand(permission);
     c.set("merchant", ctx);
+    c.set("isNoted", isNotedByVerb || c.req.method === "GET");
     await next();
+    await noteRest(c, ctx);
   };
+}
+
+/** A keyed write is noted in its own transaction; what else has changed something, after it. */
+async function noteRest(c: Context, ctx: MerchantCtx): Promise<void> {
+  const isReplayed = c.res.headers.has("Idempotent-Replayed");
+  if (c.var.isNoted || !c.res.ok || isReplayed) return;
+  const made = c.res.headers.get("Location")?.split("/").at(-1);
+  await c.var.edge.note(ctx.db.pool, ctx, {
+    route: routeOf(c),
+    subject: made ?? c.req.param("id") ?? "",
+  });
 }
 
 /** A publishable key, from a page that it allows or from anywhere else than a page; or a secret key. Faults:
@@ -49,9 +66,13 @@ async function authenticate(c: Context): Promise<MerchantScope> {
     await spend(c, "failed-authentication", address);
     throw fault("unauthenticated");
   }
-  if (scope.allowedIps && !isWithin(callerAddress(c, edge), scope.allowedIps))
-    throw fault("address_not_allowed");
+  demandAddress(c, scope);
   return scope;
+}
+
+/** Fault: `address_not_allowed`, where the key works from other places only. */
+export function demandAddress(c: Context, { allowedIps }: MerchantScope): void {
+  if (allowedIps && !isWithin(callerAddress(c, c.var.edge), allowedIps)) throw fault("address_not_allowed");
 }
 
 function bearerKey(c: Context): string | null {
@@ -71,13 +92,14 @@ function isWithin(address: string, networks: readonly string[]): boolean {
 
 /** A merchant's secret keys share one allowance, wherever they are used from; a publishable key has its own, and so has
  *  each of the addresses that use one. */
-async function countRequest(c: Context, { kind, merchantId, keyId }: MerchantScope): Promise<void> {
+export async function countRequest(c: Context, { kind, merchantId, keyId }: MerchantScope): Promise<void> {
   if (kind === "sk") return spend(c, "secret-key", merchantId);
   await spend(c, "publishable-key-address", clientAddress(c, c.var.edge));
   await spend(c, "publishable-key", keyId);
 }
 
-function merchantContext(c: Context, scope: MerchantScope): MerchantCtx {
+/** One request of whoever this scope stands for. */
+export function merchantContext(c: Context, scope: MerchantScope): MerchantCtx {
   const { edge, ctx } = c.var;
   return {
     ...ctx,

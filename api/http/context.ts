@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import type { Clock } from "#kernel/clock";
 import type { NewId } from "#kernel/id";
 import type { Log } from "#kernel/log";
-import type { Database, Tx } from "#store";
+import type { Database, Executor, Tx } from "#store";
 import type { Permission } from "./permissions.ts";
 import type { Allowance, Count, Limits, RateName } from "./rates.ts";
 import type { Served } from "./version.ts";
@@ -42,6 +42,12 @@ export interface Edge {
     key: string,
     how?: { readonly isKnownOnly: boolean },
   ) => Promise<MerchantScope | null>;
+  /** Writes into the audit log which request of a key changed what. */
+  readonly note: (
+    db: Executor,
+    ctx: MerchantCtx,
+    done: { readonly route: `${string} /${string}`; readonly subject: string },
+  ) => Promise<void>;
   /** Whether a page of this origin may use some publishable key. */
   readonly isKnownOrigin: (origin: string) => Promise<boolean>;
   readonly count: Count;
@@ -90,6 +96,8 @@ declare module "hono" {
     ctx: Ctx;
     /** Set behind `secretKey()` and `publishableKey()` only. */
     merchant: MerchantCtx;
+    /** Whether the audit log needs to hear no more of this request. */
+    isNoted?: boolean;
     /** The date revision that this `/v1` request is answered in. */
     served: Served;
     /** What the request was last counted by. */

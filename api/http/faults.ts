@@ -78,6 +78,11 @@ export const apiFaults = {
     detail:
       "No page of this origin may use the key. Add the origin to allowedOrigins of the key or of the merchant.",
   },
+  form_not_current: {
+    kind: "forbidden",
+    title: "Form not current",
+    detail: "The form was not made for this session. Open its page again and send it from there.",
+  },
   secret_key_required: {
     kind: "forbidden",
     title: "Secret key required",

@@ -10,12 +10,12 @@ import { fault } from "./faults.ts";
 import { idempotencyKey } from "./tables.ts";
 import { routeOf } from "./version.ts";
 
-/** What a write answers with; without a body it is a 204. */
+/** What a write answers with; without a body it is a 204, or leads elsewhere. */
 export type Answer = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Id of what was made. */
   readonly resourceId?: string;
-} & ({ readonly status: ContentfulStatusCode; readonly body: unknown } | { readonly status: 204 });
+} & ({ readonly status: ContentfulStatusCode; readonly body: unknown } | { readonly status: 204 | 303 });
 type Stored = typeof idempotencyKey.$inferSelect;
 /** Fits wherever a route's declared answers are asked for: a replayed answer is bytes, which no schema types. */
 type Replayable = Response & TypedResponse<never, never, never>;
@@ -33,6 +33,8 @@ interface Write<Found> {
   /** The validated body. */
   readonly input: unknown;
   readonly isRequired: boolean;
+  /** Of a form, which has it in a field; the header's when left out. */
+  readonly key?: string;
   /** What the write is about, where several paths name it; the path's parameters when left out. */
   readonly about?: string;
   /** What the write must learn from outside: done before its transaction, and not at all for a replay. Changes nothing. */
@@ -75,10 +77,10 @@ export function keyedAt<Found>(
 async function keyedBy<Found, C extends WriterCtx>(
   c: Context,
   ctx: C,
-  { input, isRequired, about, beforehand, holder }: Write<Found> & { readonly holder: string },
+  { input, isRequired, about, beforehand, holder, ...write }: Write<Found> & { readonly holder: string },
   work: (ctx: C, found: Found, write: WriteKey | null) => Promise<Answer>,
 ): Promise<Replayable> {
-  const key = isRequired ? demandIdempotencyKey(c) : readIdempotencyKey(c);
+  const key = write.key ?? (isRequired ? demandIdempotencyKey(c) : readIdempotencyKey(c));
   if (key === null) return respond(await work(ctx, await beforehand(), null)) as Replayable;
   const route = routeOf(c);
   const fingerprint = stableHash([route, about ?? c.req.param(), input]);
@@ -170,6 +172,7 @@ async function first(
     return replay(twin, attempt.fingerprint);
   }
   const answer = inRevision(c, attempt.route, await work(tx));
+  await noteWrite(tx, c, answer);
   assert(answer.status < 400, "a keyed write refuses by throwing, or its record would be kept");
   await tx
     .update(idempotencyKey)
@@ -181,6 +184,14 @@ async function first(
     })
     .where(and(eq(idempotencyKey.scope, attempt.scope), eq(idempotencyKey.key, attempt.key)));
   return respond(answer);
+}
+
+/** In the transaction of the write itself, where a secret key stands behind it. */
+async function noteWrite(tx: Tx, c: Context, { resourceId }: Answer): Promise<void> {
+  const { merchant, isNoted, edge } = c.var;
+  if (merchant?.scope.kind !== "sk" || isNoted) return;
+  await edge.note(tx, merchant, { route: routeOf(c), subject: resourceId ?? c.req.param("id") ?? "" });
+  c.set("isNoted", true);
 }
 
 /** The answer in the shape and with the name of the caller's revision: a replay keeps both. */
@@ -239,7 +250,10 @@ const json = { "Content-Type": "application/json" };
 
 function respond(answer: Answer): Response {
   if (!("body" in answer))
-    return new Response(null, { status: 204, ...(answer.headers && { headers: answer.headers }) });
+    return new Response(null, {
+      status: answer.status,
+      ...(answer.headers && { headers: answer.headers }),
+    });
   return new Response(JSON.stringify(answer.body), {
     status: answer.status,
     headers: { ...json, ...answer.headers },

@@ -40,21 +40,44 @@ export function readPage(c: Context, { limit = LIMIT, cursor }: PageQuery, filte
 /** `Link` and `Next-Cursor`, where there is more. Ask the database for `limit + 1` items to know. */
 export function pageOf<T extends { readonly id: string }>(
   c: Context,
-  { limit }: Page,
+  page: Page,
   found: readonly T[],
   filter: unknown,
 ): readonly T[] {
-  const items = found.slice(0, limit);
-  const last = items.at(-1);
-  if (found.length > limit && last) {
-    const cursor = Buffer.from(`${last.id} ${sealOf(c, last.id, filter)}`).toString("base64url");
-    const next = new URL(c.req.path, c.var.edge.baseUrl);
-    for (const [name, value] of Object.entries(c.req.query())) next.searchParams.set(name, value);
-    next.searchParams.set("cursor", cursor);
-    c.header("Link", `<${next.href}>; rel="next"`);
+  const cursor = nextCursor(c, page, found, filter);
+  if (cursor !== null) {
+    c.header("Link", `<${new URL(nextAddress(c, cursor), c.var.edge.baseUrl).href}>; rel="next"`);
     c.header("Next-Cursor", cursor);
   }
-  return items;
+  return found.slice(0, page.limit);
+}
+
+/** The same for a page that people read: its items, and where the next one is. */
+export function shownPage<T extends { readonly id: string }>(
+  c: Context,
+  page: Page,
+  found: readonly T[],
+  filter: unknown,
+): { readonly rows: readonly T[]; readonly next: string | null } {
+  const cursor = nextCursor(c, page, found, filter);
+  return { rows: found.slice(0, page.limit), next: cursor && nextAddress(c, cursor) };
+}
+
+function nextCursor(
+  c: Context,
+  { limit }: Page,
+  found: readonly { readonly id: string }[],
+  filter: unknown,
+): string | null {
+  const last = found[limit - 1];
+  if (found.length <= limit || !last) return null;
+  return Buffer.from(`${last.id} ${sealOf(c, last.id, filter)}`).toString("base64url");
+}
+
+/** This request's path and query, with the cursor. */
+function nextAddress(c: Context, cursor: string): string {
+  const query = new URLSearchParams({ ...c.req.query(), cursor });
+  return `${c.req.path}?${query}`;
 }
 
 function sealOf(c: Context, id: string, filter: unknown): string {

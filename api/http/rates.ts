@@ -5,6 +5,8 @@ export const rates = {
   "publishable-key-address": { perSecond: 5, burst: 20 },
   /** Keys that were not good, by address. A good key is answered all the same. */
   "failed-authentication": { perSecond: 1, burst: 20 },
+  /** Attempts to sign in, by address and by key. */
+  "sign-in": { perSecond: 1, burst: 10 },
   /** Requests that a browser sends for a page; each may cost a look at who allows its origin. */
   origin: { perSecond: 20, burst: 60 },
   /** Payers' pages and what they load. */

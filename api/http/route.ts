@@ -103,10 +103,18 @@ interface RouteOptions {
 }
 
 /** A route for a secret key with this permission. Spread it into `createRoute`. */
-export function secretKey({ permission, produces }: RouteOptions & { readonly permission: Permission }) {
+export function secretKey({
+  permission,
+  produces,
+  isNotedByVerb,
+}: RouteOptions & {
+  readonly permission: Permission;
+  /** What it changes, its verb writes into the audit log, with more than a route can tell. */
+  readonly isNotedByVerb?: boolean;
+}) {
   return {
     security: [{ secretKey: [] as string[] }],
-    middleware: behind(requireSecretKey(permission), produces),
+    middleware: behind(requireSecretKey(permission, { isNotedByVerb }), produces),
     "x-permission": permission,
   };
 }

@@ -91,6 +91,7 @@ async function reshape(c: Context): Promise<void> {
 }
 
 /** Method and route template of the handler that was reached, as the OpenAPI document writes it. */
-export function routeOf(c: Context): string {
-  return `${c.req.method} ${routePath(c).replace(/:(\w+)(?:\{[^}]*\})?/g, "{$1}")}`;
+export function routeOf(c: Context): `${string} /${string}` {
+  const path = routePath(c).replace(/:(\w+)(?:\{[^}]*\})?/g, "{$1}");
+  return `${c.req.method} /${path.slice(1)}`;
 }

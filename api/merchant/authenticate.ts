@@ -80,6 +80,26 @@ export function createAuthenticator({
   };
 }
 
+/** Finds who a key stands for without the key itself: for what the key has opened. It asks each time, so that whatever
+ *  ends the key ends that as well. Null for a key that is gone, revoked or expired. */
+export function createStandIn({
+  db,
+  clock,
+}: {
+  readonly db: Database;
+  readonly clock: Clock;
+}): (key: Pick<KeyRow, "merchantId" | "keyId">) => Promise<MerchantScope | null> {
+  return async ({ merchantId, keyId }) => {
+    const [found] = await db.pool
+      .select({ row: apiKey, origins: merchant.allowedOrigins })
+      .from(apiKey)
+      .innerJoin(merchant, eq(merchant.id, apiKey.merchantId))
+      .where(and(eq(apiKey.merchantId, merchantId), eq(apiKey.keyId, keyId)));
+    if (found?.row.kind !== "sk" || isOver(found.row, clock.now())) return null;
+    return scopeOf(found.row, found.origins);
+  };
+}
+
 function isOver({ revokedAt, expiresAt }: KeyRow, now: Date): boolean {
   return (revokedAt !== null && revokedAt <= now) || (expiresAt !== null && expiresAt <= now);
 }

@@ -24,8 +24,8 @@ import { endKey, issueKey, listKeys, rotateKey } from "./verbs/key.ts";
 import type { KeyMaker } from "./verbs/key-row.ts";
 import { changeMerchant, readMerchant } from "./verbs/merchant.ts";
 
-const keys = { tags: ["API keys"], ...secretKey({ permission: "keys:manage" }) };
-const settings = { tags: ["merchant"], ...secretKey({ permission: "merchant:manage" }) };
+const keys = { tags: ["API keys"], ...secretKey({ permission: "keys:manage", isNotedByVerb: true }) };
+const settings = { tags: ["merchant"], ...secretKey({ permission: "merchant:manage", isNotedByVerb: true }) };
 
 /** A merchant's keys and settings. What answers with a key takes no `Idempotency-Key`: a stored answer would keep the
  *  key, which is kept nowhere. Source: merchant-api.md §2.7, §5. */

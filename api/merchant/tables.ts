@@ -109,7 +109,7 @@ export const apiKey = pgTable(
   ],
 );
 
-/** Who did what to keys and settings; it only grows. */
+/** Who did what: with a key, or signed in with one; it only grows. */
 export const auditEntry = pgTable(
   "audit_entry",
   {
@@ -129,4 +129,12 @@ export const auditEntry = pgTable(
   ],
 );
 
-export type AuditAction = "key.created" | "key.rotated" | "key.revoked" | "merchant.updated";
+export type AuditAction =
+  | "key.created"
+  | "key.rotated"
+  | "key.revoked"
+  | "merchant.updated"
+  | "dashboard.signed_in"
+  | "dashboard.signed_out"
+  /** Method and route template of a request that changed something. */
+  | `${string} /${string}`;

@@ -40,7 +40,8 @@ interface Document {
 const require = createRequire(import.meta.url);
 
 /** Documents and pages that are no operations of the API. */
-const pages = /^\/(?:|assets\/.*|openapi\.json|docs(?:\/.*)?|llms\.txt|\.well-known\/.*|x402\/mcp.*)$/;
+const pages =
+  /^\/(?:|assets\/.*|dashboard(?:\/.*)?|openapi\.json|docs(?:\/.*)?|llms\.txt|\.well-known\/.*|x402\/mcp.*)$/;
 
 const { app } = world({ sandbox: stillSandbox });
 let document: Document;

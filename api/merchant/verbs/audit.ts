@@ -1,6 +1,8 @@
+import { and, desc, eq, lt } from "drizzle-orm";
 import type { NewId } from "#kernel/id";
-import type { Tx } from "#store";
-import type { MerchantCtx } from "../../http/context.ts";
+import type { Executor } from "#store";
+import type { Call, MerchantCtx } from "../../http/context.ts";
+import type { Page } from "../../http/page.ts";
 import { type AuditAction, auditEntry } from "../tables.ts";
 
 /** Who does something: a key, or the operator. */
@@ -17,7 +19,7 @@ export function actorOf({ scope, newId, now }: MerchantCtx): Actor {
 
 /** Notes what was done, in the transaction that does it. */
 export async function note(
-  tx: Tx,
+  db: Executor,
   { keyId, newId, now }: Actor,
   done: {
     readonly merchantId: string;
@@ -26,5 +28,29 @@ export async function note(
     readonly detail: Readonly<Record<string, unknown>>;
   },
 ): Promise<void> {
-  await tx.insert(auditEntry).values({ ...done, id: newId("aud"), actor: keyId, occurredAt: now() });
+  await db.insert(auditEntry).values({ ...done, id: newId("aud"), actor: keyId, occurredAt: now() });
+}
+
+/** Notes a request that changed something: which route, done by which key, and to what. */
+export async function noteRequest(
+  db: Executor,
+  ctx: MerchantCtx,
+  { route, subject }: { readonly route: `${string} /${string}`; readonly subject: string },
+): Promise<void> {
+  const { merchantId, requestId } = ctx;
+  await note(db, actorOf(ctx), { merchantId, action: route, subject, detail: { requestId } });
+}
+
+export type AuditEntry = typeof auditEntry.$inferSelect;
+
+/** What was done, newest first; one more than the page holds when there is more. */
+export async function listAudit({ ctx, input }: Call<Page>): Promise<readonly AuditEntry[]> {
+  ctx.demand("merchant:manage");
+  const after = input.after === null ? undefined : lt(auditEntry.id, input.after as AuditEntry["id"]);
+  return ctx.db.pool
+    .select()
+    .from(auditEntry)
+    .where(and(eq(auditEntry.merchantId, ctx.merchantId), after))
+    .orderBy(desc(auditEntry.id))
+    .limit(input.limit + 1);
 }

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { fault } from "../http/faults.ts";
+import { fault } from "./faults.ts";
 
 const policy = [
   "default-src 'none'",
@@ -40,14 +40,23 @@ export function refuseForeignForm(c: Context, baseUrl: string): void {
 const FORM_LIMIT = 4_096;
 const FORM = "application/x-www-form-urlencoded";
 
-/** The fields of a form. Faults: `unsupported_media_type`, `body_too_large`, `validation_failed` for a field that comes
- *  twice. */
-export async function readForm(c: Context): Promise<Readonly<Record<string, string>>> {
+/** The fields of a form, in their order; those left empty are left out. Faults: `unsupported_media_type`,
+ *  `body_too_large`. */
+export async function readFields(
+  c: Context,
+  limit: number,
+): Promise<readonly (readonly [name: string, value: string])[]> {
   if (!(c.req.header("content-type") ?? "").toLowerCase().startsWith(FORM))
     throw fault("unsupported_media_type");
-  const announced = Number(c.req.header("content-length") ?? FORM_LIMIT + 1);
-  if (!(announced <= FORM_LIMIT)) throw fault("body_too_large");
-  const fields = [...new URLSearchParams(await c.req.text())].filter(([, value]) => value !== "");
+  const announced = Number(c.req.header("content-length") ?? limit + 1);
+  if (!(announced <= limit)) throw fault("body_too_large", { limit });
+  return [...new URLSearchParams(await c.req.text())].filter(([, value]) => value !== "");
+}
+
+/** The fields of a small form. Faults: `unsupported_media_type`, `body_too_large`, `validation_failed` for a field that comes
+ *  twice. */
+export async function readForm(c: Context): Promise<Readonly<Record<string, string>>> {
+  const fields = await readFields(c, FORM_LIMIT);
   if (new Set(fields.map(([name]) => name)).size < fields.length) throw fault("validation_failed");
   return Object.fromEntries(fields);
 }

@@ -1,0 +1,106 @@
+import type { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { ZodError } from "zod";
+import { Fault } from "#kernel/fault";
+import { asPublic, fault } from "../http/faults.ts";
+import { readFields } from "../http/manners.ts";
+import { type FieldError, fieldErrors } from "../http/problem.ts";
+
+const LIMIT = 64 * 1_024;
+const MAX_ITEMS = 200;
+
+/** What a form sent, by the names of its fields. A name is a path with dots: `amount.asset` is the member `asset` of the
+ *  member `amount`, `lines.0.name` the name of the first line, and `permissions[]` a list of what was chosen. So a form
+ *  comes to the body that the API takes, and a problem's pointer to the field that it is about. */
+export type Fields = readonly (readonly [name: string, value: string])[];
+
+/** Faults: `unsupported_media_type`, `body_too_large`. */
+export function readPosted(c: Context): Promise<Fields> {
+  return readFields(c, LIMIT);
+}
+
+/** The last value of a field; undefined when it was left empty. */
+export function fieldOf(fields: Fields, name: string): string | undefined {
+  return fields.findLast(([each]) => each === name)?.[1];
+}
+
+/** The body of a form, without the fields of the shell, as this schema reads it. Fault: `validation_failed`. */
+export function parseFields<S extends z.ZodType>(schema: S, fields: Fields): z.output<S> {
+  return parseQuery(schema, bodyOf(fields));
+}
+
+/** What an address asks for, as this schema reads it. Fault: `validation_failed`. */
+export function parseQuery<S extends z.ZodType>(schema: S, query: unknown): z.output<S> {
+  const found = schema.safeParse(query);
+  if (found.success) return found.data;
+  throw fault("validation_failed", {}, found.error);
+}
+
+/** Names of the shell's own fields: the session's token, and the key that makes a form count once. */
+export const CSRF = "csrf";
+export const ONCE = "once";
+
+type Body = { [name: string]: unknown };
+
+function bodyOf(fields: Fields): Body {
+  const body: Body = {};
+  for (const [name, value] of fields) if (name !== CSRF && name !== ONCE) put(body, name, value);
+  return body;
+}
+
+function put(body: Body, name: string, value: string): void {
+  const isList = name.endsWith("[]");
+  const steps = (isList ? name.slice(0, -2) : name).split(".");
+  const last = steps.pop() ?? "";
+  let at: Body = body;
+  for (const [i, step] of steps.entries()) at = stepInto(at, step, steps[i + 1] ?? last);
+  if (!isList) define(at, last, value);
+  else define(at, last, [...(Array.isArray(at[last]) ? at[last] : []), value]);
+}
+
+function stepInto(at: Body, step: string, next: string): Body {
+  const there = Object.hasOwn(at, step) ? at[step] : undefined;
+  if (typeof there === "object" && there !== null) return there as Body;
+  const made = (/^\d+$/.test(next) ? [] : {}) as Body;
+  define(at, step, made);
+  return made;
+}
+
+/** Own members only, whatever they are called; a list has no holes to fill beyond its bound. */
+function define(at: Body, name: string, value: unknown): void {
+  if (Array.isArray(at) && !(Number(name) < MAX_ITEMS)) throw fault("validation_failed");
+  Object.defineProperty(at, name, { value, enumerable: true, configurable: true, writable: true });
+}
+
+/** Why a form was not taken, for the page to say it where it belongs. */
+export interface Refused {
+  /** Where the form was sent. */
+  readonly path: string;
+  readonly code: string;
+  readonly title: string;
+  readonly detail: string;
+  readonly errors: readonly { readonly name: string; readonly detail: string }[];
+  /** As they were sent. */
+  readonly fields: Fields;
+}
+
+/** What the sender of a form can do something about, apart from what went wrong here. */
+export function errorsOf(seen: Fault): Refused["errors"] {
+  const { context, cause, detail } = asPublic(seen);
+  const found: readonly FieldError[] =
+    cause instanceof ZodError
+      ? fieldErrors(cause.issues)
+      : typeof context.pointer === "string"
+        ? [{ pointer: context.pointer, code: seen.code, detail }]
+        : [];
+  return found.map(({ pointer, detail: text }) => ({ name: nameOf(pointer), detail: text }));
+}
+
+function nameOf(pointer: string): string {
+  return pointer.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+/** Whether a fault is for the sender to mend. */
+export function isTheirs(error: unknown): error is Fault {
+  return error instanceof Fault && error.kind !== "bug" && error.kind !== "unavailable";
+}

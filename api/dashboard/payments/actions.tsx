@@ -1,0 +1,133 @@
+/** @jsxRuntime automatic */
+/** @jsxImportSource hono/jsx */
+import type { Child } from "hono/jsx";
+import type { PaymentPosition } from "../../clearing/schema.ts";
+import type { Permission } from "../../http/permissions.ts";
+import { RefundReason } from "../../refund/schema.ts";
+import { Choice, Field, Form } from "../view/form.tsx";
+import { Card } from "../view/heading.tsx";
+import { useViewer } from "../view/visit.ts";
+
+/** What can be done about a payment as it stands. */
+export function Actions({ payment }: { readonly payment: PaymentPosition }) {
+  const folds = foldsOf(payment);
+  if (folds.length === 0) return null;
+  return <Card title="What you can do">{folds}</Card>;
+}
+
+const ended = ["failed", "expired"];
+
+function foldsOf(payment: PaymentPosition): Child[] {
+  const { paymentIntent, clearing, deposit } = payment;
+  const at = `/dashboard/payments/${paymentIntent.id}`;
+  const isInReview = clearing?.state === "in-review" || deposit?.reviewRequired === true;
+  return [
+    isInReview ? <ReviewFold at={at} isOpen={true} /> : null,
+    clearing?.state === "settled" ? <RefundFold at={at} payment={payment} /> : null,
+    clearing && ended.includes(clearing.state) ? <RetryFold at={at} /> : null,
+    paymentIntent.status === "created" || clearing?.state === "awaiting-funds" ? (
+      <CancelFold at={at} />
+    ) : null,
+  ].filter((fold) => fold !== null);
+}
+
+interface FoldProps {
+  readonly title: string;
+  readonly action: string;
+  readonly needs: Permission;
+  readonly isOpen?: boolean;
+  readonly children: Child;
+}
+
+/** An action behind its name: opened by a click, or because its form came back. A key that may not do it is told so. */
+function Fold({ title, action, needs, isOpen, children }: FoldProps) {
+  const { may, refused } = useViewer();
+  return (
+    <details class="fold" {...(isOpen || refused?.path === action ? { open: true } : {})}>
+      <summary>{title}</summary>
+      {may(needs) ? (
+        children
+      ) : (
+        <p class="muted">
+          The key that you signed in with lacks the permission <code>{needs}</code>.
+        </p>
+      )}
+    </details>
+  );
+}
+
+function RefundFold({ at, payment }: { readonly at: string; readonly payment: PaymentPosition }) {
+  const { amount, payment: way } = payment.paymentIntent;
+  const units = [...new Set([amount.asset, way.asset].filter((each) => each !== null))];
+  const action = `${at}/refunds`;
+  return (
+    <Fold title="Refund" action={action} needs="refunds:write">
+      <Form action={action} submit="Refund" isGrave={true}>
+        <div class="pair">
+          <Field
+            name="amount.amount"
+            label="Amount"
+            inputmode="decimal"
+            hint="Empty: everything that is left of it."
+          />
+          <Choice name="amount.asset" label="In" options={units.map((unit) => [unit, unit])} />
+        </div>
+        <Choice
+          name="reason"
+          label="Reason"
+          options={RefundReason.options.map((each) => [each, each.replaceAll("-", " ")])}
+        />
+        <Field
+          name="destination"
+          label="To address"
+          hint="Empty: back to who paid, where that can be told."
+        />
+      </Form>
+    </Fold>
+  );
+}
+
+function ReviewFold({ at, isOpen }: { readonly at: string; readonly isOpen: boolean }) {
+  const action = `${at}/review`;
+  return (
+    <Fold title="Decide about it" action={action} needs="payments:write" isOpen={isOpen}>
+      <Form action={action} submit="Decide">
+        <Choice
+          name="action"
+          label="What becomes of the money"
+          options={[
+            ["accept", "Accept what came as the payment"],
+            ["return", "Return it to the payer"],
+            ["extend", "Give the payer more time"],
+          ]}
+        />
+        <Field
+          name="destination"
+          label="Return to address"
+          hint="Empty: to the payer, where that can be told."
+        />
+        <Field name="note" label="Note" maxLength={500} />
+      </Form>
+    </Fold>
+  );
+}
+
+function RetryFold({ at }: { readonly at: string }) {
+  const action = `${at}/retry`;
+  return (
+    <Fold title="Retry" action={action} needs="payments:write">
+      <p class="muted">Settles the payment with the funds that have arrived for it.</p>
+      <Form action={action} submit="Retry" />
+    </Fold>
+  );
+}
+
+function CancelFold({ at }: { readonly at: string }) {
+  const action = `${at}/cancel`;
+  return (
+    <Fold title="Cancel" action={action} needs="payments:write">
+      <p class="muted">Nobody can pay it afterwards. Money that is on its way already is never lost.</p>
+      <Form action={action} submit="Cancel the payment" isGrave={true} />
+    </Fold>
+  );
+}

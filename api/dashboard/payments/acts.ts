@@ -1,0 +1,88 @@
+import type { Context } from "hono";
+import { PaymentPath, ReviewInput } from "../../clearing/schema.ts";
+import { agentsOf, cancel } from "../../clearing/verbs/cancel.ts";
+import { findPayment } from "../../clearing/verbs/payment.ts";
+import { outsideOf, retry } from "../../clearing/verbs/retry.ts";
+import { review } from "../../clearing/verbs/review.ts";
+import { RefundInput } from "../../refund/schema.ts";
+import { createRefund } from "../../refund/verbs/create.ts";
+import { payerOf } from "../../refund/verbs/payer.ts";
+import { type Fields, fieldOf, parseFields } from "../form.ts";
+import type { Room, Show } from "../room.tsx";
+import type { Desk } from "../section.ts";
+
+export type PaymentsDesk = Pick<Desk, "clearing" | "refunds">;
+
+/** What the forms on a payment's page do. */
+export function furnishActs(room: Room, desk: PaymentsDesk, again: Show): void {
+  refunding(room, desk, again);
+  reviewing(room, desk, again);
+  retrying(room, desk, again);
+  cancelling(room, desk, again);
+}
+
+const PATH = "/dashboard/payments/:id";
+const pathOf = (c: Context) => PaymentPath.parse({ id: c.req.param("id") });
+const backTo = (id: string, notice: string) => `/dashboard/payments/${id}?notice=${notice}`;
+
+function refunding(room: Room, { refunds }: PaymentsDesk, again: Show): void {
+  room.action({
+    path: `${PATH}/refunds`,
+    read: (c, fields) => ({ ...pathOf(c), ...parseFields(RefundInput, wholeUnlessSaid(fields)) }),
+    async beforehand({ db, merchantId }, { id, destination }) {
+      const payment = await findPayment(db.pool, merchantId, id);
+      const payer = destination === undefined ? await payerOf(refunds, db.pool, payment) : null;
+      return { intentId: payment.intent.id, payer };
+    },
+    async act(ctx, { id, ...input }, found, write) {
+      await createRefund(refunds, { ctx, input: { ...input, ...found, write } });
+      return backTo(id, "refunded");
+    },
+    again,
+  });
+}
+
+/** Without an amount its unit says nothing. */
+function wholeUnlessSaid(fields: Fields): Fields {
+  if (fieldOf(fields, "amount.amount") !== undefined) return fields;
+  return fields.filter(([name]) => name !== "amount.asset");
+}
+
+function reviewing(room: Room, { clearing }: PaymentsDesk, again: Show): void {
+  room.action({
+    path: `${PATH}/review`,
+    read: (c, fields) => ({ ...pathOf(c), ...parseFields(ReviewInput, fields) }),
+    beforehand: (ctx, input) => outsideOf(clearing, { ctx, input }),
+    async act(ctx, input, outside) {
+      await review(clearing, { ctx, input, outside });
+      return backTo(input.id, "reviewed");
+    },
+    again,
+  });
+}
+
+function retrying(room: Room, { clearing }: PaymentsDesk, again: Show): void {
+  room.action({
+    path: `${PATH}/retry`,
+    read: pathOf,
+    beforehand: (ctx, input) => outsideOf(clearing, { ctx, input }),
+    async act(ctx, input, outside) {
+      await retry(clearing, { ctx, input, outside });
+      return backTo(input.id, "retried");
+    },
+    again,
+  });
+}
+
+function cancelling(room: Room, { clearing }: PaymentsDesk, again: Show): void {
+  room.action({
+    path: `${PATH}/cancel`,
+    read: pathOf,
+    beforehand: (ctx, input) => agentsOf(clearing, { ctx, input }),
+    async act(ctx, input, payments) {
+      await cancel(clearing, { ctx, input, payments });
+      return backTo(input.id, "cancelled");
+    },
+    again,
+  });
+}

@@ -1,0 +1,167 @@
+/** @jsxRuntime automatic */
+/** @jsxImportSource hono/jsx */
+import type { PaymentPosition } from "../../clearing/schema.ts";
+import type { Refund } from "../../refund/schema.ts";
+import { Card, Heading } from "../view/heading.tsx";
+import { Notice } from "../view/notice.tsx";
+import { Amount, Badge, Code, Facts, Time } from "../view/shown.tsx";
+import { Table } from "../view/table.tsx";
+import { Actions } from "./actions.tsx";
+import { PaymentBadge, wayOf } from "./list.tsx";
+import { toneOfRefund, toneOfState } from "./tones.ts";
+
+interface DetailProps {
+  readonly payment: PaymentPosition;
+  readonly refunds: readonly Refund[];
+  readonly notice: string | undefined;
+}
+
+const notices = {
+  refunded: "The refund is made. It is on its way as soon as the payment is final.",
+  retried: "The payment was taken up again.",
+  reviewed: "Your decision is noted, and the money follows it.",
+  cancelled: "The payment is cancelled. Nobody can pay it any more.",
+};
+
+/** A payment whole: where it stands, how it came there, what can be done about it. */
+export function PaymentPage({ payment, refunds, notice }: DetailProps) {
+  const { paymentIntent, clearing, deposit } = payment;
+  const isWaiting = clearing?.state === "in-review" || deposit?.reviewRequired;
+  return (
+    <>
+      <Heading
+        above={["/dashboard/payments", "Payments"]}
+        title={
+          <>
+            <Amount of={paymentIntent.amount} /> <PaymentBadge of={payment} />
+          </>
+        }
+        about={<Code>{paymentIntent.id}</Code>}
+      >
+        <a class="button" href={paymentIntent.checkoutUrl}>
+          Checkout page
+        </a>
+        {clearing?.state === "settled" ? (
+          <a class="button" href={`/checkout/${paymentIntent.id}/receipt.pdf`}>
+            Receipt with proof
+          </a>
+        ) : null}
+      </Heading>
+      <Notice code={notice} words={notices} />
+      {isWaiting ? (
+        <p class="warning">Money of this payment waits for your decision, under “Decide about it”.</p>
+      ) : null}
+      <div class="columns">
+        <div>
+          <Card title="Payment">
+            <Facts of={factsOf(paymentIntent)} />
+          </Card>
+          {clearing ? (
+            <Card title="Clearing">
+              <Facts of={clearingFacts(clearing)} />
+            </Card>
+          ) : null}
+          {deposit ? <DepositCard deposit={deposit} /> : null}
+          {refunds.length > 0 ? <RefundsCard refunds={refunds} /> : null}
+        </div>
+        <div>
+          <Actions payment={payment} />
+          <TimelineCard timeline={payment.timeline} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function factsOf(intent: PaymentPosition["paymentIntent"]) {
+  const { customer, metadata, merchantReference, failureReason, payment } = intent;
+  return [
+    ["Way", wayOf(payment)],
+    ["Path", intent.executionPath],
+    ["Payer", payment.payerAddress && <Code>{payment.payerAddress}</Code>],
+    ["Customer", customer && [customer.name, customer.email].filter(Boolean).join(", ")],
+    ["Reference", merchantReference],
+    ["Made by", intent.source.replaceAll("-", " ")],
+    ["Failed because", failureReason?.replaceAll("_", " ") ?? null],
+    ["Created", <Time at={intent.createdAt} />],
+    ["Completed", intent.completedAt && <Time at={intent.completedAt} />],
+    ["Can be paid until", intent.status === "created" ? <Time at={intent.expiresAt} /> : null],
+    ...Object.entries(metadata).map(([key, value]) => [key, value] as const),
+  ] as const;
+}
+
+function clearingFacts(clearing: NonNullable<PaymentPosition["clearing"]>) {
+  return [
+    ["Id", <Code>{clearing.id}</Code>],
+    ["State", <Badge state={clearing.state} tone={toneOfState[clearing.state]} />],
+    ["Due", <Amount of={clearing.sourceAmount} />],
+    ["Fee", <Amount of={clearing.fee} />],
+    ["You get", <Amount of={clearing.netAmount} />],
+    ["Transaction", clearing.transactionHash && <Code>{clearing.transactionHash}</Code>],
+    ["Provider reference", clearing.providerReference && <Code>{clearing.providerReference}</Code>],
+    ["Failure", clearing.failure?.reason ?? null],
+  ] as const;
+}
+
+function DepositCard({ deposit }: { readonly deposit: NonNullable<PaymentPosition["deposit"]> }) {
+  return (
+    <Card title="Money that came">
+      <Facts
+        of={[
+          ["Address", <Code>{deposit.address}</Code>],
+          ["Received", <Amount of={deposit.received} />],
+        ]}
+      />
+      {deposit.deposits.length === 0 ? null : (
+        <Table
+          caption="Transfers to the address"
+          rows={deposit.deposits}
+          columns={[
+            { name: "Transaction", isHead: true, show: ({ txHash }) => <Code>{txHash}</Code> },
+            { name: "Status", show: ({ status }) => status.replaceAll("-", " ") },
+            { name: "Seen", show: ({ firstSeenAt }) => <Time at={firstSeenAt} /> },
+            { name: "Amount", isAmount: true, show: ({ amount }) => <Amount of={amount} /> },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}
+
+function RefundsCard({ refunds }: { readonly refunds: readonly Refund[] }) {
+  return (
+    <Card title="Refunds">
+      <Table
+        caption="Refunds of this payment, newest first"
+        rows={refunds}
+        columns={[
+          { name: "Refund", isHead: true, show: ({ id }) => <Code>{id}</Code> },
+          { name: "State", show: ({ state }) => <Badge state={state} tone={toneOfRefund[state]} /> },
+          { name: "Reason", show: ({ reason }) => reason.replaceAll("-", " ") },
+          { name: "Amount", isAmount: true, show: ({ amount }) => <Amount of={amount} /> },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function TimelineCard({ timeline }: Pick<PaymentPosition, "timeline">) {
+  return (
+    <Card title="Timeline">
+      {timeline.length === 0 ? (
+        <p class="muted">It begins when the payer chooses how to pay.</p>
+      ) : (
+        <ol class="timeline">
+          {timeline.toReversed().map(({ state, from, occurredAt }) => (
+            <li>
+              <span>
+                {state === from ? `${state.replaceAll("-", " ")}, noted` : state.replaceAll("-", " ")}
+              </span>
+              <Time at={occurredAt} />
+            </li>
+          ))}
+        </ol>
+      )}
+    </Card>
+  );
+}

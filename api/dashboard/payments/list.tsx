@@ -1,0 +1,149 @@
+/** @jsxRuntime automatic */
+/** @jsxImportSource hono/jsx */
+import type { PaymentSummary } from "../../payment/schema.ts";
+import { Heading } from "../view/heading.tsx";
+import { Amount, Badge, Empty, Time } from "../view/shown.tsx";
+import { type Column, Table } from "../view/table.tsx";
+import { toneOfState, toneOfStatus } from "./tones.ts";
+
+/** What the list is narrowed by, as its address says it. */
+export interface Filter {
+  readonly status?: string | undefined;
+  readonly reviewRequired?: string | undefined;
+  readonly find?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+interface ListProps {
+  readonly filter: Filter;
+  readonly rows: readonly PaymentSummary[];
+  readonly next: string | null;
+  readonly baseUrl: string;
+}
+
+const PATH = "/dashboard/payments";
+const tabs = [
+  ["All", {}],
+  ["Needs review", { reviewRequired: "true" }],
+  ["Clearing", { status: "clearing" }],
+  ["Completed", { status: "completed" }],
+  ["Failed", { status: "failed" }],
+  ["Expired", { status: "expired" }],
+  ["Cancelled", { status: "cancelled" }],
+] as const;
+
+export function PaymentsPage({ filter, rows, next, baseUrl }: ListProps) {
+  const isNarrowed = Object.values(filter).some((value) => value !== undefined);
+  return (
+    <>
+      <Heading title="Payments" about="What payers were asked for, and where each payment stands." />
+      <nav class="tabs" aria-label="Kinds of payments">
+        {tabs.map(([name, query]) => (
+          <a href={addressOf(query)} {...(isOn(filter, query) ? { "aria-current": "page" } : {})}>
+            {name}
+          </a>
+        ))}
+      </nav>
+      <search>
+        <form class="filter" method="get" action={PATH}>
+          {hidden("status", filter.status)}
+          {hidden("reviewRequired", filter.reviewRequired)}
+          <div class="field">
+            <label for="find">Find</label>
+            <input
+              id="find"
+              name="find"
+              type="search"
+              value={filter.find ?? ""}
+              placeholder="Id, reference or transaction"
+            />
+          </div>
+          <div class="field">
+            <label for="from">From</label>
+            <input id="from" name="from" type="date" value={filter.from ?? ""} />
+          </div>
+          <div class="field">
+            <label for="to">Until</label>
+            <input id="to" name="to" type="date" value={filter.to ?? ""} />
+          </div>
+          <button type="submit">Filter</button>
+        </form>
+      </search>
+      {rows.length > 0 ? (
+        <Table caption="Payments, newest first" columns={columns} rows={rows} next={next} />
+      ) : isNarrowed ? (
+        <Empty title="No payment is like this">
+          <p class="muted">
+            Take something out of the filter, or look at <a href={PATH}>all payments</a>.
+          </p>
+        </Empty>
+      ) : (
+        <FirstPayment baseUrl={baseUrl} />
+      )}
+    </>
+  );
+}
+
+/** Columns of a payment, for every list of them. */
+export const columns: readonly Column<PaymentSummary>[] = [
+  {
+    name: "Amount",
+    isHead: true,
+    show: ({ paymentIntent: { id, amount } }) => (
+      <a href={`${PATH}/${id}`}>
+        <Amount of={amount} />
+      </a>
+    ),
+  },
+  { name: "Status", show: (payment) => <PaymentBadge of={payment} /> },
+  { name: "Paid with", show: ({ paymentIntent: { payment } }) => wayOf(payment) },
+  { name: "For", show: ({ paymentIntent }) => purposeOf(paymentIntent) },
+  { name: "Created", isAmount: true, show: ({ paymentIntent: { createdAt } }) => <Time at={createdAt} /> },
+];
+
+/** The status, or where the money stands while that says more. */
+export function PaymentBadge({ of: { paymentIntent, clearing } }: { readonly of: PaymentSummary }) {
+  if (clearing && clearing.state !== "settled")
+    return <Badge state={clearing.state} tone={toneOfState[clearing.state]} />;
+  return <Badge state={paymentIntent.status} tone={toneOfStatus[paymentIntent.status]} />;
+}
+
+export function wayOf({ asset, chain }: { readonly asset: string | null; readonly chain: string | null }) {
+  if (asset === null) return <span class="muted">open</span>;
+  return chain === null ? asset : `${asset} on ${chain}`;
+}
+
+function purposeOf({ merchantReference, customer, source }: PaymentSummary["paymentIntent"]) {
+  return merchantReference ?? customer?.email ?? <span class="muted">{source.replaceAll("-", " ")}</span>;
+}
+
+function addressOf(query: Readonly<Record<string, string>>): string {
+  const text = new URLSearchParams(query).toString();
+  return text === "" ? PATH : `${PATH}?${text}`;
+}
+
+function isOn(
+  { status, reviewRequired }: Filter,
+  query: { readonly status?: string; readonly reviewRequired?: string },
+) {
+  return status === query.status && reviewRequired === query.reviewRequired;
+}
+
+function hidden(name: string, value: string | undefined) {
+  return value === undefined ? null : <input type="hidden" name={name} value={value} />;
+}
+
+function FirstPayment({ baseUrl }: { readonly baseUrl: string }) {
+  return (
+    <Empty title="No payments yet">
+      <p class="muted">
+        A payment begins when somebody is asked to pay. Ask with one call; its answer holds{" "}
+        <code>checkoutUrl</code>, the page where a person or an agent pays.
+      </p>
+      <pre tabindex={0}>{`curl ${baseUrl}/v1/payment-intents \\
+  -H "Authorization: Bearer $FAREBOX_KEY" -H "Idempotency-Key: first" \\
+  -H "Content-Type: application/json" \\
+  -d '{"amount":{"amount":"10.00","asset":"USD"}}'`}</pre>
+    </Empty>
+  );
+}

@@ -1,0 +1,89 @@
+/** @jsxRuntime automatic */
+/** @jsxImportSource hono/jsx */
+import type { Context } from "hono";
+import { isId } from "#kernel/id";
+import { readPage, shownPage } from "../../http/page.ts";
+import { PaymentFilter } from "../../payment/schema.ts";
+import { listPayments, readPayment } from "../../payment/verbs.ts";
+import { listRefunds } from "../../refund/verbs/read.ts";
+import { parseQuery } from "../form.ts";
+import type { Show } from "../room.tsx";
+import type { Section } from "../section.ts";
+import { furnishActs, type PaymentsDesk } from "./acts.ts";
+import { PaymentPage } from "./detail.tsx";
+import { PaymentsPage } from "./list.tsx";
+
+export function paymentsSection(desk: PaymentsDesk): Section {
+  return {
+    place: "payments",
+    furnish(room) {
+      room.page("/dashboard/payments", listOf(desk));
+      room.page("/dashboard/payments/:id", paymentOf(desk));
+      furnishActs(room, desk, paymentOf(desk));
+    },
+  };
+}
+
+const PAGE = 25;
+const MOST_REFUNDS = 100;
+
+function listOf({ clearing }: PaymentsDesk): Show {
+  return async ({ c, ctx }) => {
+    const { cursor, ...asked } = query(c);
+    const { find, from, to, ...shown } = asked;
+    if (find !== undefined && (isId("pi", find) || isId("clr", find)))
+      return c.redirect(`/dashboard/payments/${find}`, 303);
+    const filter = parseQuery(PaymentFilter, { ...shown, ...findBy(find), ...between(from, to) });
+    const page = readPage(c, { limit: PAGE, cursor }, filter);
+    const found = await listPayments(clearing, { ctx, input: { ...page, ...filter } });
+    const { rows, next } = shownPage(c, page, found, filter);
+    return {
+      title: "Payments",
+      body: <PaymentsPage filter={asked} rows={rows} next={next} baseUrl={clearing.baseUrl} />,
+    };
+  };
+}
+
+function paymentOf({ clearing }: PaymentsDesk): Show {
+  return async ({ c, ctx }) => {
+    const input = { id: c.req.param("id") ?? "" };
+    const payment = await readPayment(clearing, { ctx, input });
+    const refunds = await listRefunds({ ctx, input: { ...input, limit: MOST_REFUNDS, after: null } });
+    const notice = c.req.query("notice");
+    return {
+      title: `Payment of ${payment.paymentIntent.amount.display}`,
+      body: <PaymentPage payment={payment} refunds={refunds} notice={notice} />,
+    };
+  };
+}
+
+/** What the address asks for; what was left empty is left out. */
+function query(c: Context) {
+  const given = (name: string) => c.req.query(name)?.trim() || undefined;
+  return {
+    status: given("status"),
+    reviewRequired: given("reviewRequired"),
+    find: given("find"),
+    from: given("from"),
+    to: given("to"),
+    cursor: given("cursor"),
+  };
+}
+
+function findBy(text: string | undefined) {
+  if (text === undefined) return {};
+  return /^0x[0-9a-fA-F]{64}$/.test(text) ? { txHash: text } : { merchantReference: text };
+}
+
+/** Days, both included, as the instants that the filter takes. */
+function between(from: string | undefined, to: string | undefined) {
+  return {
+    ...(from === undefined ? {} : { createdFrom: `${from}T00:00:00Z` }),
+    ...(to === undefined ? {} : { createdTo: dayAfter(to) }),
+  };
+}
+
+function dayAfter(day: string): string {
+  const at = new Date(`${day}T24:00:00Z`);
+  return Number.isNaN(at.getTime()) ? day : at.toISOString();
+}

@@ -1,0 +1,138 @@
+/** @jsxRuntime automatic */
+/** @jsxImportSource hono/jsx */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { Child } from "hono/jsx";
+import type { MerchantCtx } from "../http/context.ts";
+import { asPublic, fault } from "../http/faults.ts";
+import { keyedAfter, type WriteKey } from "../http/idempotency.ts";
+import { refuseForeignForm } from "../http/manners.ts";
+import type { Permission } from "../http/permissions.ts";
+import { statusOfCode } from "../http/problem.ts";
+import { currentOf } from "../http/version.ts";
+import { CSRF, errorsOf, type Fields, fieldOf, isTheirs, ONCE, type Refused, readPosted } from "./form.ts";
+import { demandToken, enter, type Porch, page, whole } from "./gate.tsx";
+import type { Place } from "./nav.ts";
+import type { Session } from "./verbs/session.ts";
+import { Layout } from "./view/layout.tsx";
+import { ViewerContext } from "./view/visit.ts";
+
+/** A look at a page. */
+export interface Visit {
+  readonly c: Context;
+  readonly ctx: MerchantCtx;
+  /** A form on this page that has just been refused. */
+  readonly refused: Refused | null;
+}
+export interface Shown {
+  readonly title: string;
+  readonly body: Child;
+}
+/** A page, or an answer of its own: a file, or the way elsewhere. */
+export type Show = (visit: Visit) => Promise<Shown | Response>;
+
+/** What a form does: the same verb that the API calls, in the same layer that lets a write happen once. */
+export interface Action<Input, Found> {
+  readonly path: string;
+  /** The form as the verb takes it. Fault: `validation_failed`. */
+  read(c: Context, fields: Fields): Input;
+  /** What must be asked outside before the transaction. */
+  readonly beforehand?: (ctx: MerchantCtx, input: Input) => Promise<Found>;
+  /** Does it; where the browser goes then. */
+  act(ctx: MerchantCtx, input: Input, found: Found, write: WriteKey): Promise<string>;
+  /** The page that the form is on: shown again where it was refused. */
+  readonly again: Show;
+}
+
+/** Where a section puts its pages and actions. Everything here is behind the session. */
+export interface Room {
+  page(path: string, show: Show): void;
+  action<Input, Found = undefined>(action: Action<Input, Found>): void;
+}
+
+/** The room of one section. */
+export function openRoom(
+  app: OpenAPIHono,
+  porch: Porch,
+  { place, places }: { readonly place: Place; readonly places: readonly Place[] },
+): Room {
+  const present = async (c: Context, session: Session, show: Show, refused: Refused | null = null) => {
+    const ctx = c.var.merchant;
+    const shown = await show({ c, ctx, refused });
+    if (shown instanceof Response) return shown;
+    const viewer = {
+      merchantName: session.merchantName,
+      keyId: session.keyId,
+      csrfToken: session.csrfToken,
+      refused,
+      newKey: () => ctx.newId("req"),
+      may: (permission: Permission) => ctx.scope.permissions.has(permission),
+      place,
+      places,
+    };
+    const framed = (
+      <ViewerContext.Provider value={viewer}>
+        <Layout title={shown.title} style={await porch.style()}>
+          {shown.body}
+        </Layout>
+      </ViewerContext.Provider>
+    );
+    return whole(c, framed, refused ? statusOfCode(refused.code) : 200);
+  };
+  return {
+    page(path, show) {
+      app.get(path, (c) =>
+        page(c, porch, async () => {
+          const session = await enter(c, porch);
+          if (!session) return toSignIn(c);
+          return present(c, session, show);
+        }),
+      );
+    },
+    action(action) {
+      app.post(action.path, (c) =>
+        page(c, porch, async () => {
+          refuseForeignForm(c, porch.edge.baseUrl);
+          const session = await enter(c, porch);
+          if (!session) return toSignIn(c);
+          const fields = await readPosted(c);
+          demandToken(session, fieldOf(fields, CSRF));
+          try {
+            return await perform(c, action, fields);
+          } catch (error) {
+            if (!isTheirs(error)) throw error;
+            const { title, detail, code } = asPublic(error);
+            const refused = { path: c.req.path, code, title, detail, errors: errorsOf(error), fields };
+            return present(c, session, action.again, refused);
+          }
+        }),
+      );
+    },
+  };
+}
+
+const KEY = /^[\x20-\x7e]{1,255}$/;
+
+async function perform<Input, Found>(
+  c: Context,
+  { read, beforehand, act }: Action<Input, Found>,
+  fields: Fields,
+): Promise<Response> {
+  const key = fieldOf(fields, ONCE) ?? "";
+  if (!KEY.test(key)) throw fault("form_not_current");
+  // A stored answer names the revision that it has the shape of; that of a form leads elsewhere and has none.
+  c.set("served", { date: currentOf([]), shape: ({ body }) => body });
+  const input = read(c, fields);
+  const ctx = c.var.merchant;
+  const found = async () => (await beforehand?.(ctx, input)) as Found;
+  return keyedAfter(c, { input, isRequired: true, key, beforehand: found }, async (within, known, write) => {
+    if (!write) throw fault("idempotency_key_required");
+    return { status: 303, headers: { Location: await act(within, input, known, write) } };
+  });
+}
+
+/** Back here afterwards, if it was a page. */
+function toSignIn(c: Context): Response {
+  const next = c.req.method === "GET" && c.req.path !== "/dashboard" ? `?next=${c.req.path}` : "";
+  return c.redirect(`/dashboard/sign-in${next}`, 303);
+}

@@ -1,0 +1,11 @@
+import { z } from "@hono/zod-openapi";
+
+/** What the sign-in form sends. `next` is a page of the dashboard to go on to. */
+export const SignInForm = z.strictObject({
+  key: z.string().max(300).default(""),
+  next: z
+    .string()
+    .regex(/^\/dashboard(?:\/[\w-]+)*$/)
+    .optional()
+    .catch(undefined),
+});

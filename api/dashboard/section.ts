@@ -1,0 +1,15 @@
+import type { ClearingDesk } from "../clearing/verbs/checkout.ts";
+import type { RefundDesk } from "../refund/verbs/reserve.ts";
+import type { Place } from "./nav.ts";
+import type { Room } from "./room.tsx";
+
+/** A room of the dashboard: its place in the navigation, and what it puts there. */
+export interface Section {
+  readonly place: Place;
+  furnish(room: Room): void;
+}
+/** What the verbs behind the sections need; the same as behind the API. */
+export interface Desk {
+  readonly clearing: ClearingDesk;
+  readonly refunds: RefundDesk;
+}

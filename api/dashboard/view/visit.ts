@@ -1,0 +1,26 @@
+import { createContext, useContext } from "hono/jsx";
+import { assert } from "#kernel/fault";
+import type { Permission } from "../../http/permissions.ts";
+import type { Refused } from "../form.ts";
+import type { Place } from "../nav.ts";
+
+/** What every part of a page may need to know of who looks at it. */
+export interface Viewer {
+  readonly merchantName: string;
+  readonly keyId: string;
+  readonly csrfToken: string;
+  readonly refused: Refused | null;
+  /** For a form, so that it counts once however often it is sent. */
+  newKey(): string;
+  may(permission: Permission): boolean;
+  readonly place: Place;
+  readonly places: readonly Place[];
+}
+
+export const ViewerContext = createContext<Viewer | null>(null);
+
+export function useViewer(): Viewer {
+  const viewer = useContext(ViewerContext);
+  assert(viewer, "a part of the dashboard is shown inside its layout");
+  return viewer;
+}
