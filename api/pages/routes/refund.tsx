@@ -7,7 +7,7 @@ import { fault } from "../../http/faults.ts";
 import { clientAddress, limitByAddress, spend } from "../../http/limit.ts";
 import { json, problems } from "../../http/route.ts";
 import { brandOf } from "../../merchant/verbs/brand.ts";
-import { readForm, refuseForeignForm } from "../manners.ts";
+import { readForm, refuseForeignForm } from "../../http/manners.ts";
 import { CheckoutPath, ClaimForm, ClaimMessage, ClaimQuery } from "../schema.ts";
 import { type Counter, page, whole } from "../serve.tsx";
 import { type ClaimRefusal, claimMessage, claimRefunds, openRefunds } from "../verbs/refund.ts";
