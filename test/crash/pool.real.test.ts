@@ -11,7 +11,7 @@ beforeAll(async () => {
   world = await startWorld();
   merchant = await newMerchant(world);
 });
-afterAll(() => world.stop());
+afterAll(() => world?.stop());
 
 /** Of the pool that answers requests. */
 const CONNECTIONS = 12;
