@@ -1,9 +1,11 @@
 /** A pool of connections that is empty for a while. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { gate } from "../support/chain-faults.ts";
 import { get, newMerchant, startWorld } from "../support/house.ts";
 import { claimOf, ledgerOf } from "../support/records.ts";
 import { expectAtRest, newPayment } from "../support/scene.ts";
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 let world: Awaited<ReturnType<typeof startWorld>>;
 let merchant: Awaited<ReturnType<typeof newMerchant>>;
