@@ -1,27 +1,33 @@
 /** Two processes whose wall clocks are two hours apart: what may be paid, and when, goes by the chain's time. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { newMerchant, startWorld } from "../support/house.ts";
 import { type ServiceProcess, startProcess } from "../support/processes.ts";
 import { claimOf, ledgerOf } from "../support/records.ts";
 import { expectAtRest, newPayment } from "../support/scene.ts";
+import { type BundledProgram, bundledProgram } from "../torture/program.ts";
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
 
 const HOUR_MS = 3_600_000;
 let world: Awaited<ReturnType<typeof startWorld>>;
 let merchant: Awaited<ReturnType<typeof newMerchant>>;
+let bundle: BundledProgram;
 const instances: Record<string, ServiceProcess> = {};
+const start = (clockAheadMs: number) =>
+  startProcess(world.dev, world.database, { clockAheadMs, program: bundle.program });
 
 /** The house in this process has no loops. */
 beforeAll(async () => {
   world = await startWorld({ role: "web" });
   merchant = await newMerchant(world);
-  const [ahead, behind] = await Promise.all(
-    [HOUR_MS, -HOUR_MS].map((clockAheadMs) => startProcess(world.dev, world.database, { clockAheadMs })),
-  );
+  bundle = await bundledProgram();
+  const [ahead, behind] = await Promise.all([HOUR_MS, -HOUR_MS].map(start));
   Object.assign(instances, { ahead, behind });
 });
 afterAll(async () => {
   for (const instance of Object.values(instances)) await instance.stop();
-  await world.stop();
+  await bundle?.remove();
+  await world?.stop();
 });
 
 const inSeconds = async (seconds: number) => BigInt((await world.dev.chain.head()).timestamp + seconds);
@@ -70,8 +76,7 @@ describe("the instance that worked dies", () => {
       await instances[gone]?.stop();
       const paid = await newPayment(world, merchant);
       expect((await paid.settle({}, instances[left]?.baseUrl)).body).toMatchObject({ success: true });
-      const clockAheadMs = gone === "ahead" ? HOUR_MS : -HOUR_MS;
-      instances[gone] = await startProcess(world.dev, world.database, { clockAheadMs });
+      instances[gone] = await start(gone === "ahead" ? HOUR_MS : -HOUR_MS);
     }
     await expectAtRest(world);
   });
