@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs, promisify } from "node:util";
 import { repository, startChild } from "../../bench/child.ts";
-import { twins } from "../../src/dev/data-place.ts";
 import { type DevJson, devJsonPath } from "../../src/dev/dev-json.ts";
 import { freePort } from "../../src/dev/free-port.ts";
 import { isAlive } from "../../src/dev/processes.ts";
+import { resetDataFolder } from "../../src/dev/reset.ts";
 import { agentShots } from "./agents.ts";
 import { fire } from "./gun.ts";
 import { idsOf } from "./ids.ts";
@@ -47,7 +47,8 @@ const stops: (() => Promise<void>)[] = [];
 async function startDeployment() {
   const dataDir = await mkdtemp(join(tmpdir(), "farebox-fuzz-"));
   stops.push(async () => {
-    for (const dir of [...(await twins(dataDir)), dataDir]) await rm(dir, { recursive: true, force: true });
+    await resetDataFolder({ dataDir, say: () => {} }); // stops parts that a failed start left behind
+    await rm(dataDir, { recursive: true, force: true });
   });
   await chmod(dataDir, 0o755); // or a part that runs as another user cannot work in it
   const port = Number(values.port ?? (await freePort()));
