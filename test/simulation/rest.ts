@@ -2,39 +2,52 @@
 import { Violation } from "./oracles/violation.ts";
 import type { Life } from "./seed.ts";
 
-const ROUND_MS = 16_000;
-const MOST_ROUNDS = 14;
-/** Rounds after which all windows are over. */
-const LAST_CALLS_AFTER = 1;
+/** Rounds in turn: leases lapse, what waits is sent and mined, credits come; then all windows are over; then what a loop
+ *  leaves for later is done. */
+const rounds = [
+  { ms: 16_000, blocks: 1 },
+  { ms: 2_000, blocks: 2 },
+  { ms: 0, blocks: 5 },
+  ...Array.from({ length: 10 }, () => ({ ms: 16_000, blocks: 2 })),
+];
+/** The round in which who was never told asks once more, and the one that begins behind every authorization's time. */
+const [ASKED_AGAIN, PAST] = [1, 2];
 
-/** Blocks come and loops turn until nothing is open. Who was never told gets to ask once more. */
+/** Blocks come and loops turn until nothing is open. */
 export async function comeToRest(life: Life): Promise<void> {
-  const { faults, scheduler, tree } = life.ground;
+  const { scheduler, tree } = life.ground;
+  await calm(life);
+  for (const [i, { ms, blocks }] of rounds.entries()) {
+    await finishCalls(life);
+    if (i === ASKED_AGAIN)
+      for (const payment of life.callers.payments) life.callers.askForMissing(payment, life.processes);
+    if (i === PAST) scheduler.now = Math.max(scheduler.now, pastAll(life));
+    scheduler.now += ms;
+    for (let n = 0; n < blocks; n += 1) life.world.mine(life.processes);
+    await turnAll(life);
+    if (i >= PAST && (await openThings(life)).length === 0) return;
+  }
+  const open = await openThings(life);
+  throw new Violation("everything-ends", `still open at ${tree.tip.ref.number}: ${open.join("; ")}`);
+}
+
+/** Faults end. One process is left, the others died with what they had in hand. */
+async function calm(life: Life): Promise<void> {
+  const { faults, scheduler, chance } = life.ground;
   faults.isOff = true;
-  scheduler.exclusive = null;
+  scheduler.note("chain", "settles down");
   for (const process of life.processes) {
     process.isStalled = false;
     process.view.side = null;
   }
+  if (chance.chance(0.5)) await finishCalls(life);
+  for (const process of life.processes.slice(1)) await life.kill(process);
   if (life.processes.length === 0) life.startProcess();
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    await finishCalls(life);
-    scheduler.now += ROUND_MS;
-    life.world.mine(life.processes);
-    life.world.mine(life.processes);
-    await turnAll(life);
-    if (round === LAST_CALLS_AFTER) passTime(life);
-    if (round > LAST_CALLS_AFTER && (await openThings(life)).length === 0) return;
-  }
-  throw new Violation("everything-ends", `still open at ${tree.tip.ref.number}: ${(await openThings(life)).join("; ")}`);
 }
 
-/** Beyond every authorization's time. */
-function passTime({ ground: { scheduler, tree }, world, processes, callers }: Life): void {
-  const last = Math.max(0, ...callers.payments.map(({ terms }) => Number(terms.validBefore)));
-  scheduler.now = Math.max(scheduler.now, (last + 1) * 1000);
-  for (let i = 0; i < 4; i += 1) world.mine(processes);
-  scheduler.note("chain", `is past all windows at ${tree.tip.ref.number}`);
+/** Milliseconds beyond every authorization's time. */
+function pastAll({ callers }: Life): number {
+  return 1000 * (1 + Math.max(0, ...callers.payments.map(({ terms }) => Number(terms.validBefore))));
 }
 
 /** All that is under way, first come first served. */

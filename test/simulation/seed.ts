@@ -1,6 +1,7 @@
 /** One seed's life: everything that happens in it follows from its number. First the world does its worst, then it comes
  *  to rest, and what is left must be as it should. */
 import type { createFacilitator } from "#facilitator";
+import { sha256 } from "#kernel/codec";
 import { Callers } from "./actors/callers.ts";
 import { World } from "./actors/world.ts";
 import { checkRows } from "./oracles/rows.ts";
@@ -17,6 +18,8 @@ export interface Lived {
   readonly steps: number;
   readonly faults: ReadonlyMap<FaultKind, number>;
   readonly trace: readonly string[];
+  /** The trace in short: the same seed has the same mark. */
+  readonly mark: string;
 }
 
 const MOST_PROCESSES = 2;
@@ -82,7 +85,15 @@ export async function live(seed: number, backend: Backend, create: typeof create
     for (const process of life.processes) await process.kill();
   }
   const { scheduler, faults } = ground;
-  return { seed, violation, steps: scheduler.steps, faults: faults.counts, trace: scheduler.trace };
+  const { trace, steps } = scheduler;
+  return {
+    seed,
+    violation,
+    steps,
+    faults: faults.counts,
+    trace,
+    mark: sha256(trace.join("\n")).slice(0, 18),
+  };
 }
 
 /** The time in which things go wrong. */

@@ -29,8 +29,8 @@ export class Callers {
     const payment = signPayment(this.#parts, this.#sales, `p${this.payments.length + 1}`);
     this.payments.push(payment);
     scheduler.note(payment.name, `is signed for ${payment.sale.id} until ${payment.terms.validBefore}`);
-    if (chance.chance(0.3)) return this.verify(at, payment);
-    if (chance.chance(0.9)) this.ask(at, payment, payment.idempotencyKey ? "with-id" : "plain");
+    if (chance.chance(0.3)) this.verify(at, payment);
+    else this.ask(at, payment, payment.idempotencyKey ? "with-id" : "plain");
   }
 
   repeat(at: Process): void {
@@ -62,10 +62,20 @@ export class Callers {
     return asked;
   }
 
+  /** Nobody has been told of its success so far. */
+  askForMissing(payment: Payment, [at]: readonly Process[]): void {
+    const was = payment.asked.some(({ answer, released }) => answer?.outcome === "settled" && !released);
+    const isPaid = payment.asked.length > 0;
+    if (at && isPaid && !was) payment.lastAsk = this.ask(at, payment, "plain");
+  }
+
   #asked(payment: Payment, manner: Asked["manner"]): Asked {
     this.#requests += 1;
-    const others = this.#sales.filter(({ id, amount }) => id !== payment.sale.id && amount === payment.sale.amount);
-    const sale = manner === "other-payable" && others.length > 0 ? this.#parts.chance.of(others) : payment.sale;
+    const others = this.#sales.filter(
+      ({ id, amount }) => id !== payment.sale.id && amount === payment.sale.amount,
+    );
+    const sale =
+      manner === "other-payable" && others.length > 0 ? this.#parts.chance.of(others) : payment.sale;
     return { manner, sale, requestId: `r${this.#requests}`, answer: null, isOpen: true, released: false };
   }
 

@@ -3,10 +3,9 @@ import type { PaymentRequest, SettleAnswer, VerifyAnswer } from "#facilitator";
 import { type Address, checksum, fromBytes, type Hash, type Hex, hash, toBytes } from "#kernel/bytes";
 import { sha256, stableHash } from "#kernel/codec";
 import { claimKey } from "../../../facilitator/scheme/index.ts";
-import type { Choices } from "../../property/payments/random.ts";
-import { domainOf } from "../parts/house.ts";
-import { forgedSignature, payers, signTerms, type Payer, type Terms, treasury } from "../parts/keys.ts";
 import type { Parts } from "../parts/house.ts";
+import { domainOf } from "../parts/house.ts";
+import { forgedSignature, type Payer, payers, signTerms, type Terms, treasury } from "../parts/keys.ts";
 
 /** What is for sale in a seed. */
 export interface Sale {
@@ -25,6 +24,8 @@ export interface Payment {
   readonly asked: Asked[];
   /** Of those who may ask again and get the same answer. */
   readonly idempotencyKey: string | null;
+  /** What its payer asked when everything had calmed down. */
+  lastAsk: Asked | null;
 }
 
 /** How a request differs from the one that the payer's own client makes. */
@@ -59,7 +60,12 @@ export function signPayment(
   };
   const [token] = row.tokens;
   if (!token) throw new Error("a chain without tokens");
-  const parts = { chainId: row.chainId, nonceDomain: token.contract, payer: payer.address, nonce: terms.nonce };
+  const parts = {
+    chainId: row.chainId,
+    nonceDomain: token.contract,
+    payer: payer.address,
+    nonce: terms.nonce,
+  };
   return {
     name,
     payer,
@@ -69,6 +75,7 @@ export function signPayment(
     key: claimKey(parts),
     asked: [],
     idempotencyKey: chance.chance(0.3) ? `key of ${row.slug} ${name}` : null,
+    lastAsk: null,
   };
 }
 
@@ -129,4 +136,3 @@ export function mannerOf({ chance, faults }: Pick<Parts, "chance" | "faults">, p
 }
 
 export type { SettleAnswer, VerifyAnswer };
-export type Chance = Choices;

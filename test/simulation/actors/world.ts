@@ -122,7 +122,9 @@ export class World {
   /** The payer gets money back from somebody. */
   fund({ payer, sale }: Payment): void {
     this.#effect((state) =>
-      state.balanceOf(stranger) < sale.amount ? null : state.move(this.#token, stranger, payer.address, sale.amount),
+      state.balanceOf(stranger) < sale.amount
+        ? null
+        : state.move(this.#token, stranger, payer.address, sale.amount),
     );
   }
 
@@ -153,6 +155,7 @@ export class World {
 
 function isOn(tip: { ref: { hash: Hash }; parent: unknown }, hash: Hash): boolean {
   let at: typeof tip | null = tip;
-  for (let i = 0; at && i < 20; i += 1, at = at.parent as typeof tip | null) if (at.ref.hash === hash) return true;
+  for (let i = 0; at && i < 20; i += 1, at = at.parent as typeof tip | null)
+    if (at.ref.hash === hash) return true;
   return false;
 }

@@ -11,7 +11,12 @@ interface Row extends Record<string, unknown> {
   readonly was_failed: boolean;
 }
 
-export async function checkAnswer(backend: Backend, payment: Payment, asked: Asked, answer: SettleAnswer): Promise<void> {
+export async function checkAnswer(
+  backend: Backend,
+  payment: Payment,
+  asked: Asked,
+  answer: SettleAnswer,
+): Promise<void> {
   const { outcome } = answer;
   const about = `${payment.name} ${asked.manner} ${asked.requestId} was told ${outcome} (${answer.reason})`;
   if (asked.manner === "forged" && outcome !== "refused" && outcome !== "unavailable")
@@ -25,7 +30,10 @@ function checkSuccess(payment: Payment, asked: Asked, about: string): void {
     (each) => each !== asked && each.answer?.outcome === "settled" && !each.answer.replayed && !each.released,
   );
   if (others.length > 0)
-    throw new Violation("one-success", `${about}, as ${others.map(({ requestId }) => requestId).join(", ")} before`);
+    throw new Violation(
+      "one-success",
+      `${about}, as ${others.map(({ requestId }) => requestId).join(", ")} before`,
+    );
 }
 
 async function checkRow(
@@ -42,7 +50,8 @@ async function checkRow(
     [payment.key.slice(2)],
   );
   if (answer.outcome === "failed") {
-    if (!row?.was_failed) throw new Violation("failure-is-known", `${about}, and the claim is ${row?.state ?? "not there"}`);
+    if (!row?.was_failed)
+      throw new Violation("failure-is-known", `${about}, and the claim is ${row?.state ?? "not there"}`);
     return;
   }
   if (!row || (row.credit_state === "none" && row.credit_epoch === 0))
@@ -56,6 +65,8 @@ export function checkVerdict(payment: Payment, asked: Pick<Asked, "manner">, ans
   const isForged = asked.manner === "forged";
   const isValid = answer.outcome === "valid";
   const blames = answer.outcome === "invalid" && answer.reason === "invalid_exact_evm_signature";
-  if (isForged && isValid) throw new Violation("only-authentic", `${payment.name}: a forged signature was verified`);
-  if (!isForged && blames) throw new Violation("only-authentic", `${payment.name}: its own signature was called forged`);
+  if (isForged && isValid)
+    throw new Violation("only-authentic", `${payment.name}: a forged signature was verified`);
+  if (!isForged && blames)
+    throw new Violation("only-authentic", `${payment.name}: its own signature was called forged`);
 }

@@ -21,7 +21,10 @@ export function sendingOracle(backend: Backend, signatures: Signatures) {
     for (const call of isFirst ? transaction.calls : []) {
       const transfer = decodeTransfer(call);
       if (transfer && isHopeless(transfer, lastRead, signatures))
-        throw new Violation("checked-before-signed", `a transfer of ${transfer.payer} that no view would pass was sent`);
+        throw new Violation(
+          "checked-before-signed",
+          `a transfer of ${transfer.payer} that no view would pass was sent`,
+        );
     }
   };
 }
@@ -40,7 +43,12 @@ function isHopeless(transfer: Transfer, lastRead: Block, signatures: Signatures)
 }
 
 /** Only who holds a lane may take its nonces: asked at each commit that took one. */
-export async function checkFence(backend: Backend, chainId: number, owner: Owner, statements: readonly string[]): Promise<void> {
+export async function checkFence(
+  backend: Backend,
+  chainId: number,
+  owner: Owner,
+  statements: readonly string[],
+): Promise<void> {
   if (!statements.some((text) => text.includes('INSERT INTO "slot"'))) return;
   const rows = await backend.look<{ nonce: number; holder: string }>(
     `SELECT slot.nonce, signer.lease_holder AS holder FROM slot JOIN signer ON signer.chain_id = slot.chain_id
@@ -49,5 +57,8 @@ export async function checkFence(backend: Backend, chainId: number, owner: Owner
   );
   const [last] = rows;
   if (last && last.holder !== owner.name)
-    throw new Violation("fence-holds", `${owner.name} took nonce ${last.nonce} of a lane that ${last.holder} holds`);
+    throw new Violation(
+      "fence-holds",
+      `${owner.name} took nonce ${last.nonce} of a lane that ${last.holder} holds`,
+    );
 }

@@ -1,5 +1,5 @@
 /** Real PostgreSQL connections, whose time is the simulation's. Statements and their BEGIN travel together. */
-import pg from "pg";
+import type pg from "pg";
 import { NamingClient } from "../../../facilitator/store/named-statements.ts";
 import { databaseAt } from "../../support/database-server.ts";
 

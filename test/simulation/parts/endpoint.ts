@@ -1,12 +1,26 @@
 /** The chain as one process sees it through its endpoint: late, forked, lying or not there at all. */
 import type { Address } from "#kernel/bytes";
 import { fault } from "#kernel/fault";
-import type { AuthorizationState, Call, CallOutcome, Chain, SendResult } from "../../../facilitator/chain/port.ts";
+import type {
+  AuthorizationState,
+  Call,
+  CallOutcome,
+  Chain,
+  SendResult,
+} from "../../../facilitator/chain/port.ts";
 import type { ChainRow } from "../../../facilitator/chain/registry.ts";
 import type { Choices } from "../../property/payments/random.ts";
 import type { Faults } from "./faults.ts";
 import { decodeRaw } from "./keys.ts";
-import { ancestorAt, type Block, branchOf, FINAL_AFTER, pathBack, type Transaction, type Tree } from "./node.ts";
+import {
+  ancestorAt,
+  type Block,
+  branchOf,
+  FINAL_AFTER,
+  pathBack,
+  type Transaction,
+  type Tree,
+} from "./node.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
 import { decodeTransfer, type Signatures, Token } from "./token.ts";
 
@@ -79,20 +93,25 @@ export function endpointOf(around: Surroundings, owner: Owner, view: View): Chai
 
   async function send(raw: Parameters<Chain["send"]>[0]): Promise<SendResult> {
     const transaction = decodeRaw(raw);
-    return scheduler.call(owner, `send ${transaction.lane?.nonce} ${transaction.hash.slice(0, 8)}`, async () => {
-      await around.sending(transaction, view.lastRead ?? tree.tip);
-      if (faults.strikes("send-timeout-before")) return "unknown";
-      if (faults.strikes("send-refused", 0.5)) return "refused";
-      if (faults.strikes("send-swallowed")) return "accepted";
-      const result = tree.admit(transaction);
-      return faults.strikes("send-timeout-after") ? "unknown" : result;
-    });
+    return scheduler.call(
+      owner,
+      `send ${transaction.lane?.nonce} ${transaction.hash.slice(0, 8)}`,
+      async () => {
+        await around.sending(transaction, view.lastRead ?? tree.tip);
+        if (faults.strikes("send-timeout-before")) return "unknown";
+        if (faults.strikes("send-refused", 0.5)) return "refused";
+        if (faults.strikes("send-swallowed")) return "accepted";
+        const result = tree.admit(transaction);
+        return faults.strikes("send-timeout-after") ? "unknown" : result;
+      },
+    );
   }
 
   return {
     row,
     head: () => ask("head", ({ ref }) => ref),
-    finalized: () => ask("finalized", (from) => (ancestorAt(from, from.ref.number - FINAL_AFTER) ?? first(from)).ref),
+    finalized: () =>
+      ask("finalized", (from) => (ancestorAt(from, from.ref.number - FINAL_AFTER) ?? first(from)).ref),
     blockAt: (number) => ask(`block ${number}`, (from) => ancestorAt(from, number)?.ref ?? null),
     moneyLogs: (block, ours) =>
       ask(`logs of ${block.number}`, (from) => {
@@ -129,11 +148,13 @@ export function endpointOf(around: Surroundings, owner: Owner, view: View): Chai
     simulate: (_lane, calls) => ask("simulate", (from) => tryCalls(from, calls)),
     nonce: (account, block) => ask("nonce", (from) => at(from, block).nonces.get(account) ?? 0),
     nativeBalance: (account, block) => ask("gas", (from) => RICH - gasSpent(account, at(from, block))),
-    tokenBalance: (_token, account, block) => ask("balance", (from) => at(from, block).token.balanceOf(account)),
+    tokenBalance: (_token, account, block) =>
+      ask("balance", (from) => at(from, block).token.balanceOf(account)),
     tokenBalances: (_token, accounts, block) =>
       ask("balances", (from) => accounts.map((account) => at(from, block).token.balanceOf(account))),
     code: (account) => ask("code", ({ token }) => (token.code.has(account) ? "0x01" : "0x")),
-    haveCode: (accounts) => ask("have code", ({ token }) => accounts.map((account) => token.code.has(account))),
+    haveCode: (accounts) =>
+      ask("have code", ({ token }) => accounts.map((account) => token.code.has(account))),
     isValidSignature: () => ask("1271", () => false),
     fees: () =>
       ask("fees", () => ({
@@ -146,7 +167,8 @@ export function endpointOf(around: Surroundings, owner: Owner, view: View): Chai
         if (faults.strikes("null-receipt")) return null;
         for (const { receipts } of branchOf(from)) {
           const found = receipts.get(txHash);
-          if (found) return faults.strikes("false-receipt") ? { ...found, succeeded: !found.succeeded } : found;
+          if (found)
+            return faults.strikes("false-receipt") ? { ...found, succeeded: !found.succeeded } : found;
         }
         return null;
       }),

@@ -1,8 +1,9 @@
 /** What one seed stands on: its own chain, payers with money, things for sale, on a database that it shares. */
-import type { ChainRow } from "../../../facilitator/chain/registry.ts";
+
+import type { createFacilitator } from "#facilitator";
 import { address } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
-import type { createFacilitator } from "#facilitator";
+import type { ChainRow } from "../../../facilitator/chain/registry.ts";
 import { choices } from "../../property/payments/random.ts";
 import type { Sale } from "../actors/payments.ts";
 import { checkFence, sendingOracle } from "../oracles/sending.ts";
@@ -10,7 +11,7 @@ import { Violation } from "../oracles/violation.ts";
 import type { Backend } from "./backend.ts";
 import { Faults } from "./faults.ts";
 import type { Parts } from "./house.ts";
-import { payers, stranger, treasury } from "./keys.ts";
+import { laneAddresses, payers, stranger, treasury } from "./keys.ts";
 import { Tree } from "./node.ts";
 import { Scheduler } from "./scheduler.ts";
 
@@ -25,7 +26,11 @@ export interface Ground extends Parts {
 }
 
 /** Seeds are told apart by chain: rows of one never meet those of another. */
-export async function layGround(seed: number, backend: Backend, create: typeof createFacilitator): Promise<Ground> {
+export async function layGround(
+  seed: number,
+  backend: Backend,
+  create: typeof createFacilitator,
+): Promise<Ground> {
   const chance = choices(Number.parseInt(sha256(`seed ${seed}`).slice(2, 10), 16));
   const scheduler = new Scheduler(START + seed * 1000);
   const faults = new Faults(chance);
@@ -37,6 +42,7 @@ export async function layGround(seed: number, backend: Backend, create: typeof c
   const sales = await openShop(backend, row.slug);
   fund(tree, chance.of([1n, 2n, 5n]), sales);
   return {
+    lanes: laneAddresses.slice(0, chance.chance(0.2) ? 2 : 1),
     ...{ create, backend, scheduler, faults, chance, row, signatures, tree, sales, problems, told },
     committed: (owner, statements) => checkFence(backend, row.chainId, owner, statements),
     sending: sendingOracle(backend, signatures),
@@ -95,6 +101,9 @@ async function openShop(backend: Backend, slug: string): Promise<readonly Sale[]
 /** Before the first block: no fork takes it away. */
 function fund({ tip: { token } }: Tree, purses: bigint, [cheap, , dear]: readonly Sale[]): void {
   for (const [i, payer] of payers.entries())
-    token.balances.set(payer.address, i % 2 === 0 ? (cheap?.amount ?? 0n) * purses : (dear?.amount ?? 0n) * purses);
+    token.balances.set(
+      payer.address,
+      i % 2 === 0 ? (cheap?.amount ?? 0n) * purses : (dear?.amount ?? 0n) * purses,
+    );
   token.balances.set(stranger, DEAR * 10n);
 }

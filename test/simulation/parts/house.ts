@@ -1,5 +1,6 @@
 /** Processes of the service over the simulated parts: each with its own clock, endpoint and pools. */
 import type { createFacilitator, Engine, Running } from "#facilitator";
+import type { Address } from "#kernel/bytes";
 import type { Clock } from "#kernel/clock";
 import { idMaker } from "#kernel/id";
 import type { LogFields } from "#kernel/log";
@@ -8,12 +9,14 @@ import { defaultSettings } from "../../../facilitator/settlement/engine.ts";
 import { databaseOn } from "../../../facilitator/store/db.ts";
 import type { Choices } from "../../property/payments/random.ts";
 import { endpointOf, type Surroundings, type View } from "./endpoint.ts";
-import { laneAddresses, simulatedCustodian, simulatedSigner, treasury } from "./keys.ts";
+import { simulatedCustodian, simulatedSigner, treasury } from "./keys.ts";
 import { SimulatedPool, type Wiring } from "./pool.ts";
 import type { Owner } from "./scheduler.ts";
 
 export interface Parts extends Wiring, Surroundings {
   readonly create: typeof createFacilitator;
+  /** Gas keys: mostly one, since each costs its own rounds. */
+  readonly lanes: readonly Address[];
   /** Told of a loop's step that failed by no fault of the world's. */
   readonly failed: (what: string) => void;
   /** Told of facts in the transaction that marks them as delivered. */
@@ -43,7 +46,7 @@ export class Process implements Owner {
   }
 
   #engine(loopDb: Database): Engine {
-    const { row, signatures, scheduler, chance } = this.#parts;
+    const { row, signatures, scheduler, chance, lanes } = this.#parts;
     const clock: Clock = {
       now: () => new Date(scheduler.now + this.skewMs),
       monotonicMs: () => scheduler.now - scheduler.start,
@@ -51,13 +54,18 @@ export class Process implements Owner {
     };
     const open = {
       chain: endpointOf(this.#parts, this, this.view),
-      rails: row.tokens.map((token) => ({ ok: true as const, token, domain: domainOf(row), hasBytesOverload: true })),
+      rails: row.tokens.map((token) => ({
+        ok: true as const,
+        token,
+        domain: domainOf(row),
+        hasBytesOverload: true,
+      })),
       routerProblem: null,
-      signers: laneAddresses.map(simulatedSigner),
+      signers: lanes.map(simulatedSigner),
       custodian: simulatedCustodian(signatures as Map<string, typeof treasury>),
       operator: { address: treasury, sign: () => Promise.reject(new Error("no orders are signed here")) },
       depositAccount: { addressOf: () => treasury, sign: null },
-      laneAddresses,
+      laneAddresses: lanes,
     };
     const warn = (fields: LogFields, message: string) => {
       const bug = bugIn(fields, message);

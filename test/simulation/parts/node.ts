@@ -87,13 +87,20 @@ export class Tree {
   }
 
   #execute(
-    block: { ref: BlockRef; token: Token; transactions: Transaction[]; logs: MoneyLog[]; receipts: Map<Hash, Receipt> },
+    block: {
+      ref: BlockRef;
+      token: Token;
+      transactions: Transaction[];
+      logs: MoneyLog[];
+      receipts: Map<Hash, Receipt>;
+    },
     each: Transaction,
   ): void {
     const { ref, token } = block;
     const said = each.effect ? each.effect(token) : this.#run(token, each, ref.timestamp);
     const place = { blockNumber: ref.number, blockHash: ref.hash, txHash: each.hash };
-    for (const log of said ?? []) block.logs.push({ ...log, ...place, logIndex: block.logs.length } as MoneyLog);
+    for (const log of said ?? [])
+      block.logs.push({ ...log, ...place, logIndex: block.logs.length } as MoneyLog);
     block.transactions.push(each);
     block.receipts.set(each.hash, {
       txHash: each.hash,
@@ -131,7 +138,12 @@ export class Tree {
   }
 
   /** Another branch wins: the last `depth` blocks leave the chain, and what was in them waits again, or is lost. */
-  fork(depth: number, timestamp: number, chance: Choices, isLost: (transaction: Transaction) => boolean): void {
+  fork(
+    depth: number,
+    timestamp: number,
+    chance: Choices,
+    isLost: (transaction: Transaction) => boolean,
+  ): void {
     const gone = pathBack(this.tip, depth);
     const base = gone.at(-1)?.parent;
     if (!base) return;
@@ -148,7 +160,8 @@ export class Tree {
   /** Bytes that came in; true when they are new. */
   admit(transaction: Transaction): "accepted" | "already-known" | "nonce-too-low" {
     const { lane, hash } = transaction;
-    if (this.waiting.some((each) => each.hash === hash) || this.tip.receipts.has(hash)) return "already-known";
+    if (this.waiting.some((each) => each.hash === hash) || this.tip.receipts.has(hash))
+      return "already-known";
     if (lane && lane.nonce < (this.tip.nonces.get(lane.account) ?? 0)) return "nonce-too-low";
     this.waiting = this.waiting.filter(
       (each) => !lane || each.lane?.account !== lane.account || each.lane.nonce !== lane.nonce,

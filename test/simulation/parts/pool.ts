@@ -35,7 +35,8 @@ export class SimulatedPool {
     const { scheduler, faults, backend } = this.#wiring;
     return scheduler.callThatMayWait<pg.QueryResult>(this.#owner, labelOf(query), null, async () => {
       if (faults.strikes("no-connection")) throw refused("53300", "sorry, too many clients already");
-      if (faults.strikes("statement-refused")) throw refused("57014", "canceling statement due to statement timeout");
+      if (faults.strikes("statement-refused"))
+        throw refused("57014", "canceling statement due to statement timeout");
       const connection = await backend.acquire();
       const { done, isWaiting } = await backend.execute(connection, query, scheduler.now);
       const freed = done.finally(() => backend.release(connection));
@@ -115,7 +116,8 @@ class SimulatedClient {
     const { backend, scheduler, faults } = this.#wiring;
     this.#connection = await backend.acquire();
     this.#state = "open";
-    if (scheduler.exclusive === null && !faults.strikes("interleaved-transaction")) scheduler.exclusive = this;
+    if (scheduler.exclusive === null && !faults.strikes("interleaved-transaction"))
+      scheduler.exclusive = this;
     return backend.execute(this.#connection, query, scheduler.now, true);
   }
 

@@ -46,7 +46,12 @@ export class Scheduler {
   }
 
   /** What the engine awaits; never answered once its process was killed. */
-  call<T>(owner: Owner, label: string, effect: () => Promise<T> | T, within: object | null = null): Promise<T> {
+  call<T>(
+    owner: Owner,
+    label: string,
+    effect: () => Promise<T> | T,
+    within: object | null = null,
+  ): Promise<T> {
     return this.#enqueue(owner, label, within, (resolve, reject) => async () => {
       try {
         resolve(await effect());

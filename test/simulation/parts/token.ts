@@ -1,10 +1,14 @@
 /** A token as EIP-3009 has it, as it stood behind one block: copied from block to block, so that every fork and every
  *  lagging view has its own. */
-import { type Address, type Hash, address, hash, type Hex } from "#kernel/bytes";
+import { type Address, address, type Hash, type Hex, hash } from "#kernel/bytes";
 import type { Call, MoneyLog, Revert } from "../../../facilitator/chain/port.ts";
 
 /** A log without its place. */
-export type Said = MoneyLog extends infer Log ? (Log extends MoneyLog ? Omit<Log, keyof Place> : never) : never;
+export type Said = MoneyLog extends infer Log
+  ? Log extends MoneyLog
+    ? Omit<Log, keyof Place>
+    : never
+  : never;
 export type Place = Pick<MoneyLog, "blockNumber" | "blockHash" | "txHash" | "logIndex">;
 
 /** A call of transferWithAuthorization, decoded. */

@@ -1,0 +1,133 @@
+/** Mistakes about what comes before what, and who may do it. */
+import type { Mutant } from "./mutants.ts";
+
+export const order: readonly Mutant[] = [
+  {
+    name: "send-before-persist",
+    changes: [
+      {
+        file: "settlement/submit.ts",
+        from: "  const signed = await lane.signer.sign(lane.chain.row, { nonce, calls, gasLimit, ...fees });",
+        to: `  const signed = await lane.signer.sign(lane.chain.row, { nonce, calls, gasLimit, ...fees });
+  await lane.chain.send(signed.raw);`,
+      },
+    ],
+    seed: 1,
+  },
+  {
+    name: "replacement-sent-before-persist",
+    changes: [
+      {
+        file: "settlement/tend.ts",
+        from: "gasLimit: last.gasLimit, ...fees });",
+        to: "gasLimit: last.gasLimit, ...fees });\n  await lane.chain.send(signed.raw);",
+      },
+    ],
+    seed: 1,
+  },
+  {
+    name: "never-sent-again",
+    changes: [{ file: "settlement/tend.ts", from: "  await lane.chain.send(last.raw);\n", to: "" }],
+    seed: 1,
+  },
+  {
+    name: "nonce-reused-after-timeout",
+    changes: [
+      {
+        file: "settlement/submit.ts",
+        from: '  await engine.checkpoint("sent");',
+        to: `  if (result === "unknown") await engine.loopDb.pool.execute(sql\`UPDATE signer SET next_nonce = \${nonce}
+    WHERE chain_id = \${lane.chain.row.chainId} AND next_nonce = \${nonce + 1}\`);
+  await engine.checkpoint("sent");`,
+      },
+    ],
+    seed: 1,
+  },
+  {
+    name: "no-fence",
+    changes: [{ file: "settlement/lane.ts", from: "        eq(signerTable.fence, fence),\n", to: "" }],
+    seed: 1,
+  },
+  {
+    name: "slot-closed-before-final",
+    changes: [
+      {
+        file: "settlement/mined.ts",
+        from: "eq(slot.sorted, true), lte(slot.minedBlock, at.finalizedNumber)",
+        to: "eq(slot.sorted, true), lte(slot.minedBlock, at.cursorNumber)",
+      },
+    ],
+    seed: 1,
+  },
+  {
+    name: "no-second-look",
+    changes: [
+      {
+        file: "settlement/dispatch.ts",
+        from: "else if (isTimely(chain, claim, state) && !state.used && state.transfer.ok) good.push({ claim, call });",
+        to: "else good.push({ claim, call });",
+      },
+    ],
+    seed: 1,
+  },
+  {
+    name: "revert-is-the-end",
+    changes: [
+      {
+        file: "settlement/dispatch.ts",
+        from: '      to: "failed-watch",\n      cause: reason ?? "failed",',
+        to: '      to: "cancelled",\n      cause: reason ?? "failed",',
+      },
+    ],
+    seed: 1,
+  },
+  {
+    name: "expiry-by-local-clock",
+    changes: [
+      {
+        file: "settlement/final.ts",
+        from: "lte(claim.validBefore, BigInt(finalized.timestamp)),",
+        to: "lte(claim.validBefore, BigInt(Math.floor(engine.clock.now().getTime() / 1000))),",
+      },
+    ],
+    seed: 1,
+  },
+  {
+    name: "expiry-before-final",
+    changes: [
+      {
+        file: "settlement/final.ts",
+        from: "  if (at.finalizedNumber < finalized.number) return [];\n",
+        to: "  const head = await chain.head();\n",
+      },
+      {
+        file: "settlement/final.ts",
+        from: "lte(claim.validBefore, BigInt(finalized.timestamp)),",
+        to: "lte(claim.validBefore, BigInt(head.timestamp)),",
+      },
+    ],
+    seed: 1,
+  },
+  {
+    name: "spent-before-final",
+    changes: [
+      {
+        file: "settlement/final.ts",
+        from: "lte(claim.spentBlock, at.finalizedNumber),",
+        to: "lte(claim.spentBlock, at.cursorNumber),",
+      },
+    ],
+    seed: 1,
+  },
+  {
+    name: "facts-outside-their-transaction",
+    changes: [
+      {
+        file: "settlement/claim.ts",
+        from: "  await outbox.append(tx, facts);",
+        to: "  await engine.loopDb.tx((other) => outbox.append(other, facts));",
+      },
+    ],
+    seed: 1,
+  },
+];
