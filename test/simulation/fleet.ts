@@ -60,11 +60,12 @@ async function runWorker(job: Job, note: (report: Report) => void): Promise<void
 
 /** The same job, split by seeds or by mutants. */
 export function split(job: Job, workers: number): readonly Job[] {
+  const share = (all: number, i: number) => Math.max(0, Math.ceil((all - i) / workers));
   return Array.from({ length: workers }, (_, i) => ({
     ...job,
     from: job.from + i,
     stride: workers,
-    seeds: job.mutants ? job.seeds : Math.ceil((job.seeds - i) / workers),
+    ...(job.mutants ? {} : { seeds: share(job.seeds, i), leastSeeds: share(job.leastSeeds, i) }),
     mutants: job.mutants?.filter((_name, at) => at % workers === i) ?? null,
   }));
 }

@@ -42,7 +42,7 @@ export class Life {
     if (this.processes.length >= MOST_PROCESSES) return;
     this.#started += 1;
     const { faults, chance, scheduler } = this.ground;
-    const skew = faults.strikes("clock-skew", 4) ? chance.of([-3_600_000, 3_600_000]) : 0;
+    const skew = faults.strikes("clock-skew", 6) ? chance.of([-3_600_000, 3_600_000]) : 0;
     const made = new Process(this.ground, `process ${this.#started}`, skew);
     scheduler.note(made.name, "starts");
     this.processes.push(made);
@@ -101,6 +101,7 @@ async function stir(life: Life): Promise<void> {
   const { scheduler, chance } = life.ground;
   life.startProcess();
   if (chance.chance(0.5)) life.startProcess();
+  for (let i = chance.below(3); i > 0; i -= 1) begin(life);
   for (let acts = 30 + chance.below(40); acts > 0; ) {
     const ready = scheduler.ready();
     if (ready.length > 0 && (scheduler.exclusive !== null || chance.chance(0.93))) {
@@ -127,7 +128,7 @@ async function act(life: Life): Promise<void> {
 
 const acts: readonly (readonly [weight: number, act: (life: Life) => void | Promise<void>])[] = [
   [30, ({ world, processes }) => world.mine(processes)],
-  [14, (life) => withProcess(life, (at) => life.callers.begin(at))],
+  [14, (life) => begin(life)],
   [10, (life) => withProcess(life, (at) => repeat(life, at))],
   [8, (life) => meddle(life)],
   [6, ({ world, processes }) => world.reorg(processes)],
@@ -146,6 +147,11 @@ function withProcess(life: Life, work: (at: Process) => void): void {
   if (at) work(at);
 }
 
+function begin(life: Life): void {
+  withProcess(life, (at) => life.callers.begin(at));
+  if (life.ground.chance.chance(0.5)) meddle(life);
+}
+
 function repeat({ callers, ground }: Life, at: Process): void {
   ground.faults.count("repeat");
   callers.repeat(at);
@@ -161,7 +167,7 @@ function meddle({ callers, world, ground: { chance } }: Life): void {
 
 async function killSomebody(life: Life): Promise<void> {
   const { faults, chance } = life.ground;
-  if (life.processes.length > 0 && faults.strikes("kill", 4)) await life.kill(chance.of(life.processes));
+  if (life.processes.length > 0 && faults.strikes("kill", 6)) await life.kill(chance.of(life.processes));
   if (life.processes.length === 0) life.startProcess();
 }
 
@@ -171,14 +177,14 @@ function stallSomebody(life: Life): void {
   if (life.processes.length === 0) return;
   const process = chance.of(life.processes);
   if (process.isStalled) process.isStalled = false;
-  else if (faults.strikes("stall", 4)) process.isStalled = true;
+  else if (faults.strikes("stall", 6)) process.isStalled = true;
   if (process.isStalled && scheduler.exclusive !== null) scheduler.exclusive = null;
   scheduler.note(process.name, process.isStalled ? "stalls" : "goes on");
 }
 
 /** Long enough for every lease to lapse. */
 function jump({ ground: { faults, scheduler } }: Life): void {
-  if (faults.strikes("time-jump", 4)) scheduler.now += 16_000;
+  if (faults.strikes("time-jump", 6)) scheduler.now += 16_000;
 }
 
 /** Mostly who is due first: time passes no faster than it must. */

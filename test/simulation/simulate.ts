@@ -36,15 +36,18 @@ const {
   .parse()
   .opts<Options>();
 
-const server = await startTestServer();
+const server = process.env.SIM_SERVER
+  ? { url: process.env.SIM_SERVER, stop: async () => {} }
+  : await startTestServer();
 try {
-  const names = which === true ? mutants.map(({ name }) => name) : which ? [which] : null;
+  const names = which === true ? mutants.map(({ name }) => name) : which ? which.split(",") : null;
   const job = {
     server: server.url,
     from: Number(from),
     stride: 1,
     seeds: Number(seeds),
-    seconds: 1e9,
+    leastSeeds: Number(seeds),
+    seconds: 0,
     mutants: names,
   };
   const outcome = await runFleet(split(job, Number(workers)), (report) => {

@@ -6,16 +6,18 @@ import { mutants } from "./mutants/mutants.ts";
 import type { Oracle } from "./oracles/violation.ts";
 import { Backend } from "./parts/backend.ts";
 import type { FaultKind } from "./parts/faults.ts";
+import { takeOverRounds } from "./parts/scheduler.ts";
 import { openShops, sweepUp } from "./parts/shop.ts";
 import { dropDatabase, prepareDatabase } from "./parts/template.ts";
 import { type Lived, live } from "./seed.ts";
 
 export interface Job {
   readonly server: string;
-  /** Lives `from`, `from + stride` and so on, `seeds` of them or until `seconds` are over. */
+  /** Lives `from`, `from + stride` and so on: `leastSeeds` of them, and more up to `seeds` until `seconds` are over. */
   readonly from: number;
   readonly stride: number;
   readonly seeds: number;
+  readonly leastSeeds: number;
   readonly seconds: number;
   /** Instead: these mutants, each from its seed on until it is caught. */
   readonly mutants: readonly string[] | null;
@@ -46,6 +48,9 @@ export type Report =
 /** Rows are swept up after so many seeds. */
 const SEEDS_PER_SWEEP = 100;
 
+takeOverRounds();
+// Nobody listens any more.
+process.once("disconnect", () => process.exit(1));
 process.once("message", (job: Job) => {
   work(job).then(
     () => process.exit(0),
@@ -74,9 +79,9 @@ async function work(job: Job): Promise<void> {
   }
 }
 
-async function liveMany(backend: Backend, { from, stride, seeds, seconds }: Job): Promise<void> {
+async function liveMany(backend: Backend, { from, stride, seeds, leastSeeds, seconds }: Job): Promise<void> {
   const until = performance.now() + seconds * 1000;
-  for (let i = 0; i < seeds && performance.now() < until; i += 1) {
+  for (let i = 0; i < leastSeeds || (i < seeds && performance.now() < until); i += 1) {
     const lived = await live(from + i * stride, backend, createFacilitator);
     tell(lived);
     if (lived.violation || i % SEEDS_PER_SWEEP === SEEDS_PER_SWEEP - 1) await sweepUp(backend);

@@ -7,7 +7,7 @@ import type { Parts, Process } from "../parts/house.ts";
 import { type Asked, mannerOf, type Payment, requestFor, type Sale, signPayment } from "./payments.ts";
 
 /** Most payments of a seed: few, so that many seeds fit into a minute. */
-const MOST_PAYMENTS = 4;
+const MOST_PAYMENTS = 5;
 
 export class Callers {
   readonly payments: Payment[] = [];
@@ -56,7 +56,7 @@ export class Callers {
         scheduler.note(payment.name, `${asked.requestId} is told ${answer.outcome} ${answer.reason ?? ""}`);
         this.#checks.push(() => checkAnswer(this.#parts.backend, payment, asked, answer));
         if (answer.outcome !== "settled" || answer.replayed || manner === "with-id") return;
-        if (faults.strikes("answer-not-delivered", 3)) this.#release(at, asked, answer.paymentId ?? "");
+        if (faults.strikes("answer-not-delivered", 6)) this.#release(at, asked, answer.paymentId ?? "");
       })
       .catch((error) => this.#failed(`settle ${asked.requestId}`, error));
     return asked;
@@ -101,7 +101,8 @@ export class Callers {
       .verify(requestFor(this.#parts, payment, asked))
       .then((answer) => {
         scheduler.note(payment.name, `verify ${manner}: ${answer.outcome}`);
-        this.#checks.push(async () => checkVerdict(payment, { manner }, answer));
+        const isKeys = !this.#parts.contracts.has(payment.payer.address);
+        this.#checks.push(async () => checkVerdict(payment, { manner, isKeys }, answer));
       })
       .catch((error) => this.#failed("verify", error));
   }
@@ -109,7 +110,7 @@ export class Callers {
   hangUp(): void {
     const { chance, faults } = this.#parts;
     const waiting = [...this.#waiting];
-    if (waiting.length > 0 && faults.strikes("hang-up", 4)) chance.of(waiting).abort();
+    if (waiting.length > 0 && faults.strikes("hang-up", 6)) chance.of(waiting).abort();
   }
 
   #failed(what: string, error: unknown): void {

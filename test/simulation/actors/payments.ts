@@ -129,9 +129,9 @@ function compact(signature: Hex): Hex {
 
 /** A later ask for the same thing, by chance in another manner. */
 export function mannerOf({ chance, faults }: Pick<Parts, "chance" | "faults">, payment: Payment): Manner {
-  if (faults.strikes("forged-signature", 3)) return "forged";
-  if (faults.strikes("other-form", 3)) return "other-form";
-  if (faults.strikes("other-payable", 3)) return "other-payable";
+  if (faults.strikes("forged-signature", 6)) return "forged";
+  if (faults.strikes("other-form", 6)) return "other-form";
+  if (faults.strikes("other-payable", 6)) return "other-payable";
   return payment.idempotencyKey && chance.chance(0.7) ? "with-id" : "plain";
 }
 

@@ -55,14 +55,14 @@ export class World {
   forkView({ view, name }: Process): void {
     const { tree, faults, scheduler } = this.#parts;
     if (view.side) view.side = null;
-    else if (tree.tip.parent?.parent && faults.strikes("forked-view", 3))
+    else if (tree.tip.parent?.parent && faults.strikes("forked-view", 6))
       view.side = tree.build(tree.build(tree.tip.parent, this.#time, []), this.#time, []);
     scheduler.note("chain", `${name} sees ${view.side ? "a branch of its own" : "the chain"}`);
   }
 
   reorg(processes: readonly Process[]): void {
     const { tree, faults, chance, scheduler } = this.#parts;
-    if (!faults.strikes("reorg", 3) || processes.some(({ view }) => view.side)) return;
+    if (!faults.strikes("reorg", 6) || processes.some(({ view }) => view.side)) return;
     const depth = 1 + chance.below(FINAL_AFTER - 1);
     if (pathBack(tree.tip, depth).length < depth) return;
     tree.fork(depth, this.#time, chance, () => faults.strikes("reorg-that-loses", 5));
@@ -88,7 +88,7 @@ export class World {
       ["payer-gains-code", (it) => this.#gainCode(it)],
     ];
     for (const [kind, act] of acts) {
-      if (!faults.strikes(kind, 4)) continue;
+      if (!faults.strikes(kind, 6)) continue;
       scheduler.note(payment.name, kind);
       act(payment);
     }
@@ -146,6 +146,7 @@ export class World {
   }
 
   #gainCode({ payer }: Payment): void {
+    this.#parts.contracts.add(payer.address);
     this.#effect((state) => {
       state.code.add(payer.address);
       return [];

@@ -33,8 +33,8 @@ export const money: readonly Mutant[] = [
       { file: "settlement/credit.ts", from: "    eq(claim.amount, chainTransfer.amount),\n", to: "" },
       {
         file: "settlement/observe.ts",
-        from: "sql`(${claim.amount} <> ${chainTransfer.amount} OR ${claim.payTo} <> ${chainTransfer.recipient})`",
-        to: "sql`${claim.payTo} <> ${chainTransfer.recipient}`",
+        from: `sql\`(\${claim.amount} <> \${chainTransfer.amount} OR \${claim.payTo} <> \${chainTransfer.recipient})\``,
+        to: `sql\`\${claim.payTo} <> \${chainTransfer.recipient}\``,
       },
     ],
     seed: 1,
@@ -93,7 +93,7 @@ export const money: readonly Mutant[] = [
     changes: [
       {
         file: "settlement/reorg.ts",
-        from: "creditEpoch: sql`${claim.creditEpoch} + 1`",
+        from: `creditEpoch: sql\`\${claim.creditEpoch} + 1\``,
         to: "creditEpoch: claim.creditEpoch",
       },
     ],

@@ -3,6 +3,17 @@ import type { Mutant } from "./mutants.ts";
 
 export const order: readonly Mutant[] = [
   {
+    name: "begins-at-the-head",
+    changes: [
+      {
+        file: "settlement/observe.ts",
+        from: "  const from = await chain.finalized();",
+        to: "  const from = await chain.head();",
+      },
+    ],
+    seed: 1,
+  },
+  {
     name: "send-before-persist",
     changes: [
       {
@@ -65,7 +76,7 @@ export const order: readonly Mutant[] = [
       {
         file: "settlement/dispatch.ts",
         from: "else if (isTimely(chain, claim, state) && !state.used && state.transfer.ok) good.push({ claim, call });",
-        to: "else good.push({ claim, call });",
+        to: "else if (state) good.push({ claim, call });",
       },
     ],
     seed: 1,

@@ -63,7 +63,7 @@ export const trust: readonly Mutant[] = [
       {
         file: "settlement/understand.ts",
         from: "    nonce: authorization.nonce,\n",
-        to: "    nonce: `${authorization.nonce.slice(0, 60)}${authorization.signature.slice(-6)}` as Hash,\n",
+        to: `    nonce: \`\${authorization.nonce.slice(0, 60)}\${authorization.signature.slice(-6)}\` as Hash,\n`,
       },
     ],
     seed: 1,

@@ -60,13 +60,16 @@ async function checkRow(
     throw new Violation("binding-holds", `${about} for ${asked.sale.id}, and it pays ${row.payable_id}`);
 }
 
-/** A verdict about a genuine signature never speaks of a forgery. */
-export function checkVerdict(payment: Payment, asked: Pick<Asked, "manner">, answer: VerifyAnswer): void {
-  const isForged = asked.manner === "forged";
-  const isValid = answer.outcome === "valid";
+/** A verdict about a genuine signature never speaks of a forgery, as long as its payer is an account of a key. */
+export function checkVerdict(
+  { name }: Payment,
+  { manner, isKeys }: { readonly manner: Asked["manner"]; readonly isKeys: boolean },
+  answer: VerifyAnswer,
+): void {
+  const isForged = manner === "forged";
   const blames = answer.outcome === "invalid" && answer.reason === "invalid_exact_evm_signature";
-  if (isForged && isValid)
-    throw new Violation("only-authentic", `${payment.name}: a forged signature was verified`);
-  if (!isForged && blames)
-    throw new Violation("only-authentic", `${payment.name}: its own signature was called forged`);
+  if (isForged && answer.outcome === "valid")
+    throw new Violation("only-authentic", `${name}: a forged signature was verified`);
+  if (!isForged && isKeys && blames)
+    throw new Violation("only-authentic", `${name}: its own signature was called forged`);
 }

@@ -1,4 +1,5 @@
 /** Real PostgreSQL connections, whose time is the simulation's. Statements and their BEGIN travel together. */
+import type { Socket } from "node:net";
 import type pg from "pg";
 import { NamingClient } from "../../../facilitator/store/named-statements.ts";
 import { databaseAt } from "../../support/database-server.ts";
@@ -65,6 +66,8 @@ export class Backend {
   /** Runs a statement at `now`, the first one of a transaction right behind its BEGIN. */
   async execute(connection: Connection, query: Query, now: number, begin = false): Promise<Running> {
     const ahead: Promise<unknown>[] = [];
+    const { stream } = (connection.client as unknown as { connection: { stream: Socket } }).connection;
+    stream.cork();
     if (connection.timeSet !== now && (begin || !this.inTransaction.has(connection))) {
       ahead.push(connection.client.query(`SET simulated.now = '${new Date(now).toISOString()}'`));
       connection.timeSet = now;
@@ -74,6 +77,7 @@ export class Backend {
       this.inTransaction.add(connection);
     }
     const done = connection.client.query(...query) as unknown as Promise<pg.QueryResult>;
+    stream.uncork();
     await Promise.all(ahead);
     const others = this.inTransaction.size - (this.inTransaction.has(connection) ? 1 : 0);
     const isWaiting = others > 0 && !(await this.#hasAnswer(connection, done));

@@ -61,9 +61,9 @@ export class Faults {
   /** Each seed has some of the kinds only: where all strike at once, few get far. */
   constructor(chance: Choices) {
     this.#chance = chance;
-    const share = chance.of([0, 0.15, 0.4, 0.7]);
+    const share = chance.of([0.1, 0.3, 0.5]);
     this.#rates = new Map(
-      faultKinds.map((kind) => [kind, chance.chance(share) ? chance.of([0.01, 0.04, 0.12]) : 0]),
+      faultKinds.map((kind) => [kind, chance.chance(share) ? chance.of([0.02, 0.06, 0.15]) : 0]),
     );
   }
 

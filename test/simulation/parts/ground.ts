@@ -40,17 +40,29 @@ export async function layGround(
   const problems: Violation[] = [];
   const told = new Map<string, string>();
   const sales = await openShop(backend, row.slug);
+  const maySend = sendingOracle(backend, signatures);
   fund(tree, chance.of([1n, 2n, 5n]), sales);
   return {
+    contracts: new Set(),
     lanes: laneAddresses.slice(0, chance.chance(0.2) ? 2 : 1),
     ...{ create, backend, scheduler, faults, chance, row, signatures, tree, sales, problems, told },
-    committed: (owner, statements) => checkFence(backend, row.chainId, owner, statements),
-    sending: sendingOracle(backend, signatures),
+    committed: (owner, statements) => noting(problems, checkFence(backend, row.chainId, owner, statements)),
+    sending: (transaction, lastRead) => noting(problems, maySend(transaction, lastRead)),
     failed: (what) => problems.push(new Violation("no-bug", what)),
     hear: (facts) => {
       for (const { id, type } of facts) told.set(id, type);
     },
   };
+}
+
+/** What an oracle finds is not the engine's to hear of. */
+async function noting(problems: Violation[], oracle: Promise<void>): Promise<void> {
+  try {
+    await oracle;
+  } catch (error) {
+    if (!(error instanceof Violation)) throw error;
+    problems.push(error);
+  }
 }
 
 function rowOf(seed: number): ChainRow {

@@ -15,6 +15,8 @@ import type { Owner } from "./scheduler.ts";
 
 export interface Parts extends Wiring, Surroundings {
   readonly create: typeof createFacilitator;
+  /** Payers who have become contracts: what their keys signed may be refused with every right. */
+  readonly contracts: Set<Address>;
   /** Gas keys: mostly one, since each costs its own rounds. */
   readonly lanes: readonly Address[];
   /** Told of a loop's step that failed by no fault of the world's. */

@@ -34,20 +34,20 @@ export class SimulatedPool {
   query(...query: Query): Promise<pg.QueryResult> {
     const { scheduler, faults, backend } = this.#wiring;
     return scheduler.callThatMayWait<pg.QueryResult>(this.#owner, labelOf(query), null, async () => {
-      if (faults.strikes("no-connection")) throw refused("53300", "sorry, too many clients already");
-      if (faults.strikes("statement-refused"))
+      if (faults.strikes("no-connection", 0.3)) throw refused("53300", "sorry, too many clients already");
+      if (faults.strikes("statement-refused", 0.3))
         throw refused("57014", "canceling statement due to statement timeout");
       const connection = await backend.acquire();
       const { done, isWaiting } = await backend.execute(connection, query, scheduler.now);
       const freed = done.finally(() => backend.release(connection));
-      const isLost = faults.strikes("answer-lost");
+      const isLost = faults.strikes("answer-lost", 0.3);
       return { done: isLost ? freed.then(() => Promise.reject(lost())) : freed, isWaiting };
     });
   }
 
   async connect(): Promise<SimulatedClient> {
     const { scheduler, faults } = this.#wiring;
-    if (faults.strikes("no-connection"))
+    if (faults.strikes("no-connection", 0.3))
       await scheduler.call(this.#owner, "connects in vain", () => Promise.reject(lost()));
     const client = new SimulatedClient(this.#wiring, this.#owner, () => this.#open.delete(client));
     this.#open.add(client);
@@ -128,7 +128,7 @@ class SimulatedClient {
 
   async #mayFail(): Promise<void> {
     const { faults } = this.#wiring;
-    if (faults.strikes("connection-lost", 0.3)) {
+    if (faults.strikes("connection-lost", 0.15)) {
       await this.abandon();
       this.#state = "lost";
       throw lost();
@@ -138,7 +138,7 @@ class SimulatedClient {
       ["deadlock-victim", "40P01", "deadlock detected"],
     ] as const;
     for (const [kind, code, message] of refusals) {
-      if (!faults.strikes(kind, 0.3)) continue;
+      if (!faults.strikes(kind, 0.15)) continue;
       await this.abandon();
       this.#state = "aborted";
       throw refused(code, message);
@@ -153,14 +153,14 @@ class SimulatedClient {
       async () => {
         if (this.#state === "new") return { command: "COMMIT" };
         if (this.#state === "aborted") return { command: "ROLLBACK" };
-        if (this.#state === "lost" || faults.strikes("commit-lost")) {
+        if (this.#state === "lost" || faults.strikes("commit-lost", 0.6)) {
           await this.abandon();
           throw lost();
         }
         const result = await backend.end(this.#connection as Connection, "COMMIT");
         this.#free();
         if (result.command === "COMMIT") await committed(this.#owner, this.#statements);
-        if (faults.strikes("commit-unknown")) throw lost();
+        if (faults.strikes("commit-unknown", 0.6)) throw lost();
         return result;
       },
       this,

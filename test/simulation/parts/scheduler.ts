@@ -26,8 +26,25 @@ export interface Sleeper {
   readonly wake: () => void;
 }
 
-/** Rounds of the event loop within which all that follows from one answer has happened: grouping callers takes one. */
-const ROUNDS = 3;
+const roundEnd = setImmediate;
+/** What the engine puts off to the end of a round, as callers are grouped: done by whoever waits for quiet. */
+const putOff: (() => void)[] = [];
+
+/** From now on rounds end when a scheduler says so: a look at the real event loop costs more than most steps. */
+export function takeOverRounds(): void {
+  const later = (work: () => void) => {
+    putOff.push(work);
+    // Where nobody waits for quiet, the round ends as always.
+    roundEnd(finishRound);
+  };
+  globalThis.setImmediate = later as unknown as typeof setImmediate;
+}
+
+function finishRound(): boolean {
+  const due = putOff.splice(0);
+  for (const work of due) work();
+  return due.length > 0;
+}
 
 export class Scheduler {
   /** Milliseconds since 1970, everywhere: chain, database and processes (save for their skew). */
@@ -140,7 +157,8 @@ export class Scheduler {
   }
 
   async quiet(): Promise<void> {
-    for (let i = 0; i < ROUNDS; i += 1) await new Promise((resolve) => setImmediate(resolve));
+    do await new Promise((resolve) => roundEnd(resolve));
+    while (finishRound());
   }
 
   /** Takes everything of a process away. */
