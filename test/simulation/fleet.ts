@@ -63,9 +63,14 @@ export function split(job: Job, workers: number): readonly Job[] {
   const share = (all: number, i: number) => Math.max(0, Math.ceil((all - i) / workers));
   return Array.from({ length: workers }, (_, i) => ({
     ...job,
-    from: job.from + i,
-    stride: workers,
-    ...(job.mutants ? {} : { seeds: share(job.seeds, i), leastSeeds: share(job.leastSeeds, i) }),
+    ...(job.mutants
+      ? {}
+      : {
+          from: job.from + i,
+          stride: workers,
+          seeds: share(job.seeds, i),
+          leastSeeds: share(job.leastSeeds, i),
+        }),
     mutants: job.mutants?.filter((_name, at) => at % workers === i) ?? null,
   }));
 }

@@ -5,13 +5,14 @@ import type { Life } from "./seed.ts";
 /** Rounds in turn: leases lapse, what waits is sent and mined, credits come; then all windows are over; then what a loop
  *  leaves for later is done. */
 const rounds = [
+  { ms: 2_000, blocks: 1 },
   { ms: 16_000, blocks: 1 },
   { ms: 2_000, blocks: 2 },
   { ms: 0, blocks: 5 },
   ...Array.from({ length: 10 }, () => ({ ms: 16_000, blocks: 2 })),
 ];
 /** The round in which who was never told asks once more, and the one that begins behind every authorization's time. */
-const [ASKED_AGAIN, PAST] = [1, 2];
+const [ASKED_AGAIN, PAST] = [2, 3];
 
 /** Blocks come and loops turn until nothing is open. */
 export async function comeToRest(life: Life): Promise<void> {

@@ -49,8 +49,7 @@ export class Life {
   }
 
   async kill(process: Process): Promise<void> {
-    const { scheduler, faults } = this.ground;
-    if (process.isInTransaction) faults.count("kill-in-transaction");
+    const { scheduler } = this.ground;
     this.processes = this.processes.filter((each) => each !== process);
     await process.kill();
     scheduler.note(process.name, "is killed");
@@ -98,21 +97,27 @@ export async function live(seed: number, backend: Backend, create: typeof create
 
 /** The time in which things go wrong. */
 async function stir(life: Life): Promise<void> {
-  const { scheduler, chance } = life.ground;
+  const { scheduler, chance, faults } = life.ground;
   life.startProcess();
-  if (chance.chance(0.5)) life.startProcess();
-  for (let i = chance.below(3); i > 0; i -= 1) begin(life);
-  for (let acts = 30 + chance.below(40); acts > 0; ) {
+  if (chance.chance(0.4)) life.startProcess();
+  const warm = chance.below(3) * WARM_UP;
+  for (let acts = 0, most = warm + 30 + chance.below(30); acts < most; ) {
     const ready = scheduler.ready();
-    if (ready.length > 0 && (scheduler.exclusive !== null || chance.chance(0.93))) {
+    const [first] = ready;
+    if (first?.within && faults.strikes("kill-in-transaction", 0.03)) await life.kill(first.owner as Process);
+    else if (first && (scheduler.exclusive !== null || chance.chance(0.93)))
       await scheduler.take(chance.of(ready));
-    } else {
-      acts -= 1;
-      await act(life);
+    else {
+      acts += 1;
+      if (acts === warm + 1) for (let i = chance.below(4); i > 0; i -= 1) begin(life);
+      await (acts <= warm ? wakeSomebody(life) : act(life));
     }
     await life.check();
   }
 }
+
+/** Wakings after which a process follows the chain and holds its lanes. */
+const WARM_UP = 6;
 
 /** Something that is not an answer: somebody wakes, or the world moves. */
 async function act(life: Life): Promise<void> {

@@ -95,13 +95,17 @@ function tell({ seed, steps, faults, violation, trace, mark }: Lived): void {
 }
 
 /** Each mutant lives seeds until an oracle speaks. */
-async function hunt(backend: Backend, { seeds }: Job, names: readonly string[]): Promise<void> {
+async function hunt(backend: Backend, { from, seeds }: Job, names: readonly string[]): Promise<void> {
   register("./mutants/hooks.ts", import.meta.url, { data: mutants });
   for (const { name, seed: first } of mutants.filter((each) => names.includes(each.name))) {
     const wrong: { createFacilitator: typeof createFacilitator } = await import(
       `../../facilitator/create.ts?mutant=${name}`
     );
-    report({ kind: "mutant", name, ...(await catchIt(backend, wrong.createFacilitator, first, seeds)) });
+    report({
+      kind: "mutant",
+      name,
+      ...(await catchIt(backend, wrong.createFacilitator, first ?? from, seeds)),
+    });
     await sweepUp(backend);
   }
 }

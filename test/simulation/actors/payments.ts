@@ -54,7 +54,7 @@ export function signPayment(
     payTo: treasury,
     value: sale.amount,
     validAfter: BigInt(chance.chance(0.1) ? time + 3 : 0),
-    validBefore: BigInt(time + chance.of([9, 14, 25, 25, 60, 60, 120])),
+    validBefore: BigInt(time + chance.of([9, 25, 60, 120, 120, 300])),
     // Payers count from one, each on its own: equal nonces of different payers are no coincidence.
     nonce: chance.chance(0.3) ? hash(`0x${"0".repeat(63)}${name.slice(-1)}`) : sha256(`${row.slug} ${name}`),
   };

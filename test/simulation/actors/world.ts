@@ -88,7 +88,7 @@ export class World {
       ["payer-gains-code", (it) => this.#gainCode(it)],
     ];
     for (const [kind, act] of acts) {
-      if (!faults.strikes(kind, 6)) continue;
+      if (!faults.strikes(kind, kind === "payer-gains-code" ? 1 : 5)) continue;
       scheduler.note(payment.name, kind);
       act(payment);
     }

@@ -11,7 +11,7 @@ export const money: readonly Mutant[] = [
         to: 'eq(claim.creditState, "none"), isOurs,',
       },
     ],
-    seed: 1,
+    seed: 5,
   },
   {
     name: "credit-by-receipt-status",
@@ -25,7 +25,7 @@ export const money: readonly Mutant[] = [
       WHERE state = 'submitting' AND claim_key IN (SELECT claim_key FROM slot_item WHERE slot_id = \${id})\`);`,
       },
     ],
-    seed: 1,
+    seed: 12,
   },
   {
     name: "credit-of-another-amount",
@@ -37,7 +37,7 @@ export const money: readonly Mutant[] = [
         to: `sql\`\${claim.payTo} <> \${chainTransfer.recipient}\``,
       },
     ],
-    seed: 1,
+    seed: 18,
   },
   {
     name: "credit-of-a-block-that-left",
@@ -51,7 +51,7 @@ export const money: readonly Mutant[] = [
     // From`,
       },
     ],
-    seed: 1,
+    seed: null,
   },
   {
     name: "used-taken-as-paid",
@@ -62,14 +62,14 @@ export const money: readonly Mutant[] = [
         to: '  return paid || block ? { kind: "paid" } : { kind: "elsewhere", block };',
       },
     ],
-    seed: 1,
+    seed: 30,
   },
   {
     name: "no-reversal",
     changes: [
       { file: "settlement/reorg.ts", from: "  await reverseCredits(engine, tx, row, height);\n", to: "" },
     ],
-    seed: 1,
+    seed: null,
   },
   {
     name: "reversal-on-lag",
@@ -81,12 +81,12 @@ export const money: readonly Mutant[] = [
   if (!chain.row.isLocal) return common && common !== "unsaid" ? moveBack(engine, chain, at, common) : at;`,
       },
     ],
-    seed: 1,
+    seed: null,
   },
   {
     name: "unmatched-kept-after-reorg",
     changes: [{ file: "settlement/reorg.ts", from: "  await voidUnmatched(tx, row, height);\n", to: "" }],
-    seed: 1,
+    seed: null,
   },
   {
     name: "epoch-left-out",
@@ -97,7 +97,7 @@ export const money: readonly Mutant[] = [
         to: "creditEpoch: claim.creditEpoch",
       },
     ],
-    seed: 1,
+    seed: null,
   },
   {
     name: "final-by-height-alone",
@@ -108,7 +108,7 @@ export const money: readonly Mutant[] = [
         to: "lte(claim.includedBlock, at.cursorNumber),",
       },
     ],
-    seed: 1,
+    seed: null,
   },
   {
     name: "batch-taken-as-paid",
@@ -123,6 +123,6 @@ export const money: readonly Mutant[] = [
 `,
       },
     ],
-    seed: 1,
+    seed: null,
   },
 ];

@@ -11,7 +11,7 @@ export const order: readonly Mutant[] = [
         to: "  const from = await chain.head();",
       },
     ],
-    seed: 1,
+    seed: null,
   },
   {
     name: "send-before-persist",
@@ -23,7 +23,7 @@ export const order: readonly Mutant[] = [
   await lane.chain.send(signed.raw);`,
       },
     ],
-    seed: 1,
+    seed: 3,
   },
   {
     name: "replacement-sent-before-persist",
@@ -34,12 +34,12 @@ export const order: readonly Mutant[] = [
         to: "gasLimit: last.gasLimit, ...fees });\n  await lane.chain.send(signed.raw);",
       },
     ],
-    seed: 1,
+    seed: null,
   },
   {
     name: "never-sent-again",
     changes: [{ file: "settlement/tend.ts", from: "  await lane.chain.send(last.raw);\n", to: "" }],
-    seed: 1,
+    seed: null,
   },
   {
     name: "nonce-reused-after-timeout",
@@ -52,12 +52,12 @@ export const order: readonly Mutant[] = [
   await engine.checkpoint("sent");`,
       },
     ],
-    seed: 1,
+    seed: null,
   },
   {
     name: "no-fence",
     changes: [{ file: "settlement/lane.ts", from: "        eq(signerTable.fence, fence),\n", to: "" }],
-    seed: 1,
+    seed: null,
   },
   {
     name: "slot-closed-before-final",
@@ -68,7 +68,7 @@ export const order: readonly Mutant[] = [
         to: "eq(slot.sorted, true), lte(slot.minedBlock, at.cursorNumber)",
       },
     ],
-    seed: 1,
+    seed: null,
   },
   {
     name: "no-second-look",
@@ -79,7 +79,7 @@ export const order: readonly Mutant[] = [
         to: "else if (state) good.push({ claim, call });",
       },
     ],
-    seed: 1,
+    seed: null,
   },
   {
     name: "revert-is-the-end",
@@ -90,7 +90,7 @@ export const order: readonly Mutant[] = [
         to: '      to: "cancelled",\n      cause: reason ?? "failed",',
       },
     ],
-    seed: 1,
+    seed: null,
   },
   {
     name: "expiry-by-local-clock",
@@ -101,7 +101,7 @@ export const order: readonly Mutant[] = [
         to: "lte(claim.validBefore, BigInt(Math.floor(engine.clock.now().getTime() / 1000))),",
       },
     ],
-    seed: 1,
+    seed: null,
   },
   {
     name: "expiry-before-final",
@@ -117,7 +117,7 @@ export const order: readonly Mutant[] = [
         to: "lte(claim.validBefore, BigInt(head.timestamp)),",
       },
     ],
-    seed: 1,
+    seed: null,
   },
   {
     name: "spent-before-final",
@@ -128,7 +128,7 @@ export const order: readonly Mutant[] = [
         to: "lte(claim.spentBlock, at.cursorNumber),",
       },
     ],
-    seed: 1,
+    seed: null,
   },
   {
     name: "facts-outside-their-transaction",
@@ -139,6 +139,6 @@ export const order: readonly Mutant[] = [
         to: "  await engine.loopDb.tx((other) => outbox.append(other, facts));",
       },
     ],
-    seed: 1,
+    seed: null,
   },
 ];

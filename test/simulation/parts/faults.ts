@@ -29,7 +29,6 @@ export const faultKinds = [
   "reorg",
   "reorg-that-loses",
   "late-inclusion",
-  "gas-shortage",
   // processes
   "kill",
   "kill-in-transaction",

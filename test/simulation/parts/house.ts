@@ -87,10 +87,6 @@ export class Process implements Owner {
     };
   }
 
-  get isInTransaction(): boolean {
-    return this.#pools.some(({ isInTransaction }) => isInTransaction);
-  }
-
   /** All that it had in hand is dropped; its leases stay. */
   async kill(): Promise<void> {
     this.#parts.scheduler.kill(this);

@@ -54,11 +54,6 @@ export class SimulatedPool {
     return client;
   }
 
-  /** Whether a transaction is under way. */
-  get isInTransaction(): boolean {
-    return [...this.#open].some(({ isOpen }) => isOpen);
-  }
-
   /** As the server does when a process is gone. */
   async abandon(): Promise<void> {
     for (const client of this.#open) await client.abandon();
@@ -87,9 +82,6 @@ class SimulatedClient {
   off(): void {}
   release(): void {
     this.#gone();
-  }
-  get isOpen(): boolean {
-    return this.#connection !== null;
   }
 
   async query(...query: Query): Promise<unknown> {
