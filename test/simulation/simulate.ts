@@ -14,6 +14,9 @@ interface Options {
   readonly trace: boolean;
 }
 
+/** Among so many every kind of fault strikes, or the simulation is broken. */
+const ENOUGH_SEEDS = 1_000;
+
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 const {
@@ -36,9 +39,7 @@ const {
   .parse()
   .opts<Options>();
 
-const server = process.env.SIM_SERVER
-  ? { url: process.env.SIM_SERVER, stop: async () => {} }
-  : await startTestServer();
+const server = await startTestServer();
 try {
   const names = which === true ? mutants.map(({ name }) => name) : which ? which.split(",") : null;
   const job = {
@@ -74,6 +75,8 @@ function sum({ seeds: lived, seconds, steps, faults, violations }: Outcome): voi
     `${lived} seeds in ${seconds.toFixed(1)} s: ${rate} per second, ${Math.round(steps / lived)} steps each`,
   );
   for (const kind of faultKinds) say(`${`${faults.get(kind) ?? 0}`.padStart(9)}  ${kind}`);
+  const missing = lived >= ENOUGH_SEEDS ? faultKinds.filter((kind) => !faults.has(kind)) : [];
+  if (missing.length > 0) say(`never struck: ${missing.join(", ")}`);
   say(`${violations.length} violations`);
-  process.exitCode = violations.length === 0 ? 0 : 1;
+  process.exitCode = violations.length + missing.length === 0 ? 0 : 1;
 }

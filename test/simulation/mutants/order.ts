@@ -23,7 +23,7 @@ export const order: readonly Mutant[] = [
   await lane.chain.send(signed.raw);`,
       },
     ],
-    seed: 3,
+    seed: null,
   },
   {
     name: "replacement-sent-before-persist",
