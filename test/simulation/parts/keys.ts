@@ -24,7 +24,6 @@ export const payers: readonly Payer[] = Array.from({ length: 4 }, (_, i) => acco
 export const stranger = accountOf("stranger").address;
 export const treasury = accountOf("treasury").address;
 export const laneAddresses: readonly Address[] = [accountOf("lane 0").address, accountOf("lane 1").address];
-export const recipients: readonly Address[] = [accountOf("recipient").address];
 
 export interface Terms {
   readonly payTo: Address;
