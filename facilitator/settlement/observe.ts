@@ -18,8 +18,8 @@ export type ObserverRow = typeof observer.$inferSelect;
 const BLOCKS_PER_TURN = 50;
 
 /** Takes or renews the right to follow a chain; null while another process has it. `hasFollowed` tells that the head was
- *  reached since the last renewal. The first start begins at the
- *  head: what happened before was not ours. Faults: `chain_unavailable`. */
+ *  reached since the last renewal. The first start begins at
+ *  the final block: what happened before was not ours. Faults: `chain_unavailable`. */
 export async function leaseObserver(
   engine: Engine,
   chain: Chain,
@@ -47,28 +47,29 @@ export async function leaseObserver(
   return row ?? null;
 }
 
+/** At a final block: one that may leave the chain would take all that we know with it. */
 async function begin(engine: Engine, chain: Chain): Promise<void> {
-  const [head, finalized] = await Promise.all([chain.head(), chain.finalized()]);
+  const from = await chain.finalized();
   const { chainId, tokens, treasury } = chain.row;
   const held = await Promise.all(
-    tokens.map(({ contract }) => chain.tokenBalance(contract, treasury, head.number)),
+    tokens.map(({ contract }) => chain.tokenBalance(contract, treasury, from.number)),
   );
   const opening = tokens.map(({ contract }, i) =>
     templates.treasuryOpened({
       asset: assetOf(chain.row, contract),
       amount: held[i] ?? 0n,
-      blockNumber: head.number,
+      blockNumber: from.number,
     }),
   );
   await engine.loopDb.tx(async (tx) => {
-    const start = { startBlock: head.number, cursorNumber: head.number, cursorHash: head.hash };
+    const start = { startBlock: from.number, cursorNumber: from.number, cursorHash: from.hash };
     const begun = await tx
       .insert(observer)
-      .values({ chainId, ...start, finalizedNumber: Math.min(finalized.number, head.number) })
+      .values({ chainId, ...start, finalizedNumber: from.number })
       .onConflictDoNothing()
       .returning({ chainId: observer.chainId });
     if (begun.length === 0) return;
-    await tx.insert(chainBlock).values(blockRow(chainId, head)).onConflictDoNothing();
+    await tx.insert(chainBlock).values(blockRow(chainId, from)).onConflictDoNothing();
     await post(tx, opening);
   });
 }

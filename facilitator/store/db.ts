@@ -47,6 +47,11 @@ export function openDatabase({ url, log, maxConnections, name, role }: DbOptions
   // An idle connection that dies is replaced by the pool; without a listener it would end the process.
   pool.on("error", (error) => log.warn(errorFields(error), "an idle database connection was lost"));
   pool.on("connect", (client) => client.on("error", () => {}));
+  return databaseOn(pool);
+}
+
+/** The same on a pool that was made elsewhere. */
+export function databaseOn(pool: pg.Pool): Database {
   return {
     pool: drizzle(pool),
     tx: (work) => runTx(pool, work),

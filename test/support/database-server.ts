@@ -12,7 +12,7 @@ import { resetDataFolder } from "../../src/dev/reset.ts";
 import { migrateJobs } from "../../src/jobs.ts";
 import { silentLog } from "./dev-chain.ts";
 
-const TEMPLATE = "farebox_template";
+export const TEMPLATE = "farebox_template";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -21,6 +21,18 @@ declare module "vitest" {
 }
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await startTestServer();
+  project.provide("databaseUrl", server.url);
+  return server.stop;
+}
+
+export interface TestServer {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** A server of its own with the migrated template, gone when it is stopped. */
+export async function startTestServer(): Promise<TestServer> {
   const dataDir = join(await mkdtemp(join(tmpdir(), "farebox-test-")), "data");
   const quiet = { dataDir, say: () => {} };
   const server = await startPostgres(quiet);
@@ -31,10 +43,12 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const template = databaseAt(server.url, TEMPLATE);
   await migrate({ url: template, folder: fileURLToPath(new URL("../../migrations", import.meta.url)) });
   await migrateJobs(template, silentLog);
-  project.provide("databaseUrl", server.url);
-  return async () => {
-    await server.stop();
-    await resetDataFolder(quiet).catch(() => rm(dataDir, { recursive: true, force: true }));
+  return {
+    url: server.url,
+    async stop() {
+      await server.stop();
+      await resetDataFolder(quiet).catch(() => rm(dataDir, { recursive: true, force: true }));
+    },
   };
 }
 

@@ -1,0 +1,126 @@
+/** Callers: they verify, settle, repeat, hang up and lose answers; each ask is looked at when it is answered. */
+import { errorFields } from "#kernel/log";
+import { outageOf } from "#store";
+import { checkAnswer, checkVerdict } from "../oracles/answers.ts";
+import { Violation } from "../oracles/violation.ts";
+import type { Parts, Process } from "../parts/house.ts";
+import { type Asked, mannerOf, type Payment, requestFor, type Sale, signPayment } from "./payments.ts";
+
+/** Most payments of a seed: few, so that many seeds fit into a minute. */
+const MOST_PAYMENTS = 5;
+
+export class Callers {
+  readonly payments: Payment[] = [];
+  readonly #parts: Parts;
+  readonly #sales: readonly Sale[];
+  readonly #checks: (() => Promise<void>)[] = [];
+  readonly #waiting = new Set<AbortController>();
+  #requests = 0;
+
+  constructor(parts: Parts, sales: readonly Sale[]) {
+    this.#parts = parts;
+    this.#sales = sales;
+  }
+
+  /** Somebody signs and asks, as far as the seed has room. */
+  begin(at: Process): void {
+    if (this.payments.length >= MOST_PAYMENTS) return;
+    const { chance, scheduler } = this.#parts;
+    const payment = signPayment(this.#parts, this.#sales, `p${this.payments.length + 1}`);
+    this.payments.push(payment);
+    scheduler.note(payment.name, `is signed for ${payment.sale.id} until ${payment.terms.validBefore}`);
+    if (chance.chance(0.3)) this.verify(at, payment);
+    else this.ask(at, payment, payment.idempotencyKey ? "with-id" : "plain");
+  }
+
+  repeat(at: Process): void {
+    const { chance } = this.#parts;
+    const [known] = this.payments.length > 0 ? [chance.of(this.payments)] : [];
+    if (known) this.ask(at, known, mannerOf(this.#parts, known));
+  }
+
+  ask(at: Process, payment: Payment, manner: Asked["manner"]): Asked {
+    const { scheduler, faults } = this.#parts;
+    const asked = this.#asked(payment, manner);
+    payment.asked.push(asked);
+    const closed = new AbortController();
+    this.#waiting.add(closed);
+    scheduler.note(payment.name, `settle ${manner} ${asked.requestId} at ${at.name}`);
+    const { facilitator } = at.running;
+    facilitator
+      .settle(requestFor(this.#parts, payment, asked), { closed: closed.signal })
+      .then((answer) => {
+        this.#waiting.delete(closed);
+        asked.answer = answer;
+        asked.isOpen = false;
+        scheduler.note(payment.name, `${asked.requestId} is told ${answer.outcome} ${answer.reason ?? ""}`);
+        this.#checks.push(() => checkAnswer(this.#parts.backend, payment, asked, answer));
+        if (answer.outcome !== "settled" || answer.replayed || manner === "with-id") return;
+        if (faults.strikes("answer-not-delivered", 6)) this.#release(at, asked, answer.paymentId ?? "");
+      })
+      .catch((error) => this.#failed(`settle ${asked.requestId}`, error));
+    return asked;
+  }
+
+  /** Nobody has been told of its success so far. */
+  askForMissing(payment: Payment, [at]: readonly Process[]): void {
+    const was = payment.asked.some(({ answer, released }) => answer?.outcome === "settled" && !released);
+    const isPaid = payment.asked.length > 0;
+    if (at && isPaid && !was) payment.lastAsk = this.ask(at, payment, "plain");
+  }
+
+  #asked(payment: Payment, manner: Asked["manner"]): Asked {
+    this.#requests += 1;
+    const others = this.#sales.filter(
+      ({ id, amount }) => id !== payment.sale.id && amount === payment.sale.amount,
+    );
+    const sale =
+      manner === "other-payable" && others.length > 0 ? this.#parts.chance.of(others) : payment.sale;
+    return { manner, sale, requestId: `r${this.#requests}`, answer: null, isOpen: true, released: false };
+  }
+
+  /** Nobody got the answer: whoever asks next may be told. */
+  #release(at: Process, asked: Asked, paymentId: string): void {
+    this.#parts.scheduler.note(asked.requestId, "never arrives");
+    at.running.facilitator
+      .releaseGrant(paymentId, asked.requestId)
+      .then(() => {
+        asked.released = true;
+      })
+      .catch((error) => {
+        if (!outageOf(error)) this.#failed("a release", error);
+      });
+  }
+
+  verify(at: Process, payment: Payment): void {
+    const { scheduler } = this.#parts;
+    const manner = mannerOf(this.#parts, payment);
+    const asked = this.#asked(payment, manner);
+    scheduler.note(payment.name, `verify ${manner} at ${at.name}`);
+    at.running.facilitator
+      .verify(requestFor(this.#parts, payment, asked))
+      .then((answer) => {
+        scheduler.note(payment.name, `verify ${manner}: ${answer.outcome}`);
+        const isKeys = !this.#parts.contracts.has(payment.payer.address);
+        this.#checks.push(async () => checkVerdict(payment, { manner, isKeys }, answer));
+      })
+      .catch((error) => this.#failed("verify", error));
+  }
+
+  hangUp(): void {
+    const { chance, faults } = this.#parts;
+    const waiting = [...this.#waiting];
+    if (waiting.length > 0 && faults.strikes("hang-up", 6)) chance.of(waiting).abort();
+  }
+
+  #failed(what: string, error: unknown): void {
+    this.#checks.push(async () => {
+      throw new Violation("no-bug", `${what} threw ${JSON.stringify(errorFields(error))}`);
+    });
+  }
+
+  /** Looks at what was answered since the last time. */
+  async check(): Promise<void> {
+    for (const check of this.#checks.splice(0)) await check();
+  }
+}

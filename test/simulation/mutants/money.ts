@@ -1,0 +1,128 @@
+/** Mistakes about what proves a payment, and how it is booked. */
+import type { Mutant } from "./mutants.ts";
+
+export const money: readonly Mutant[] = [
+  {
+    name: "credit-keyed-by-transaction",
+    changes: [
+      {
+        file: "settlement/credit.ts",
+        from: 'eq(claim.creditState, "none"),',
+        to: 'eq(claim.creditState, "none"), isOurs,',
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "credit-by-receipt-status",
+    changes: [
+      {
+        file: "settlement/mined.ts",
+        from: "    const { blockNumber, blockHash, txHash, gasUsed, effectiveGasPrice } = receipt;",
+        to: `    const { blockNumber, blockHash, txHash, gasUsed, effectiveGasPrice } = receipt;
+    if (receipt.succeeded) await db.execute(sql\`UPDATE claim SET state = 'included', credit_state = 'credited', version = version + 1,
+      included_block = \${blockNumber}, included_hash = decode(\${blockHash.slice(2)}, 'hex'), included_tx = decode(\${txHash.slice(2)}, 'hex')
+      WHERE state = 'submitting' AND claim_key IN (SELECT claim_key FROM slot_item WHERE slot_id = \${id})\`);`,
+      },
+    ],
+    seed: 12,
+  },
+  {
+    name: "credit-of-another-amount",
+    changes: [
+      { file: "settlement/credit.ts", from: "    eq(claim.amount, chainTransfer.amount),\n", to: "" },
+      {
+        file: "settlement/observe.ts",
+        from: `sql\`(\${claim.amount} <> \${chainTransfer.amount} OR \${claim.payTo} <> \${chainTransfer.recipient})\``,
+        to: `sql\`\${claim.payTo} <> \${chainTransfer.recipient}\``,
+      },
+    ],
+    seed: 18,
+  },
+  {
+    name: "credit-of-a-block-that-left",
+    changes: [
+      {
+        file: "settlement/credit.ts",
+        from: `    eq(chainTransfer.chainId, chainId),
+    eq(chainTransfer.canonical, true),
+    // From`,
+        to: `    eq(chainTransfer.chainId, chainId),
+    // From`,
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "used-taken-as-paid",
+    changes: [
+      {
+        file: "settlement/examine.ts",
+        from: '  return paid ? { kind: "paid" } : { kind: "elsewhere", block };',
+        to: '  return paid || block ? { kind: "paid" } : { kind: "elsewhere", block };',
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "no-reversal",
+    changes: [
+      { file: "settlement/reorg.ts", from: "  await reverseCredits(engine, tx, row, height);\n", to: "" },
+    ],
+    seed: null,
+  },
+  {
+    name: "reversal-on-lag",
+    changes: [
+      {
+        file: "settlement/observe.ts",
+        from: "  if (!chain.row.isLocal) return at;",
+        to: `  const common = await commonAncestor(engine, chain, head.number);
+  if (!chain.row.isLocal) return common && common !== "unsaid" ? moveBack(engine, chain, at, common) : at;`,
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "unmatched-kept-after-reorg",
+    changes: [{ file: "settlement/reorg.ts", from: "  await voidUnmatched(tx, row, height);\n", to: "" }],
+    seed: null,
+  },
+  {
+    name: "epoch-left-out",
+    changes: [
+      {
+        file: "settlement/reorg.ts",
+        from: `creditEpoch: sql\`\${claim.creditEpoch} + 1\``,
+        to: "creditEpoch: claim.creditEpoch",
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "final-by-height-alone",
+    changes: [
+      {
+        file: "settlement/final.ts",
+        from: "lte(claim.includedBlock, at.finalizedNumber),",
+        to: "lte(claim.includedBlock, at.cursorNumber),",
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "batch-taken-as-paid",
+    changes: [
+      {
+        file: "settlement/mined.ts",
+        from: "  if (items.length === 0) return [];\n",
+        to: `  if (items.length === 0) return [];
+  await engine.loopDb.pool.execute(sql\`UPDATE claim SET state = 'included', credit_state = 'credited', version = version + 1,
+    included_block = slot.mined_block, included_hash = slot.mined_hash, included_tx = slot.mined_tx FROM slot_item JOIN slot ON slot.id = slot_item.slot_id
+    WHERE claim.state = 'submitting' AND slot_item.claim_key = claim.claim_key AND slot.mined_block IS NOT NULL AND slot_item.open\`);
+`,
+      },
+    ],
+    seed: 1,
+  },
+];

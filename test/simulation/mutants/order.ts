@@ -1,0 +1,144 @@
+/** Mistakes about what comes before what, and who may do it. */
+import type { Mutant } from "./mutants.ts";
+
+export const order: readonly Mutant[] = [
+  {
+    name: "begins-at-the-head",
+    changes: [
+      {
+        file: "settlement/observe.ts",
+        from: "  const from = await chain.finalized();",
+        to: "  const from = await chain.head();",
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "send-before-persist",
+    changes: [
+      {
+        file: "settlement/submit.ts",
+        from: "  const signed = await lane.signer.sign(lane.chain.row, { nonce, calls, gasLimit, ...fees });",
+        to: `  const signed = await lane.signer.sign(lane.chain.row, { nonce, calls, gasLimit, ...fees });
+  await lane.chain.send(signed.raw);`,
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "replacement-sent-before-persist",
+    changes: [
+      {
+        file: "settlement/tend.ts",
+        from: "gasLimit: last.gasLimit, ...fees });",
+        to: "gasLimit: last.gasLimit, ...fees });\n  await lane.chain.send(signed.raw);",
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "never-sent-again",
+    changes: [{ file: "settlement/tend.ts", from: "  await lane.chain.send(last.raw);\n", to: "" }],
+    seed: null,
+  },
+  {
+    name: "nonce-reused-after-timeout",
+    changes: [
+      {
+        file: "settlement/submit.ts",
+        from: '  await engine.checkpoint("sent");',
+        to: `  if (result === "unknown") await engine.loopDb.pool.execute(sql\`UPDATE signer SET next_nonce = \${nonce}
+    WHERE chain_id = \${lane.chain.row.chainId} AND next_nonce = \${nonce + 1}\`);
+  await engine.checkpoint("sent");`,
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "no-fence",
+    changes: [{ file: "settlement/lane.ts", from: "        eq(signerTable.fence, fence),\n", to: "" }],
+    seed: null,
+  },
+  {
+    name: "slot-closed-before-final",
+    changes: [
+      {
+        file: "settlement/mined.ts",
+        from: "eq(slot.sorted, true), lte(slot.minedBlock, at.finalizedNumber)",
+        to: "eq(slot.sorted, true), lte(slot.minedBlock, at.cursorNumber)",
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "no-second-look",
+    changes: [
+      {
+        file: "settlement/dispatch.ts",
+        from: "else if (isTimely(chain, claim, state) && !state.used && state.transfer.ok) good.push({ claim, call });",
+        to: "else if (state) good.push({ claim, call });",
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "revert-is-the-end",
+    changes: [
+      {
+        file: "settlement/dispatch.ts",
+        from: '      to: "failed-watch",\n      cause: reason ?? "failed",',
+        to: '      to: "cancelled",\n      cause: reason ?? "failed",',
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "expiry-by-local-clock",
+    changes: [
+      {
+        file: "settlement/final.ts",
+        from: "lte(claim.validBefore, BigInt(finalized.timestamp)),",
+        to: "lte(claim.validBefore, BigInt(Math.floor(engine.clock.now().getTime() / 1000))),",
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "expiry-before-final",
+    changes: [
+      {
+        file: "settlement/final.ts",
+        from: "  if (at.finalizedNumber < finalized.number) return [];\n",
+        to: "  const head = await chain.head();\n",
+      },
+      {
+        file: "settlement/final.ts",
+        from: "lte(claim.validBefore, BigInt(finalized.timestamp)),",
+        to: "lte(claim.validBefore, BigInt(head.timestamp)),",
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "spent-before-final",
+    changes: [
+      {
+        file: "settlement/final.ts",
+        from: "lte(claim.spentBlock, at.finalizedNumber),",
+        to: "lte(claim.spentBlock, at.cursorNumber),",
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "facts-outside-their-transaction",
+    changes: [
+      {
+        file: "settlement/claim.ts",
+        from: "  await outbox.append(tx, facts);",
+        to: "  await engine.loopDb.tx((other) => outbox.append(other, facts));",
+      },
+    ],
+    seed: null,
+  },
+];

@@ -1,0 +1,147 @@
+/** Mistakes about whom to believe, and what to tell. */
+import type { Mutant } from "./mutants.ts";
+
+export const trust: readonly Mutant[] = [
+  {
+    name: "timeout-told-as-failure",
+    changes: [
+      {
+        file: "settlement/settle.ts",
+        from: '  const undecided = isOpen(row) || row.state === "review";',
+        to: '  const undecided = row.state === "review";',
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "unknown-commit-told-as-refusal",
+    changes: [
+      {
+        file: "settlement/answer.ts",
+        from: 'const unknown = error.code === "commit_unknown";',
+        to: "const unknown = false;",
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "grant-without-compare-and-set",
+    changes: [
+      {
+        file: "settlement/grant.ts",
+        from: "WHERE claim.claim_key = asked.claim_key AND asked.is_free",
+        to: "WHERE claim.claim_key = asked.claim_key",
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "grant-before-credit",
+    changes: [
+      {
+        file: "settlement/settle.ts",
+        from: 'if (row.creditState !== "none") return grantOrRefuse(settling, it, row);',
+        to: 'if (row.creditState !== "none" || row.state === "submitting") return settledAnswer(engine, row);',
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "grant-kept-on-a-reset-socket",
+    changes: [
+      {
+        file: "settlement/grant.ts",
+        from: "eq(claim.grantedTo, requestId)));",
+        to: 'eq(claim.grantedTo, "nobody")));',
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "signature-inside-the-key",
+    changes: [
+      {
+        file: "settlement/understand.ts",
+        from: "    nonce: authorization.nonce,\n",
+        to: `    nonce: \`\${authorization.nonce.slice(0, 60)}\${authorization.signature.slice(-6)}\` as Hash,\n`,
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "payer-left-out-of-the-key",
+    changes: [
+      {
+        file: "scheme/claim-key.ts",
+        from: "    toBytes(nonceDomain),\n    toBytes(payer),\n",
+        to: "    toBytes(nonceDomain),\n",
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "repeat-without-signature",
+    changes: [
+      {
+        file: "settlement/understand.ts",
+        from: '  if ("reason" in authentic) return refuse(authentic.reason, authentic.message, payer);\n',
+        to: '  if ("reason" in authentic && !known.claim) return refuse(authentic.reason, authentic.message, payer);\n',
+      },
+      {
+        file: "settlement/understand.ts",
+        from: "signature: authentic.signature };",
+        to: 'signature: "reason" in authentic ? authorization.signature : authentic.signature };',
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "claim-before-signature-check",
+    changes: [
+      {
+        file: "settlement/understand.ts",
+        from: '  if (code === "0x") return forged(authorization);',
+        to: '  if (code === "0x") return { signature: authorization.signature, payerHasCode: false };',
+      },
+      {
+        file: "settlement/examine.ts",
+        from: "    checkMoney(it, option, state);\n",
+        to: "    null;\n",
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "binding-ignored",
+    changes: [
+      {
+        file: "settlement/settle.ts",
+        from: "  if (known.fingerprint !== it.fingerprint) return boundElsewhereAnswer(settling.engine, known);\n",
+        to: "",
+      },
+      {
+        file: "settlement/settle.ts",
+        from: "  if (row.fingerprint !== it.fingerprint) return boundElsewhereAnswer(engine, row);\n",
+        to: "",
+      },
+    ],
+    seed: null,
+  },
+  {
+    name: "verdict-kept-by-claim",
+    changes: [
+      {
+        file: "settlement/short-memory.ts",
+        from: "  return JSON.stringify([payloadHash, target, selection, accepted]);",
+        to: `  const { nonce, from } = (payload as { authorization: { nonce: string; from: string } }).authorization;
+  return nonce + from;`,
+      },
+      {
+        file: "settlement/short-memory.ts",
+        from: "function keyOf({ payloadHash, target, selection, accepted }: PaymentRequest)",
+        to: "function keyOf({ payload }: PaymentRequest)",
+      },
+    ],
+    seed: null,
+  },
+];

@@ -1,0 +1,85 @@
+/** What can go wrong, by kind: which kinds a seed has, how often each strikes, and that each did. */
+import type { Choices } from "../../property/payments/random.ts";
+
+export const faultKinds = [
+  // database
+  "commit-lost",
+  "commit-unknown",
+  "serialization-failure",
+  "deadlock-victim",
+  "connection-lost",
+  "statement-refused",
+  "no-connection",
+  "answer-lost",
+  "interleaved-transaction",
+  // endpoint
+  "read-timeout",
+  "send-timeout-before",
+  "send-timeout-after",
+  "send-refused",
+  "send-swallowed",
+  "mempool-drop",
+  "lagging-view",
+  "forked-view",
+  "null-receipt",
+  "false-receipt",
+  "unknown-block",
+  "fee-spike",
+  // chain
+  "reorg",
+  "reorg-that-loses",
+  "late-inclusion",
+  // processes
+  "kill",
+  "kill-in-transaction",
+  "stall",
+  "clock-skew",
+  "time-jump",
+  // payers and callers
+  "front-run",
+  "cancel",
+  "drain",
+  "second-signature",
+  "payer-gains-code",
+  "forged-signature",
+  "other-form",
+  "other-payable",
+  "repeat",
+  "hang-up",
+  "answer-not-delivered",
+] as const;
+export type FaultKind = (typeof faultKinds)[number];
+
+export class Faults {
+  readonly counts = new Map<FaultKind, number>();
+  readonly #chance: Choices;
+  readonly #rates: ReadonlyMap<FaultKind, number>;
+  /** At rest nothing goes wrong any more. */
+  isOff = false;
+
+  /** Each seed has some of the kinds only: where all strike at once, few get far. */
+  constructor(chance: Choices) {
+    this.#chance = chance;
+    const share = chance.of([0.1, 0.3, 0.5]);
+    this.#rates = new Map(
+      faultKinds.map((kind) => [kind, chance.chance(share) ? chance.of([0.02, 0.06, 0.15]) : 0]),
+    );
+  }
+
+  /** Whether it happens now; `more` makes what has few occasions likelier. */
+  strikes(kind: FaultKind, more = 1): boolean {
+    const rate = this.#rates.get(kind) ?? 0;
+    if (this.isOff || rate === 0 || !this.#chance.chance(Math.min(0.9, rate * more))) return false;
+    this.count(kind);
+    return true;
+  }
+
+  /** Whether the seed has this kind. */
+  has(kind: FaultKind): boolean {
+    return !this.isOff && (this.#rates.get(kind) ?? 0) > 0;
+  }
+
+  count(kind: FaultKind): void {
+    this.counts.set(kind, (this.counts.get(kind) ?? 0) + 1);
+  }
+}

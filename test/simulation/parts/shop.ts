@@ -1,0 +1,55 @@
+/** What is sold in every seed, and the room that seeds leave when they are over. */
+import { projectPayable } from "#facilitator";
+import { openDatabase } from "#store";
+import { databaseAt } from "../../support/database-server.ts";
+import { silentLog } from "../../support/dev-chain.ts";
+import type { Backend } from "./backend.ts";
+
+/** Rows of all seeds; the template of what is sold stays. */
+const TABLES =
+  "claim, claim_event, slot, slot_item, attempt, signer, observer, chain_block, chain_transfer, ledger_account, ledger_balance, ledger_transfer, outbox, settle_answer, reconciliation, outgoing";
+
+export async function openShops(server: string, database: string): Promise<void> {
+  const url = databaseAt(server, database);
+  const db = openDatabase({ url, log: silentLog, name: "shop", maxConnections: 1 });
+  try {
+    await db.tx(async (tx) => {
+      await tx.execute("SET LOCAL simulated.now = '2026-08-11 09:30Z'");
+      await projectPayable(tx, template);
+    });
+  } finally {
+    await db.close();
+  }
+}
+
+/** Truncating takes longer than a seed: it is done once for many. */
+export async function sweepUp(backend: Backend): Promise<void> {
+  await backend.look(`TRUNCATE ${TABLES} RESTART IDENTITY CASCADE`);
+  await backend.look("DELETE FROM payable WHERE id <> 'template'");
+}
+
+const opened = new Date("2026-08-11T09:30:00Z");
+const template = {
+  id: "template",
+  kind: "resource",
+  merchantId: "mer_simulated",
+  merchantName: "Simulated",
+  url: "https://shop.test/template",
+  title: null,
+  description: "What is sold in a simulation",
+  mimeType: "application/json",
+  price: { amount: 1_000_000n, asset: "USDC" },
+  rails: [],
+  maxTimeoutSeconds: 60,
+  paymentFlow: "authorization",
+  serviceName: null,
+  tags: [],
+  iconUrl: null,
+  extensions: {},
+  feeBps: 50,
+  once: false,
+  listed: false,
+  closedAt: null,
+  createdAt: opened,
+  updatedAt: opened,
+} as const;

@@ -1,0 +1,92 @@
+/** The end of a seed: nothing goes wrong any more, blocks come, and everything that was begun must end. */
+import { Violation } from "./oracles/violation.ts";
+import type { Life } from "./seed.ts";
+
+/** Rounds in turn: leases lapse, what waits is sent and mined, credits come; then all windows are over; then what a loop
+ *  leaves for later is done. */
+const rounds = [
+  { ms: 2_000, blocks: 1 },
+  { ms: 16_000, blocks: 1 },
+  { ms: 2_000, blocks: 2 },
+  { ms: 0, blocks: 5 },
+  ...Array.from({ length: 10 }, () => ({ ms: 16_000, blocks: 2 })),
+];
+/** The round in which who was never told asks once more, and the one that begins behind every authorization's time. */
+const [ASKED_AGAIN, PAST] = [2, 3];
+
+/** Blocks come and loops turn until nothing is open. */
+export async function comeToRest(life: Life): Promise<void> {
+  const { scheduler, tree } = life.ground;
+  await calm(life);
+  for (const [i, { ms, blocks }] of rounds.entries()) {
+    await finishCalls(life);
+    if (i === ASKED_AGAIN)
+      for (const payment of life.callers.payments) life.callers.askForMissing(payment, life.processes);
+    if (i === PAST) scheduler.now = Math.max(scheduler.now, pastAll(life));
+    scheduler.now += ms;
+    for (let n = 0; n < blocks; n += 1) life.world.mine(life.processes);
+    await turnAll(life);
+    if (i >= PAST && (await openThings(life)).length === 0) return;
+  }
+  const open = await openThings(life);
+  throw new Violation("everything-ends", `still open at ${tree.tip.ref.number}: ${open.join("; ")}`);
+}
+
+/** Faults end. One process is left, the others died with what they had in hand. */
+async function calm(life: Life): Promise<void> {
+  const { faults, scheduler, chance } = life.ground;
+  faults.isOff = true;
+  scheduler.note("chain", "settles down");
+  for (const process of life.processes) {
+    process.isStalled = false;
+    process.view.side = null;
+  }
+  if (chance.chance(0.5)) await finishCalls(life);
+  for (const process of life.processes.slice(1)) await life.kill(process);
+  if (life.processes.length === 0) life.startProcess();
+}
+
+/** Milliseconds beyond every authorization's time. */
+function pastAll({ callers }: Life): number {
+  return 1000 * (1 + Math.max(0, ...callers.payments.map(({ terms }) => Number(terms.validBefore))));
+}
+
+/** All that is under way, first come first served. */
+async function finishCalls(life: Life): Promise<void> {
+  const { scheduler } = life.ground;
+  for (;;) {
+    const [next] = scheduler.ready();
+    if (!next) return life.check();
+    await scheduler.take(next);
+    await life.check();
+  }
+}
+
+/** Every loop takes one turn. */
+async function turnAll(life: Life): Promise<void> {
+  const { scheduler } = life.ground;
+  for (const sleeper of scheduler.sleepers.filter(({ due }) => due <= scheduler.now)) {
+    await scheduler.wake(sleeper);
+    await finishCalls(life);
+  }
+  const [first] = life.processes;
+  if (first) void first.tellFacts();
+  await finishCalls(life);
+}
+
+interface Open extends Record<string, unknown> {
+  readonly what: string;
+}
+
+async function openThings({ ground: { backend, row } }: Life): Promise<readonly string[]> {
+  const rows = await backend.look<Open>(
+    `SELECT kind || ' ' || id || ' is ' || state || ' after ' || attempts || ' attempts' AS what FROM claim
+       WHERE chain_id = $1 AND state NOT IN ('final','expired','cancelled','review')
+     UNION ALL SELECT 'slot ' || id || ' is open' FROM slot WHERE chain_id = $1 AND open
+     UNION ALL SELECT 'fact ' || id || ' ' || type || ' is not told' FROM outbox WHERE delivered_at IS NULL
+     UNION ALL SELECT 'transfer in ' || block_number || ' is not booked' FROM chain_transfer
+       WHERE chain_id = $1 AND canonical AND (claimed_kind IS NULL OR claimed_kind = 'unmatched' AND NOT booked_final)`,
+    [row.chainId],
+  );
+  return rows.map(({ what }) => what);
+}

@@ -1,0 +1,203 @@
+/** One seed's life: everything that happens in it follows from its number. First the world does its worst, then it comes
+ *  to rest, and what is left must be as it should. */
+import type { createFacilitator } from "#facilitator";
+import { sha256 } from "#kernel/codec";
+import { Callers } from "./actors/callers.ts";
+import { World } from "./actors/world.ts";
+import { checkRows } from "./oracles/rows.ts";
+import { Violation } from "./oracles/violation.ts";
+import type { Backend } from "./parts/backend.ts";
+import type { FaultKind } from "./parts/faults.ts";
+import { type Ground, layGround } from "./parts/ground.ts";
+import { Process } from "./parts/house.ts";
+import { comeToRest } from "./rest.ts";
+
+export interface Lived {
+  readonly seed: number;
+  readonly violation: Violation | null;
+  readonly steps: number;
+  readonly faults: ReadonlyMap<FaultKind, number>;
+  readonly trace: readonly string[];
+  /** The trace in short: the same seed has the same mark. */
+  readonly mark: string;
+}
+
+const MOST_PROCESSES = 2;
+
+/** What is under way in a seed. */
+export class Life {
+  readonly ground: Ground;
+  readonly callers: Callers;
+  readonly world: World;
+  processes: Process[] = [];
+  #started = 0;
+
+  constructor(ground: Ground) {
+    this.ground = ground;
+    this.callers = new Callers(ground, ground.sales);
+    this.world = new World(ground);
+  }
+
+  startProcess(): void {
+    if (this.processes.length >= MOST_PROCESSES) return;
+    this.#started += 1;
+    const { faults, chance, scheduler } = this.ground;
+    const skew = faults.strikes("clock-skew", 6) ? chance.of([-3_600_000, 3_600_000]) : 0;
+    const made = new Process(this.ground, `process ${this.#started}`, skew);
+    scheduler.note(made.name, "starts");
+    this.processes.push(made);
+  }
+
+  async kill(process: Process): Promise<void> {
+    const { scheduler } = this.ground;
+    this.processes = this.processes.filter((each) => each !== process);
+    await process.kill();
+    scheduler.note(process.name, "is killed");
+  }
+
+  /** One that can be asked, or none. */
+  anyProcess(): Process | null {
+    const there = this.processes.filter(({ isStalled }) => !isStalled);
+    return there.length > 0 ? this.ground.chance.of(there) : null;
+  }
+
+  /** What has come up since the last step. */
+  async check(): Promise<void> {
+    await this.callers.check();
+    const [problem] = this.ground.problems;
+    if (problem) throw problem;
+  }
+}
+
+export async function live(seed: number, backend: Backend, create: typeof createFacilitator): Promise<Lived> {
+  const ground = await layGround(seed, backend, create);
+  const life = new Life(ground);
+  let violation: Violation | null = null;
+  try {
+    await stir(life);
+    await comeToRest(life);
+    await checkRows(life);
+  } catch (error) {
+    if (!(error instanceof Violation)) throw error;
+    violation = error;
+  } finally {
+    for (const process of life.processes) await process.kill();
+  }
+  const { scheduler, faults } = ground;
+  const { trace, steps } = scheduler;
+  return {
+    seed,
+    violation,
+    steps,
+    faults: faults.counts,
+    trace,
+    mark: sha256(trace.join("\n")).slice(0, 18),
+  };
+}
+
+/** The time in which things go wrong. */
+async function stir(life: Life): Promise<void> {
+  const { scheduler, chance, faults } = life.ground;
+  life.startProcess();
+  if (chance.chance(0.4)) life.startProcess();
+  const warm = chance.below(3) * WARM_UP;
+  for (let acts = 0, most = warm + 30 + chance.below(30); acts < most; ) {
+    const ready = scheduler.ready();
+    const [first] = ready;
+    if (first?.within && faults.strikes("kill-in-transaction", 0.03)) await life.kill(first.owner as Process);
+    else if (first && (scheduler.exclusive !== null || chance.chance(0.93)))
+      await scheduler.take(chance.of(ready));
+    else {
+      acts += 1;
+      if (acts === warm + 1) for (let i = chance.below(4); i > 0; i -= 1) begin(life);
+      await (acts <= warm ? wakeSomebody(life) : act(life));
+    }
+    await life.check();
+  }
+}
+
+/** Wakings after which a process follows the chain and holds its lanes. */
+const WARM_UP = 6;
+
+/** Something that is not an answer: somebody wakes, or the world moves. */
+async function act(life: Life): Promise<void> {
+  const { chance } = life.ground;
+  if (chance.chance(0.55)) return wakeSomebody(life);
+  const total = acts.reduce((sum, [weight]) => sum + weight, 0);
+  let at = chance.below(total);
+  for (const [weight, act] of acts) {
+    at -= weight;
+    if (at < 0) return act(life);
+  }
+}
+
+const acts: readonly (readonly [weight: number, act: (life: Life) => void | Promise<void>])[] = [
+  [30, ({ world, processes }) => world.mine(processes)],
+  [14, (life) => begin(life)],
+  [10, (life) => withProcess(life, (at) => repeat(life, at))],
+  [8, (life) => meddle(life)],
+  [6, ({ world, processes }) => world.reorg(processes)],
+  [5, (life) => withProcess(life, (at) => life.world.forkView(at))],
+  [4, ({ world }) => world.dropTransaction()],
+  [3, ({ callers }) => callers.hangUp()],
+  [6, (life) => killSomebody(life)],
+  [5, (life) => stallSomebody(life)],
+  [5, (life) => life.startProcess()],
+  [2, (life) => jump(life)],
+  [2, (life) => withProcess(life, (at) => void at.tellFacts())],
+];
+
+function withProcess(life: Life, work: (at: Process) => void): void {
+  const at = life.anyProcess();
+  if (at) work(at);
+}
+
+function begin(life: Life): void {
+  withProcess(life, (at) => life.callers.begin(at));
+  if (life.ground.chance.chance(0.5)) meddle(life);
+}
+
+function repeat({ callers, ground }: Life, at: Process): void {
+  ground.faults.count("repeat");
+  callers.repeat(at);
+}
+
+function meddle({ callers, world, ground: { chance } }: Life): void {
+  if (callers.payments.length === 0) return;
+  const payment = chance.of(callers.payments);
+  world.meddle(payment);
+  if (chance.chance(0.2)) world.fund(payment);
+  if (chance.chance(0.1)) world.transfer(payment);
+}
+
+async function killSomebody(life: Life): Promise<void> {
+  const { faults, chance } = life.ground;
+  if (life.processes.length > 0 && faults.strikes("kill", 6)) await life.kill(chance.of(life.processes));
+  if (life.processes.length === 0) life.startProcess();
+}
+
+/** It stands still until it is picked again. */
+function stallSomebody(life: Life): void {
+  const { faults, chance, scheduler } = life.ground;
+  if (life.processes.length === 0) return;
+  const process = chance.of(life.processes);
+  if (process.isStalled) process.isStalled = false;
+  else if (faults.strikes("stall", 6)) process.isStalled = true;
+  if (process.isStalled && scheduler.exclusive !== null) scheduler.exclusive = null;
+  scheduler.note(process.name, process.isStalled ? "stalls" : "goes on");
+}
+
+/** Long enough for every lease to lapse. */
+function jump({ ground: { faults, scheduler } }: Life): void {
+  if (faults.strikes("time-jump", 6)) scheduler.now += 16_000;
+}
+
+/** Mostly who is due first: time passes no faster than it must. */
+async function wakeSomebody(life: Life): Promise<void> {
+  const { scheduler, chance } = life.ground;
+  const sleeping = scheduler.sleepers
+    .filter(({ owner }) => !owner.isStalled)
+    .toSorted((a, b) => a.due - b.due);
+  const next = chance.chance(0.97) ? sleeping.slice(0, 6) : sleeping;
+  if (next.length > 0) await scheduler.wake(chance.of(next));
+}

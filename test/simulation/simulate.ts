@@ -1,0 +1,82 @@
+/** `npm run simulate`: seeds in as many processes as there are cores, or the mutants that they must catch. */
+import { availableParallelism } from "node:os";
+import { Command } from "commander";
+import { startTestServer } from "../support/database-server.ts";
+import { type Outcome, runFleet, split } from "./fleet.ts";
+import { mutants } from "./mutants/mutants.ts";
+import { faultKinds } from "./parts/faults.ts";
+
+interface Options {
+  readonly seeds: string;
+  readonly from: string;
+  readonly workers: string;
+  readonly mutants: boolean | string;
+  readonly trace: boolean;
+}
+
+/** Among so many every kind of fault strikes, or the simulation is broken. */
+const ENOUGH_SEEDS = 1_000;
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+const {
+  seeds,
+  from,
+  workers,
+  mutants: which,
+  trace,
+} = new Command("simulate")
+  .description("Lives seeds of the settlement engine's simulation and asks every oracle about each of them.")
+  .option("--seeds <number>", "how many seeds, or how many at most per mutant", "1000")
+  .option("--from <seed>", "the first of them", "1")
+  .option("--workers <number>", "processes", `${availableParallelism()}`)
+  .option(
+    "--mutants [name]",
+    "the engine with one thing wrong, each way in turn or the one that is named",
+    false,
+  )
+  .option("--trace", "print what happened in each seed that failed", false)
+  .parse()
+  .opts<Options>();
+
+const server = await startTestServer();
+try {
+  const names = which === true ? mutants.map(({ name }) => name) : which ? which.split(",") : null;
+  const job = {
+    server: server.url,
+    from: Number(from),
+    stride: 1,
+    seeds: Number(seeds),
+    leastSeeds: Number(seeds),
+    seconds: 0,
+    mutants: names,
+  };
+  const outcome = await runFleet(split(job, Number(workers)), (report) => {
+    if (report.kind === "violation") sayViolation(report.seed, report.what, report.trace);
+    if (report.kind === "mutant")
+      say(
+        `${report.oracle ? "caught" : "ALIVE "}  ${report.name.padEnd(34)} seed ${report.seed}  ${report.what}`,
+      );
+  });
+  if (names) process.exitCode = outcome.mutants.every(({ oracle }) => oracle) ? 0 : 1;
+  else sum(outcome);
+} finally {
+  await server.stop();
+}
+
+function sayViolation(seed: number, what: string, steps: readonly string[]): void {
+  say(`seed ${seed}: ${what}`);
+  if (trace) for (const step of steps) say(`  ${step}`);
+}
+
+function sum({ seeds: lived, seconds, steps, faults, violations }: Outcome): void {
+  const rate = (lived / seconds).toFixed(1);
+  say(
+    `${lived} seeds in ${seconds.toFixed(1)} s: ${rate} per second, ${Math.round(steps / lived)} steps each`,
+  );
+  for (const kind of faultKinds) say(`${`${faults.get(kind) ?? 0}`.padStart(9)}  ${kind}`);
+  const missing = lived >= ENOUGH_SEEDS ? faultKinds.filter((kind) => !faults.has(kind)) : [];
+  if (missing.length > 0) say(`never struck: ${missing.join(", ")}`);
+  say(`${violations.length} violations`);
+  process.exitCode = violations.length + missing.length === 0 ? 0 : 1;
+}
