@@ -21,9 +21,9 @@ export class Purse {
     this.#payers = payers;
   }
 
-  /** Bodies of verify and settle, good for ten minutes from now unless told otherwise. */
-  sign(count: number, offer: Offer, validSeconds = 600): readonly string[] {
-    const validBefore = Math.floor(Date.now() / 1000) + validSeconds;
+  /** Bodies of verify and settle, good for ten minutes from now. */
+  sign(count: number, offer: Offer): readonly string[] {
+    const validBefore = Math.floor(Date.now() / 1000) + 600;
     return Array.from({ length: count }, () => {
       const payer = this.#payers[this.#next % this.#payers.length];
       if (!payer) throw new Error("no payers");
