@@ -51,12 +51,6 @@ function secondsOf(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1_000));
 }
 
-/** Fault: `rate_limited`. */
-export async function enforce(limits: Limits, name: RateName, who: string): Promise<void> {
-  const retryAfterSeconds = await limits(name, who);
-  if (retryAfterSeconds !== null) throw fault("rate_limited", { retryAfterSeconds, policy: name });
-}
-
 /** Counts this request; the answer's `RateLimit` headers tell what is left. Fault: `rate_limited`. */
 export async function spend(c: Context, name: RateName, who: string): Promise<void> {
   const allowance = await c.var.edge.count(name, who);

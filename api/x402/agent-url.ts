@@ -10,7 +10,7 @@ import { headerCount } from "../http/context.ts";
 import { fault } from "../http/faults.ts";
 import { PRIVATE } from "../http/headers.ts";
 import { readIdempotencyKey } from "../http/idempotency.ts";
-import { clientAddress, enforce, spend } from "../http/limit.ts";
+import { clientAddress, spend } from "../http/limit.ts";
 import { problem } from "../http/problem.ts";
 import { json, problems } from "../http/route.ts";
 import { challenge } from "./challenge.ts";
@@ -58,7 +58,6 @@ export function wantsPage(c: Context): boolean {
 }
 
 async function serve(c: Context, counter: Counter): Promise<Response> {
-  const { limits } = c.var.edge;
   const carried = carriedInHeaders(
     (name) => c.req.header(name),
     (name) => headerCount(c, name),
@@ -72,9 +71,9 @@ async function serve(c: Context, counter: Counter): Promise<Response> {
   const version = reading.ok ? reading.payment.version : reading.version;
   const spoken = { ...visit, voice: { ...visit.voice, version } };
   if (!reading.ok) return refuse(spoken, reading.refusal);
-  await enforce(limits, "payable", visit.offer.payable.id);
+  await spend(c, "payable", visit.offer.payable.id);
   if (reading.payment.payer !== null)
-    await enforce(limits, "payer", reading.payment.payer.slice(0, 64).toLowerCase());
+    await spend(c, "payer", reading.payment.payer.slice(0, 64).toLowerCase());
   return pay(spoken, reading.payment);
 }
 

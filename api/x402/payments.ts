@@ -9,7 +9,7 @@ import { type Edge, headerCount } from "../http/context.ts";
 import { fault } from "../http/faults.ts";
 import { openCorsHeaders, PRIVATE } from "../http/headers.ts";
 import { readIdempotencyKey } from "../http/idempotency.ts";
-import { clientAddress, enforce, rateHeadersOf, spend } from "../http/limit.ts";
+import { clientAddress, rateHeadersOf, spend } from "../http/limit.ts";
 import { type ProblemPlace, problemResponse, toFault } from "../http/problem.ts";
 import { isJson, PAYMENT_BODY_LIMIT, parseStrict, readText } from "../http/strict-json.ts";
 import { followDelivery } from "./delivery.ts";
@@ -85,9 +85,9 @@ async function answer({ edge, facilitator }: Payments, call: PaymentCall): Promi
   const target = targetOf(call, reading.payment);
   if (target === null) return unknownPayable(call);
   if ("reason" in target) return refused(call, target);
-  await enforce(edge.limits, "payable", target.by === "id" ? target.id : target.url.slice(0, 2_048));
+  await spend(c, "payable", target.by === "id" ? target.id : target.url.slice(0, 2_048));
   if (reading.payment.payer !== null)
-    await enforce(edge.limits, "payer", reading.payment.payer.slice(0, 64).toLowerCase());
+    await spend(c, "payer", reading.payment.payer.slice(0, 64).toLowerCase());
   const request = requestOf(call, target, reading.payment);
   return verb === "verify" ? verify(facilitator, call, request) : settle(facilitator, call, request);
 }
