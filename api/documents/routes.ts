@@ -10,14 +10,11 @@ import { findByAddress } from "../invoice/verbs/read.ts";
 import { type IntentRow, openIntent } from "../payment-intent/verbs/read.ts";
 import { invoicePdf } from "./invoice.ts";
 import { paymentRequestPdf } from "./payment-request.ts";
-import type { ProofKey } from "./proof.ts";
 import { receiptPdf } from "./receipt.ts";
 import { SignedProof } from "./schema.ts";
-import { type DocumentDesk, proofOf, readSettled, type Settled } from "./settled.ts";
+import { proofOf, readSettled, type Settled } from "./settled.ts";
+import { type ProofDesk, readProof } from "./verbs.ts";
 
-export interface DocumentRoom extends DocumentDesk {
-  readonly key: ProofKey;
-}
 const PDF = "application/pdf";
 const tags = ["documents"];
 const reading = { tags, ...secretKey({ permission: "payments:read", produces: [PDF] }) };
@@ -27,7 +24,7 @@ const pdf = (description: string) => ({
 });
 
 /** What is printed of payments, and what proves them. Source: interface §4, merchant-api.md §7. */
-export function documentRoutes(room: DocumentRoom) {
+export function documentRoutes(room: ProofDesk) {
   return [
     invoiceOf(room),
     printedInvoice(room),
@@ -38,7 +35,7 @@ export function documentRoutes(room: DocumentRoom) {
   ] as const;
 }
 
-function invoiceOf(room: DocumentRoom) {
+function invoiceOf(room: ProofDesk) {
   return defineOpenAPIRoute({
     addRoute: true,
     route: createRoute({
@@ -57,7 +54,7 @@ function invoiceOf(room: DocumentRoom) {
   });
 }
 
-function printedInvoice(room: DocumentRoom) {
+function printedInvoice(room: ProofDesk) {
   return defineOpenAPIRoute({
     addRoute: true,
     route: createRoute({
@@ -77,7 +74,7 @@ function printedInvoice(room: DocumentRoom) {
   });
 }
 
-function receiptOf(room: DocumentRoom) {
+function receiptOf(room: ProofDesk) {
   return defineOpenAPIRoute({
     addRoute: true,
     route: createRoute({
@@ -95,7 +92,7 @@ function receiptOf(room: DocumentRoom) {
   });
 }
 
-function proofRoute(room: DocumentRoom) {
+function proofRoute(room: ProofDesk) {
   return defineOpenAPIRoute({
     addRoute: true,
     route: createRoute({
@@ -110,15 +107,13 @@ function proofRoute(room: DocumentRoom) {
         ...problems(...secretKeyFaults, "not_found", "receipt_not_available"),
       },
     }),
-    handler: async (c) => {
-      const settled = await settledOf(c, room, c.req.valid("param").id);
-      return c.json(room.key.sign(proofOf(room, settled)), 200);
-    },
+    handler: async (c) =>
+      c.json(await readProof(room, { ctx: c.var.merchant, input: c.req.valid("param") }), 200),
   });
 }
 
 /** The same for who holds the address of a payment's page: its payer. */
-function payersCopies(room: DocumentRoom) {
+function payersCopies(room: ProofDesk) {
   const shared = {
     method: "get" as const,
     tags,
@@ -155,7 +150,7 @@ function payersCopies(room: DocumentRoom) {
   return [received, asked] as const;
 }
 
-function openInvoicePdf(room: DocumentRoom) {
+function openInvoicePdf(room: ProofDesk) {
   return defineOpenAPIRoute({
     addRoute: true,
     route: createRoute({
@@ -181,7 +176,7 @@ function openInvoicePdf(room: DocumentRoom) {
  *  merchant. */
 async function askedWith(
   c: Context,
-  room: DocumentRoom,
+  room: ProofDesk,
   intent: IntentRow,
   { isForBuyer }: { readonly isForBuyer: boolean },
 ) {
@@ -197,21 +192,16 @@ async function askedWith(
   );
 }
 
-async function receipt(c: Context, room: DocumentRoom, settled: Settled) {
+async function receipt(c: Context, room: ProofDesk, settled: Settled) {
   const signed = room.key.sign(proofOf(room, settled));
   return sent(c, await receiptPdf(settled, signed, room), `receipt-${settled.intent.id}`);
 }
 
 /** The key that proofs are signed with, for whoever checks one. */
-export function mountProofKey(app: OpenAPIHono, { key }: Pick<DocumentRoom, "key">): void {
+export function mountProofKey(app: OpenAPIHono, { key }: Pick<ProofDesk, "key">): void {
   app.get("/.well-known/farebox-proof-key", openCors, (c) =>
     c.json({ algorithm: "Ed25519", publicKey: key.publicKey }),
   );
-}
-
-function settledOf(c: Context, room: DocumentRoom, id: string) {
-  const { merchantId, db } = c.var.merchant;
-  return readSettled(room, db.pool, { merchantId, id });
 }
 
 function sent(c: Context, bytes: Uint8Array, name: string) {
