@@ -2,7 +2,6 @@
 /** @jsxImportSource hono/jsx */
 import type { Context } from "hono";
 import { isId } from "#kernel/id";
-import { PaymentPath } from "../../clearing/schema.ts";
 import { readProof } from "../../documents/verbs.ts";
 import { readPage, shownPage } from "../../http/page.ts";
 import { PaymentFilter } from "../../payment/schema.ts";
@@ -63,7 +62,7 @@ function paymentOf({ clearing }: PaymentsDesk): Show {
 /** A file to keep: whoever is shown it can check it without us. */
 function proofOf({ documents }: PaymentsDesk): Show {
   return async ({ c, ctx }) => {
-    const input = parseQuery(PaymentPath, { id: c.req.param("id") });
+    const input = { id: c.req.param("id") ?? "" };
     const proof = await readProof(documents, { ctx, input });
     c.header("Content-Disposition", `attachment; filename="proof-${proof.proof.paymentIntentId}.json"`);
     return c.json(proof);
