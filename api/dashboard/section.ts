@@ -1,4 +1,5 @@
 import type { ClearingDesk } from "../clearing/verbs/checkout.ts";
+import type { ProofDesk } from "../documents/verbs.ts";
 import type { RefundDesk } from "../refund/verbs/reserve.ts";
 import type { Place } from "./nav.ts";
 import type { Room } from "./room.tsx";
@@ -12,4 +13,5 @@ export interface Section {
 export interface Desk {
   readonly clearing: ClearingDesk;
   readonly refunds: RefundDesk;
+  readonly documents: ProofDesk;
 }

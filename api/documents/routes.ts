@@ -12,14 +12,11 @@ import { type IntentRow, openIntent } from "../payment-intent/verbs/read.ts";
 import { invoicePdf } from "./invoice.ts";
 import type { Drawn } from "./page.ts";
 import { paymentRequestPdf } from "./payment-request.ts";
-import type { ProofKey } from "./proof.ts";
 import { receiptPdf } from "./receipt.ts";
 import { SignedProof } from "./schema.ts";
-import { type DocumentDesk, proofOf, readSettled, type Settled } from "./settled.ts";
+import { proofOf, readSettled, type Settled } from "./settled.ts";
+import { type ProofDesk, readProof } from "./verbs.ts";
 
-export interface DocumentRoom extends DocumentDesk {
-  readonly key: ProofKey;
-}
 const PDF = "application/pdf";
 const tags = ["documents"];
 const reading = { tags, ...secretKey({ permission: "payments:read", produces: [PDF] }) };
@@ -29,7 +26,7 @@ const pdf = (description: string) => ({
 });
 
 /** What is printed of payments, and what proves them. Source: interface §4, merchant-api.md §7. */
-export function documentRoutes(room: DocumentRoom) {
+export function documentRoutes(room: ProofDesk) {
   return [
     invoiceOf(room),
     printedInvoice(room),
@@ -40,7 +37,7 @@ export function documentRoutes(room: DocumentRoom) {
   ] as const;
 }
 
-function invoiceOf(room: DocumentRoom) {
+function invoiceOf(room: ProofDesk) {
   return defineOpenAPIRoute({
     addRoute: true,
     route: createRoute({
@@ -59,7 +56,7 @@ function invoiceOf(room: DocumentRoom) {
   });
 }
 
-function printedInvoice(room: DocumentRoom) {
+function printedInvoice(room: ProofDesk) {
   return defineOpenAPIRoute({
     addRoute: true,
     route: createRoute({
@@ -79,7 +76,7 @@ function printedInvoice(room: DocumentRoom) {
   });
 }
 
-function receiptOf(room: DocumentRoom) {
+function receiptOf(room: ProofDesk) {
   return defineOpenAPIRoute({
     addRoute: true,
     route: createRoute({
@@ -97,7 +94,7 @@ function receiptOf(room: DocumentRoom) {
   });
 }
 
-function proofRoute(room: DocumentRoom) {
+function proofRoute(room: ProofDesk) {
   return defineOpenAPIRoute({
     addRoute: true,
     route: createRoute({
@@ -112,15 +109,13 @@ function proofRoute(room: DocumentRoom) {
         ...problems(...secretKeyFaults, "not_found", "receipt_not_available"),
       },
     }),
-    handler: async (c) => {
-      const settled = await settledOf(c, room, c.req.valid("param").id);
-      return c.json(room.key.sign(proofOf(room, settled)), 200);
-    },
+    handler: async (c) =>
+      c.json(await readProof(room, { ctx: c.var.merchant, input: c.req.valid("param") }), 200),
   });
 }
 
 /** The same for who holds the address of a payment's page: its payer. */
-function payersCopies(room: DocumentRoom) {
+function payersCopies(room: ProofDesk) {
   const shared = {
     method: "get" as const,
     tags,
@@ -157,7 +152,7 @@ function payersCopies(room: DocumentRoom) {
   return [received, asked] as const;
 }
 
-function openInvoicePdf(room: DocumentRoom) {
+function openInvoicePdf(room: ProofDesk) {
   return defineOpenAPIRoute({
     addRoute: true,
     route: createRoute({
@@ -183,7 +178,7 @@ function openInvoicePdf(room: DocumentRoom) {
  *  merchant. */
 async function askedWith(
   c: Context,
-  room: DocumentRoom,
+  room: ProofDesk,
   intent: IntentRow,
   { isForBuyer }: { readonly isForBuyer: boolean },
 ) {
@@ -207,7 +202,7 @@ async function printed(
   return sent(c, await invoicePdf(row, { ...drawn, isForBuyer }), row.number ?? row.id);
 }
 
-async function receipt(c: Context, room: DocumentRoom, settled: Settled) {
+async function receipt(c: Context, room: ProofDesk, settled: Settled) {
   const signed = room.key.sign(proofOf(room, settled));
   const drawn = await drawnFor(c, room, settled.intent.merchantId);
   return sent(c, await receiptPdf(settled, signed, drawn), `receipt-${settled.intent.id}`);
@@ -218,15 +213,10 @@ async function drawnFor(c: Context, { baseUrl }: DocumentRoom, merchantId: strin
 }
 
 /** The key that proofs are signed with, for whoever checks one. */
-export function mountProofKey(app: OpenAPIHono, { key }: Pick<DocumentRoom, "key">): void {
+export function mountProofKey(app: OpenAPIHono, { key }: Pick<ProofDesk, "key">): void {
   app.get("/.well-known/farebox-proof-key", openCors, (c) =>
     c.json({ algorithm: "Ed25519", publicKey: key.publicKey }),
   );
-}
-
-function settledOf(c: Context, room: DocumentRoom, id: string) {
-  const { merchantId, db } = c.var.merchant;
-  return readSettled(room, db.pool, { merchantId, id });
 }
 
 function sent(c: Context, bytes: Uint8Array, name: string) {

@@ -4,6 +4,7 @@ import { address, type Hash, hash } from "#kernel/bytes";
 import type { Clock } from "#kernel/clock";
 import { systemClock } from "#kernel/system";
 import { paymentRefOf } from "../../api/clearing/orders.ts";
+import { lockPayment } from "../../api/clearing/verbs/payment.ts";
 import type { TestDatabase } from "./db.ts";
 import { transferData } from "./deposits.ts";
 import type { DevChain } from "./dev-chain.ts";
@@ -97,6 +98,28 @@ export async function sendTo(
   await place.dev.anvil.rpc("anvil_setBalance", [from.address, "0xde0b6b3a7640000"]);
   const data = transferData(address(to), amount);
   return { txHash: hash(await place.dev.transact(from.address, { to: token, data })), payer: from };
+}
+
+/** While `work` runs the loop leaves the intent alone, as it does with what somebody else has in hand. */
+export async function heldBack<T>(
+  { database }: PaymentPlace,
+  { merchantId, id }: { readonly merchantId: string; readonly id: string },
+  work: (letGo: () => void) => Promise<T>,
+): Promise<T> {
+  let letGo = () => {};
+  const released = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const holding = database.db.tx(async (tx) => {
+    await lockPayment(tx, merchantId, id);
+    await released;
+  });
+  try {
+    return await work(letGo);
+  } finally {
+    letGo();
+    await holding;
+  }
 }
 
 /** Pays a confirmed order through the router, as the signed order of its page says. */

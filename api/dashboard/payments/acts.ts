@@ -7,11 +7,11 @@ import { review } from "../../clearing/verbs/review.ts";
 import { RefundInput } from "../../refund/schema.ts";
 import { createRefund } from "../../refund/verbs/create.ts";
 import { payerOf } from "../../refund/verbs/payer.ts";
-import { type Fields, fieldOf, parseFields } from "../form.ts";
+import { type Fields, fieldOf, parseFields, parseQuery } from "../form.ts";
 import type { Room, Show } from "../room.tsx";
 import type { Desk } from "../section.ts";
 
-export type PaymentsDesk = Pick<Desk, "clearing" | "refunds">;
+export type PaymentsDesk = Pick<Desk, "clearing" | "refunds" | "documents">;
 
 /** What the forms on a payment's page do. */
 export function furnishActs(room: Room, desk: PaymentsDesk, again: Show): void {
@@ -22,7 +22,7 @@ export function furnishActs(room: Room, desk: PaymentsDesk, again: Show): void {
 }
 
 const PATH = "/dashboard/payments/:id";
-const pathOf = (c: Context) => PaymentPath.parse({ id: c.req.param("id") });
+const pathOf = (c: Context) => parseQuery(PaymentPath, { id: c.req.param("id") });
 const backTo = (id: string, notice: string) => `/dashboard/payments/${id}?notice=${notice}`;
 
 function refunding(room: Room, { refunds }: PaymentsDesk, again: Show): void {

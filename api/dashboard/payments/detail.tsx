@@ -42,9 +42,14 @@ export function PaymentPage({ payment, refunds, notice }: DetailProps) {
           Checkout page
         </a>
         {clearing?.state === "settled" ? (
-          <a class="button" href={`/checkout/${paymentIntent.id}/receipt.pdf`}>
-            Receipt with proof
-          </a>
+          <>
+            <a class="button" href={`/checkout/${paymentIntent.id}/receipt.pdf`}>
+              Receipt
+            </a>
+            <a class="button" href={`/dashboard/payments/${paymentIntent.id}/proof.json`}>
+              Proof
+            </a>
+          </>
         ) : null}
       </Heading>
       <Notice code={notice} words={notices} />

@@ -2,6 +2,7 @@
 /** @jsxImportSource hono/jsx */
 import type { Context } from "hono";
 import { isId } from "#kernel/id";
+import { readProof } from "../../documents/verbs.ts";
 import { readPage, shownPage } from "../../http/page.ts";
 import { PaymentFilter } from "../../payment/schema.ts";
 import { listPayments, readPayment } from "../../payment/verbs.ts";
@@ -19,6 +20,7 @@ export function paymentsSection(desk: PaymentsDesk): Section {
     furnish(room) {
       room.page("/dashboard/payments", listOf(desk));
       room.page("/dashboard/payments/:id", paymentOf(desk));
+      room.page("/dashboard/payments/:id/proof.json", proofOf(desk));
       furnishActs(room, desk, paymentOf(desk));
     },
   };
@@ -54,6 +56,16 @@ function paymentOf({ clearing }: PaymentsDesk): Show {
       title: `Payment of ${payment.paymentIntent.amount.display}`,
       body: <PaymentPage payment={payment} refunds={refunds} notice={notice} />,
     };
+  };
+}
+
+/** A file to keep: whoever is shown it can check it without us. */
+function proofOf({ documents }: PaymentsDesk): Show {
+  return async ({ c, ctx }) => {
+    const input = { id: c.req.param("id") ?? "" };
+    const proof = await readProof(documents, { ctx, input });
+    c.header("Content-Disposition", `attachment; filename="proof-${proof.proof.paymentIntentId}.json"`);
+    return c.json(proof);
   };
 }
 

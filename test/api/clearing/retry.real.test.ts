@@ -1,8 +1,9 @@
 /** Payments that are retried, and payments through the router. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findPayment, lockPayment, paidBy } from "../../../api/clearing/verbs/payment.ts";
+import { findPayment, paidBy } from "../../../api/clearing/verbs/payment.ts";
 import { startWorld, until } from "../../support/house.ts";
 import {
+  heldBack,
   movableClock,
   newSeller,
   routeOrder,
@@ -33,24 +34,6 @@ const ordersOf = (clearingId: string) =>
     [clearingId],
   );
 
-/** While `work` runs the loop leaves the intent alone, as it does with what somebody else has in hand. */
-async function heldBack<T>(id: string, work: (letGo: () => void) => Promise<T>): Promise<T> {
-  let letGo = () => {};
-  const released = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
-  const holding = world.database.db.tx(async (tx) => {
-    await lockPayment(tx, seller.id, id);
-    await released;
-  });
-  try {
-    return await work(letGo);
-  } finally {
-    letGo();
-    await holding;
-  }
-}
-
 describe("POST /v1/payments/{id}/retry", () => {
   it("200: an expired order is signed again with the same terms, and the payment settles once", async () => {
     const asked = await seller.asked();
@@ -59,7 +42,7 @@ describe("POST /v1/payments/{id}/retry", () => {
     await seller.reaches(id, "expired");
     const before = await ordersOf(asked.clearing.id);
     expect(before).toMatchObject([{ seq: 1, state: "expired" }]);
-    const retried = await heldBack(id, async (letGo) => {
+    const retried = await heldBack(world, { merchantId: seller.id, id }, async (letGo) => {
       await sendTo(world, asked.deposit.address, 10_000_000n);
       const arrivals = () =>
         world.house.facilitator.deposits.arrivals(world.database.db.pool, [asked.clearing.id]);

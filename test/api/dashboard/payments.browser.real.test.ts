@@ -6,6 +6,7 @@ import { systemClock, systemRandom } from "#kernel/system";
 import { expectAccessible, openBrowser, openTab, photograph, type Tab } from "../../support/browser.ts";
 import { masterSecret, startWorld, until } from "../../support/house.ts";
 import { newSeller, type Seller, sendTo } from "../../support/payments.ts";
+import { ledgerOf } from "../../support/records.ts";
 import { openSession } from "./room.ts";
 
 let world: Awaited<ReturnType<typeof startWorld>>;
@@ -44,11 +45,6 @@ const refundsOf = (id: string) =>
     "SELECT id, amount, reason FROM refund WHERE intent_id = $1 ORDER BY id",
     [id],
   );
-const ledgerOf = (subject: string) =>
-  world.database.query<{ code: string; phase: string; amount: string }>(
-    "SELECT code, phase, amount FROM ledger_transfer WHERE subject = $1 ORDER BY code, amount",
-    [subject],
-  );
 
 describe("the dashboard in a browser", () => {
   it("signs in, shows a payment and refunds a part of it, once", async () => {
@@ -72,7 +68,7 @@ describe("the dashboard in a browser", () => {
     await expectAccessible(tab);
 
     await tab.page.locator(`a[href="/dashboard/payments/${id}"]`).click();
-    await reads(tab, "Receipt with proof");
+    await reads(tab, "Proof");
     await tab.page.locator("summary", { hasText: "Refund" }).click();
     await tab.page.getByLabel("Amount").fill("99");
     await tab.page.getByLabel("To address").fill("0x00000000000000000000000000000000000000bb");
@@ -89,9 +85,17 @@ describe("the dashboard in a browser", () => {
     await reads(tab, "The refund is made.");
     const [made, ...more] = await refundsOf(id);
     expect([made?.amount, made?.reason, more]).toEqual(["2500000", "duplicate", []]);
-    await until(async () => (await ledgerOf(made?.id ?? "")).length > 0, "the refund is in the books");
-    const rows = await ledgerOf(made?.id ?? "");
-    expect(rows.reduce((sum, { amount }) => sum + BigInt(amount), 0n) % 2_500_000n).toBe(0n);
+    const rows = () => ledgerOf(world.database, made?.id ?? "");
+    await until(async () => {
+      await world.dev.anvil.mine();
+      return (await rows()).length === 4;
+    }, "the refund is final");
+    expect(await rows()).toEqual([
+      "single net merchant → merchant 2487500",
+      "single fee fees → merchant 12500",
+      "pending out merchant → treasury 2500000",
+      "post out merchant → treasury 2500000",
+    ]);
     await photograph(tab, "dashboard-payment");
     await expectAccessible(tab);
 
@@ -99,6 +103,17 @@ describe("the dashboard in a browser", () => {
     await reads(tab, "Completed payments");
     await photograph(tab, "dashboard-overview");
     await expectAccessible(tab);
+    await tab.page.emulateMedia({ colorScheme: "dark" });
+    for (const [name, path] of [
+      ["overview", ""],
+      ["payments", "/payments"],
+      ["payment", `/payments/${id}`],
+    ]) {
+      await tab.page.goto(`${world.baseUrl}/dashboard${path}`);
+      await photograph(tab, `dashboard-dark-${name}`);
+      await expectAccessible(tab);
+    }
+    await tab.page.emulateMedia({ colorScheme: "light" });
     await tab.page.goto(`${world.baseUrl}/dashboard/audit-log`);
     await reads(tab, "POST /dashboard/payments/{id}/refunds");
     await photograph(tab, "dashboard-audit-log");

@@ -1,0 +1,122 @@
+/** What a merchant decides about payments at the dashboard, and what the overview says of them. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startWorld, until } from "../../support/house.ts";
+import { heldBack, movableClock, newSeller, type Seller, sendTo } from "../../support/payments.ts";
+import { ledgerOf } from "../../support/records.ts";
+import { expectAtRest } from "../../support/scene.ts";
+import { openSession } from "./room.ts";
+
+const MINUTE = 60_000;
+const clock = movableClock();
+let world: Awaited<ReturnType<typeof startWorld>>;
+let seller: Seller;
+beforeAll(async () => {
+  world = await startWorld({ clock });
+  seller = await newSeller(world);
+});
+afterAll(() => world?.stop());
+
+const visit = () => openSession((path, init) => fetch(`${world.baseUrl}${path}`, init), seller.secretKey);
+type Session = Awaited<ReturnType<typeof visit>>;
+
+async function act({ post, token }: Session, id: string, action: string, fields = {}) {
+  const csrf = await token();
+  return post(`/dashboard/payments/${id}/${action}`, { csrf, once: `${action} ${id}`, ...fields });
+}
+const done = (id: string, notice: string) => ({
+  status: 303,
+  leadsTo: `/dashboard/payments/${id}?notice=${notice}`,
+});
+
+it("the overview shows who has just come the first steps; then what was completed, on the day it was", async () => {
+  const session = await visit();
+  const { text } = await session.get("/dashboard");
+  for (const step of ["Make a payment link", "Register a resource", "Add a webhook"])
+    expect(text).toContain(step);
+  const { paymentIntent, deposit } = await seller.asked();
+  await sendTo(world, deposit.address, 10_000_000n);
+  await seller.reaches(paymentIntent.id, "settled");
+  const [row] = await world.database.query<{ day: string }>(
+    `UPDATE payment_intent SET completed_at = completed_at - interval '3 days' WHERE id = $1
+     RETURNING to_char(completed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day`,
+    [paymentIntent.id],
+  );
+  const later = (await session.get("/dashboard")).text;
+  expect(later).not.toContain("Make a payment link");
+  expect(later).toContain(`<th scope="row">${row?.day}</th><td>$10.00</td>`);
+  expect(later).toContain("100 %");
+});
+
+it("a signed proof is a file to keep; of a payment that is not completed there is none", async () => {
+  const session = await visit();
+  const { paymentIntent, deposit } = await seller.asked();
+  const path = `/dashboard/payments/${paymentIntent.id}/proof.json`;
+  expect((await session.get(path)).status).toBe(409);
+  await sendTo(world, deposit.address, 10_000_000n);
+  await seller.reaches(paymentIntent.id, "settled");
+  const { status, text } = await session.get(path);
+  expect([status, JSON.parse(text)]).toEqual([
+    200,
+    await seller.must("GET", `/v1/payments/${paymentIntent.id}/proof.json`),
+  ]);
+});
+
+it("what was underpaid waits for the merchant, who accepts it", async () => {
+  const session = await visit();
+  const asked = await seller.asked({ amount: { amount: "100", asset: "USD" } });
+  const { id } = asked.paymentIntent;
+  await sendTo(world, asked.deposit.address, 99_800_000n);
+  const isConfirmed = async () => (await seller.read(id)).deposit.deposits[0]?.status === "confirmed";
+  await until(isConfirmed, "it is confirmed");
+  clock.forward(32 * MINUTE);
+  await seller.reaches(id, "in-review");
+  expect((await session.get("/dashboard")).text).toContain("One payment waits");
+  expect((await session.get("/dashboard/payments?reviewRequired=true")).text).toContain(id);
+  expect((await session.get(`/dashboard/payments/${id}`)).text).toContain("Accept what came as the payment");
+  expect(await act(session, id, "review", { action: "accept" })).toMatchObject(done(id, "reviewed"));
+  expect((await session.get(`/dashboard/payments/${id}?notice=reviewed`)).text).toContain(
+    "Your decision is noted",
+  );
+  expect((await session.get("/dashboard")).text).not.toContain("One payment waits");
+  expect(await ledgerOf(world.database, asked.clearing.id)).toEqual([
+    "single clearing deposit → clearing 99800000",
+    "pending net clearing → available 99301000",
+    "pending fee clearing → fees 499000",
+  ]);
+});
+
+it("what expired is retried once its money has come", async () => {
+  const session = await visit();
+  const asked = await seller.asked();
+  const { id } = asked.paymentIntent;
+  clock.forward(32 * MINUTE);
+  await seller.reaches(id, "expired");
+  const early = await act(session, id, "retry", { once: "too early" });
+  expect([early.status, early.text.includes('role="alert"')]).toEqual([409, true]);
+  const retried = await heldBack(world, { merchantId: seller.id, id }, async (letGo) => {
+    await sendTo(world, asked.deposit.address, 10_000_000n);
+    const arrivals = () =>
+      world.house.facilitator.deposits.arrivals(world.database.db.pool, [asked.clearing.id]);
+    await until(async () => (await arrivals()).length === 1, "it is seen");
+    const answer = act(session, id, "retry");
+    const waiting = () => world.database.query("SELECT 1 FROM pg_locks WHERE NOT granted");
+    await until(async () => (await waiting()).length > 0, "the retry waits for its turn");
+    letGo();
+    return answer;
+  });
+  expect(retried).toMatchObject(done(id, "retried"));
+  expect(await ledgerOf(world.database, asked.clearing.id)).toEqual([
+    "single clearing deposit → clearing 10000000",
+    "pending net clearing → available 9950000",
+    "pending fee clearing → fees 50000",
+  ]);
+  await expectAtRest(world);
+});
+
+it("what nobody has paid is cancelled, and leaves nothing in the books", async () => {
+  const session = await visit();
+  const { paymentIntent, clearing } = await seller.asked();
+  expect(await act(session, paymentIntent.id, "cancel")).toMatchObject(done(paymentIntent.id, "cancelled"));
+  expect((await seller.read(paymentIntent.id)).paymentIntent.status).toBe("cancelled");
+  expect(await ledgerOf(world.database, clearing.id)).toEqual([]);
+});
