@@ -270,7 +270,7 @@ export function createApi({
   const pages = mountPages(app, { clearing, intents: intentDesk, invoices, edge, baseUrl, clock });
   const sessions = { db, clock, random: systemRandom, newId };
   const standIn = createStandIn({ db, clock: merchantClock });
-  mountDashboard(app, { clearing }, { edge, sessions, standIn });
+  mountDashboard(app, { clearing, links: intentDesk, invoices }, { edge, sessions, standIn });
   describePayments(app);
   describeAgentUrl(app);
   mountProofKey(app, documents);

@@ -1,4 +1,6 @@
 import type { ClearingDesk } from "../clearing/verbs/checkout.ts";
+import type { InvoiceDesk } from "../invoice/verbs/desk.ts";
+import type { CheckoutDesk } from "../payment-link/verbs/checkout.ts";
 import type { Place } from "./nav.ts";
 import type { Room } from "./room.tsx";
 
@@ -10,4 +12,6 @@ export interface Section {
 /** What the verbs behind the sections need; the same as behind the API. */
 export interface Desk {
   readonly clearing: ClearingDesk;
+  readonly links: CheckoutDesk;
+  readonly invoices: InvoiceDesk;
 }

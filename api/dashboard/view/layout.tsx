@@ -3,6 +3,7 @@
 import type { Child } from "hono/jsx";
 import { CSRF } from "../form.ts";
 import { nav } from "../nav.ts";
+import { Problem } from "./form.tsx";
 import { useViewer } from "./visit.ts";
 
 interface SheetProps {
@@ -31,7 +32,7 @@ export function Sheet({ title, style, children }: SheetProps) {
 
 /** The frame of a page for who is signed in: the way to every other page, and the way out. */
 export function Layout({ title, style, children }: SheetProps) {
-  const { merchantName } = useViewer();
+  const { merchantName, refused } = useViewer();
   return (
     <Sheet title={title} style={style}>
       <body>
@@ -52,7 +53,10 @@ export function Layout({ title, style, children }: SheetProps) {
             <Navigation label="Dashboard" />
             <Account name={merchantName} />
           </aside>
-          <main id="main">{children}</main>
+          <main id="main">
+            {refused?.code ? <Problem of={refused} /> : null}
+            {children}
+          </main>
         </div>
       </body>
     </Sheet>
