@@ -12,6 +12,8 @@ import { Table } from "../view/table.tsx";
 import { Actions } from "./actions.tsx";
 import { InvoiceBadge } from "./list.tsx";
 
+/** What they are for is the page itself. */
+const paymentsOfIt = paymentColumns.filter(({ name }) => name !== "For");
 const PATH = "/dashboard/invoices";
 const notices = {
   created: "The draft is made. Issue it when it is as it should be.",
@@ -72,7 +74,7 @@ export function InvoicePage({ invoice, payments, customerId, baseUrl, notice }: 
               {payments.length > 0 ? (
                 <Table
                   caption="Payments of the invoice, newest first"
-                  columns={paymentColumns}
+                  columns={paymentsOfIt}
                   rows={payments}
                 />
               ) : (

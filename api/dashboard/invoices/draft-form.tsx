@@ -94,17 +94,15 @@ function BuyerFields({ of: buyer }: { readonly of: BuyerText | null }) {
 function Terms({ invoice }: { readonly invoice: Invoice | undefined }) {
   return (
     <Group name="terms" legend="Terms">
+      <CurrencyChoice name="currency" label="Currency" value={invoice?.currency} />
       <div class="pair">
-        <CurrencyChoice name="currency" label="Currency" value={invoice?.currency} />
-        <div class="pair">
-          <Field name="dueAt" label="Due on (UTC)" type="date" value={invoice?.dueAt?.slice(0, 10) ?? ""} />
-          <Field
-            name="daysUntilDue"
-            label="Or days to pay"
-            inputmode="numeric"
-            hint={invoice ? "Empty: as it is." : "Empty: 30 days."}
-          />
-        </div>
+        <Field name="dueAt" label="Due on (UTC)" type="date" value={invoice?.dueAt?.slice(0, 10) ?? ""} />
+        <Field
+          name="daysUntilDue"
+          label="Or days to pay"
+          inputmode="numeric"
+          hint={invoice ? "Empty: as it is." : "Empty: 30 days."}
+        />
       </div>
       <TextField
         name="notes"

@@ -12,6 +12,8 @@ import { Amount, Code, Facts, Time } from "../view/shown.tsx";
 import { Table } from "../view/table.tsx";
 import { Asks, LinkBadge } from "./list.tsx";
 
+/** What they are for is the page itself. */
+const paymentsOfIt = paymentColumns.filter(({ name }) => name !== "For");
 const PATH = "/dashboard/links";
 const notices = {
   created: "The link is made. Send its URL to who is to pay.",
@@ -135,7 +137,7 @@ function PaymentsCard({ payments }: Pick<LinkProps, "payments">) {
     <Card title="Payments of it">
       <Needs permission="payments:read">
         {payments && payments.rows.length > 0 ? (
-          <Table caption="Payments of the link, newest first" columns={paymentColumns} {...payments} />
+          <Table caption="Payments of the link, newest first" columns={paymentsOfIt} {...payments} />
         ) : (
           <p class="muted">Nobody has begun to pay it yet.</p>
         )}
