@@ -285,7 +285,11 @@ export function createApi({
   const pages = mountPages(app, { clearing, intents: intentDesk, invoices, refunds, edge, baseUrl, clock });
   const sessions = { db, clock, random: systemRandom, newId };
   const standIn = createStandIn({ db, clock: merchantClock });
-  mountDashboard(app, { clearing, documents, refunds: { facilitator } }, { edge, sessions, standIn });
+  mountDashboard(
+    app,
+    { clearing, documents, refunds: { facilitator }, links: intentDesk, invoices },
+    { edge, sessions, standIn },
+  );
   describePayments(app);
   describeAgentUrl(app);
   mountProofKey(app, documents);

@@ -24,9 +24,12 @@ export function fieldOf(fields: Fields, name: string): string | undefined {
   return fields.findLast(([each]) => each === name)?.[1];
 }
 
+/** How the text of a field becomes what the API's body has there, by the field's name; `*` stands for a place in a list. */
+export type Readers = Readonly<Record<string, (text: string) => unknown>>;
+
 /** The body of a form, without the fields of the shell, as this schema reads it. Fault: `validation_failed`. */
-export function parseFields<S extends z.ZodType>(schema: S, fields: Fields): z.output<S> {
-  return parseQuery(schema, bodyOf(fields));
+export function parseFields<S extends z.ZodType>(schema: S, fields: Fields, readers?: Readers): z.output<S> {
+  return parseQuery(schema, bodyOf(fields, readers));
 }
 
 /** What an address asks for, as this schema reads it. Fault: `validation_failed`. */
@@ -36,19 +39,33 @@ export function parseQuery<S extends z.ZodType>(schema: S, query: unknown): z.ou
   throw fault("validation_failed", {}, found.error);
 }
 
-/** Names of the shell's own fields: the session's token, and the key that makes a form count once. */
+/** What the address of a list asks for; what was left empty is left out. */
+export function askedOf<N extends string>(c: Context, names: readonly N[]): Partial<Record<N, string>> {
+  const given = names.map((name) => [name, c.req.query(name)?.trim() ?? ""] as const);
+  return Object.fromEntries(given.filter(([, text]) => text !== "")) as Partial<Record<N, string>>;
+}
+
+/** Names of the shell's own fields: the session's token, the key that makes a form count once, and the list that was asked
+ *  for more rows. */
 export const CSRF = "csrf";
 export const ONCE = "once";
+export const MORE = "more";
+const own: readonly string[] = [CSRF, ONCE, MORE];
 
 type Body = { [name: string]: unknown };
 
-function bodyOf(fields: Fields): Body {
+/** The members that a form sent, as text where no reader says otherwise. */
+export function bodyOf(fields: Fields, readers: Readers = {}): Body {
   const body: Body = {};
-  for (const [name, value] of fields) if (name !== CSRF && name !== ONCE) put(body, name, value);
+  for (const [name, text] of fields) {
+    if (own.includes(name)) continue;
+    const read = readers[name.replaceAll(/\.\d+(?=\.|$)/g, ".*")];
+    put(body, name, read ? read(text) : text);
+  }
   return body;
 }
 
-function put(body: Body, name: string, value: string): void {
+function put(body: Body, name: string, value: unknown): void {
   const isList = name.endsWith("[]");
   const steps = (isList ? name.slice(0, -2) : name).split(".");
   const last = steps.pop() ?? "";
@@ -76,7 +93,8 @@ function define(at: Body, name: string, value: unknown): void {
 export interface Refused {
   /** Where the form was sent. */
   readonly path: string;
-  readonly code: string;
+  /** Null where nothing was wrong: its sender asked for more rows. */
+  readonly code: string | null;
   readonly title: string;
   readonly detail: string;
   readonly errors: readonly { readonly name: string; readonly detail: string }[];
@@ -93,8 +111,14 @@ export function errorsOf(seen: Fault): Refused["errors"] {
       : typeof context.pointer === "string"
         ? [{ pointer: context.pointer, code: seen.code, detail }]
         : [];
-  return found.map(({ pointer, detail: text }) => ({ name: nameOf(pointer), detail: text }));
+  return found.map(({ pointer, detail: text }) => ({
+    name: nameOf(pointer),
+    detail: text.endsWith(MISSING) ? "This is needed." : text,
+  }));
 }
+
+/** What zod says of a member that is not there. */
+const MISSING = "received undefined";
 
 function nameOf(pointer: string): string {
   return pointer.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");

@@ -10,7 +10,17 @@ import { refuseForeignForm } from "../http/manners.ts";
 import type { Permission } from "../http/permissions.ts";
 import { statusOfCode } from "../http/problem.ts";
 import { currentOf } from "../http/version.ts";
-import { CSRF, errorsOf, type Fields, fieldOf, isTheirs, ONCE, type Refused, readPosted } from "./form.ts";
+import {
+  CSRF,
+  errorsOf,
+  type Fields,
+  fieldOf,
+  isTheirs,
+  MORE,
+  ONCE,
+  type Refused,
+  readPosted,
+} from "./form.ts";
 import { demandToken, enter, type Porch, page, whole } from "./gate.tsx";
 import type { Place } from "./nav.ts";
 import type { Session } from "./verbs/session.ts";
@@ -34,6 +44,8 @@ export type Show = (visit: Visit) => Promise<Shown | Response>;
 /** What a form does: the same verb that the API calls, in the same layer that lets a write happen once. */
 export interface Action<Input, Found> {
   readonly path: string;
+  /** Puts right what only looks so in a form, such as empty rows, before anything else sees its fields. */
+  readonly tidy?: (fields: Fields) => Fields;
   /** The form as the verb takes it. Fault: `validation_failed`. */
   read(c: Context, fields: Fields): Input;
   /** What must be asked outside before the transaction. */
@@ -77,7 +89,7 @@ export function openRoom(
         </Layout>
       </ViewerContext.Provider>
     );
-    return whole(c, framed, refused ? statusOfCode(refused.code) : 200);
+    return whole(c, framed, refused?.code ? statusOfCode(refused.code) : 200);
   };
   return {
     page(path, show) {
@@ -95,8 +107,11 @@ export function openRoom(
           refuseForeignForm(c, porch.edge.baseUrl);
           const session = await enter(c, porch);
           if (!session) return toSignIn(c);
-          const fields = await readPosted(c);
-          demandToken(session, fieldOf(fields, CSRF));
+          const sent = await readPosted(c);
+          demandToken(session, fieldOf(sent, CSRF));
+          const fields = action.tidy ? action.tidy(sent) : sent;
+          if (fieldOf(fields, MORE) !== undefined)
+            return present(c, session, action.again, { path: c.req.path, ...nothingWrong, fields });
           try {
             return await perform(c, action, fields);
           } catch (error) {
@@ -111,6 +126,7 @@ export function openRoom(
   };
 }
 
+const nothingWrong = { code: null, title: "", detail: "", errors: [] } as const;
 const KEY = /^[\x20-\x7e]{1,255}$/;
 
 async function perform<Input, Found>(

@@ -1,5 +1,7 @@
 import type { ClearingDesk } from "../clearing/verbs/checkout.ts";
 import type { ProofDesk } from "../documents/verbs.ts";
+import type { InvoiceDesk } from "../invoice/verbs/desk.ts";
+import type { CheckoutDesk } from "../payment-link/verbs/checkout.ts";
 import type { RefundDesk } from "../refund/verbs/reserve.ts";
 import type { Place } from "./nav.ts";
 import type { Room } from "./room.tsx";
@@ -14,4 +16,6 @@ export interface Desk {
   readonly clearing: ClearingDesk;
   readonly refunds: RefundDesk;
   readonly documents: ProofDesk;
+  readonly links: CheckoutDesk;
+  readonly invoices: InvoiceDesk;
 }

@@ -194,7 +194,7 @@ async function askedWith(
 
 async function printed(
   c: Context,
-  room: DocumentRoom,
+  room: ProofDesk,
   row: InvoiceRow,
   { isForBuyer }: { readonly isForBuyer: boolean },
 ) {
@@ -208,7 +208,7 @@ async function receipt(c: Context, room: ProofDesk, settled: Settled) {
   return sent(c, await receiptPdf(settled, signed, drawn), `receipt-${settled.intent.id}`);
 }
 
-async function drawnFor(c: Context, { baseUrl }: DocumentRoom, merchantId: string): Promise<Drawn> {
+async function drawnFor(c: Context, { baseUrl }: ProofDesk, merchantId: string): Promise<Drawn> {
   return { baseUrl, head: await letterheadOf(c.var.edge.db.pool, merchantId) };
 }
 

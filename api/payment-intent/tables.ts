@@ -136,6 +136,12 @@ export const paymentIntent = pgTable(
     index("payment_intent_link")
       .on(table.merchantId, sql`(metadata->>'paymentLinkId')`, table.status)
       .where(sql`source = 'payment-link'`),
+    index("payment_intent_link_page")
+      .on(table.merchantId, sql`(metadata->>'paymentLinkId')`, table.id)
+      .where(sql`source = 'payment-link'`),
+    index("payment_intent_customer")
+      .on(table.merchantId, sql`lower(customer->>'email')`, table.id)
+      .where(sql`customer ? 'email'`),
     index("payment_intent_expiring").on(table.expiresAt).where(sql`${table.status} = 'created'`),
     check("payment_intent_amount", sql`${table.amount} > 0`),
     check("payment_intent_fee_bps", sql`${table.feeBps} BETWEEN 0 AND 10000`),

@@ -25,5 +25,7 @@ export const PaymentFilter = PaymentIntentFilter.extend({
     .openapi({ description: "That paid, or that reached an order of it" }),
   subscriptionId: z.string().max(40).optional(),
   invoiceId: z.string().max(40).optional(),
+  paymentLinkId: z.string().max(40).optional(),
+  customerEmail: z.string().max(254).optional().openapi({ description: "Exactly, in any capitals" }),
 });
 export type PaymentFilter = z.infer<typeof PaymentFilter>;

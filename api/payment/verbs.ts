@@ -63,7 +63,7 @@ export async function listPayments(
 function conditionsOf(
   { facilitator }: PaymentDesk,
   merchantId: string,
-  { state, reviewRequired, chain, asset, txHash, subscriptionId, invoiceId }: PaymentFilter,
+  { state, reviewRequired, chain, asset, txHash, subscriptionId, invoiceId, ...of }: PaymentFilter,
 ): readonly SQL[] {
   const slug = facilitator.rails().find((rail) => rail.network === chain)?.chain ?? chain;
   return [
@@ -75,6 +75,8 @@ function conditionsOf(
     txHash === undefined ? undefined : paidIn(merchantId, txHash),
     subscriptionId === undefined ? undefined : says("subscriptionId", subscriptionId),
     invoiceId === undefined ? undefined : says("invoiceId", invoiceId),
+    of.paymentLinkId === undefined ? undefined : paidBy(of.paymentLinkId),
+    of.customerEmail === undefined ? undefined : boughtBy(of.customerEmail),
   ].filter((condition) => condition !== undefined);
 }
 
@@ -82,6 +84,14 @@ function says(key: "subscriptionId" | "invoiceId", value: string): SQL {
   const column = sql.raw(`payment_intent.metadata`);
   const name = sql.raw(`'${key}'`);
   return sql`(${column} ? ${name} AND (${column}->>${name}) = ${value})`;
+}
+
+function paidBy(linkId: string): SQL {
+  return sql`(payment_intent.source = 'payment-link' AND (payment_intent.metadata->>'paymentLinkId') = ${linkId})`;
+}
+
+function boughtBy(email: string): SQL {
+  return sql`(payment_intent.customer ? 'email' AND lower(payment_intent.customer->>'email') = lower(${email}))`;
 }
 
 function underReview(merchantId: string, isRequired: boolean): SQL {

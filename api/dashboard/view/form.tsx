@@ -1,7 +1,8 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
 import { type Child, createContext, useContext } from "hono/jsx";
-import { CSRF, fieldOf, ONCE, type Refused } from "../form.ts";
+import { CSRF, fieldOf, MORE, ONCE, type Refused } from "../form.ts";
+import { countRows } from "../rows.ts";
 import { useViewer } from "./visit.ts";
 
 const RefusedContext = createContext<Refused | null>(null);
@@ -12,11 +13,16 @@ interface FormProps {
   readonly submit: string;
   /** One that cannot be taken back. */
   readonly isGrave?: boolean;
+  /** One of several on its page, of which none comes first. */
+  readonly isPlain?: boolean;
+  /** A list of the form, and what the button says that gives it more rows. */
+  readonly more?: readonly [list: string, name: string];
   readonly children?: Child;
 }
 
-/** A form that is sent to an action: it counts once however often it is sent and, come back refused, still holds what was typed. */
-export function Form({ action, submit, isGrave, children }: FormProps) {
+/** A form that is sent to an action: it counts once however often it is sent. Where it was refused, its fields say why; the
+ *  layout says it as a whole, since the form may be gone by then. */
+export function Form({ action, submit, isGrave, isPlain, more, children }: FormProps) {
   const { csrfToken, newKey, refused } = useViewer();
   const mine = refused?.path === action ? refused : null;
   return (
@@ -25,9 +31,16 @@ export function Form({ action, submit, isGrave, children }: FormProps) {
         <input type="hidden" name={CSRF} value={csrfToken} />
         <input type="hidden" name={ONCE} value={newKey()} />
         {children}
-        <button type="submit" class={isGrave ? "grave" : "primary"}>
-          {submit}
-        </button>
+        <div class="actions">
+          <button type="submit" class={isGrave ? "grave" : isPlain ? "" : "primary"}>
+            {submit}
+          </button>
+          {more ? (
+            <button type="submit" name={MORE} value={more[0]} formnovalidate>
+              {more[1]}
+            </button>
+          ) : null}
+        </div>
       </form>
     </RefusedContext.Provider>
   );
@@ -41,7 +54,7 @@ interface FieldProps {
   readonly value?: string | undefined;
 }
 interface InputProps extends FieldProps {
-  readonly type?: "text" | "email" | "url" | "password" | "number" | "date" | "search";
+  readonly type?: "text" | "email" | "url" | "password" | "number" | "date" | "datetime-local" | "search";
   readonly inputmode?: "decimal" | "numeric";
   readonly isRequired?: boolean;
   readonly maxLength?: number;
@@ -61,9 +74,58 @@ export function Field({ type = "text", inputmode, isRequired, maxLength, ...fiel
         {...(inputmode ? { inputmode } : {})}
         {...(isRequired ? { required: true } : {})}
         {...(maxLength ? { maxlength: maxLength } : {})}
+        {...(type === "datetime-local" ? { step: "any" } : {})}
       />
     </Labelled>
   );
+}
+
+/** Text on several lines. */
+export function TextField({ maxLength, ...field }: FieldProps & { readonly maxLength?: number }) {
+  const { value, ...manner } = useField(field);
+  return (
+    <Labelled {...field}>
+      <textarea {...manner} {...(maxLength ? { maxlength: maxLength } : {})}>
+        {value}
+      </textarea>
+    </Labelled>
+  );
+}
+
+/** Yes, where it is checked: then the field says `true`. */
+export function Check({ isOn, ...field }: Omit<FieldProps, "value"> & { readonly isOn?: boolean }) {
+  const { value, ...manner } = useField({ ...field, value: isOn ? "true" : "" });
+  return (
+    <Labelled {...field} isAfter={true}>
+      <input type="checkbox" {...manner} value="true" {...(value === "true" ? { checked: true } : {})} />
+    </Labelled>
+  );
+}
+
+interface GroupProps {
+  /** The member that its fields belong to. */
+  readonly name: string;
+  readonly legend: string;
+  readonly class?: string;
+  readonly children?: Child;
+}
+
+/** Fields that belong together, with what is wrong with them as a whole. */
+export function Group({ name, legend, class: kind = "part", children }: GroupProps) {
+  const wrong = useWrong(name);
+  return (
+    <fieldset class={kind} id={idOf(name)}>
+      <legend>{legend}</legend>
+      {wrong ? <p class="error">{wrong}</p> : null}
+      {children}
+    </fieldset>
+  );
+}
+
+/** How many rows a list of the form has: those that are there or were typed, and empty ones to go on with. */
+export function useRows(list: string, { given, spare }: { readonly given: number; readonly spare: number }) {
+  const refused = useContext(RefusedContext);
+  return refused ? countRows(refused.fields, list) + spare : given + spare;
 }
 
 /** One of several. */
@@ -85,13 +147,21 @@ export function Choice({
   );
 }
 
-function Labelled({ name, label, hint, children }: FieldProps & { readonly children?: Child }) {
+interface LabelledProps extends FieldProps {
+  /** The label comes after what it names. */
+  readonly isAfter?: boolean;
+  readonly children?: Child;
+}
+
+function Labelled({ name, label, hint, isAfter, children }: LabelledProps) {
   const id = idOf(name);
   const wrong = useWrong(name);
+  const named = <label for={id}>{label}</label>;
   return (
-    <div class={wrong ? "field wrong" : "field"}>
-      <label for={id}>{label}</label>
+    <div class={["field", isAfter ? "check" : "", wrong ? "wrong" : ""].join(" ").trim()}>
+      {isAfter ? null : named}
       {children}
+      {isAfter ? named : null}
       {wrong ? (
         <p class="error" id={`${id}-error`}>
           {wrong}

@@ -54,7 +54,7 @@ export function Layout({ title, style, children }: SheetProps) {
             <Account name={merchantName} />
           </aside>
           <main id="main">
-            {refused ? <Problem of={refused} /> : null}
+            {refused?.code ? <Problem of={refused} /> : null}
             {children}
           </main>
         </div>

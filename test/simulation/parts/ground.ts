@@ -3,6 +3,7 @@
 import type { createFacilitator } from "#facilitator";
 import { address } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
+import { gasBudgetsOf } from "../../../facilitator/chain/gas-budgets.ts";
 import type { ChainRow } from "../../../facilitator/chain/registry.ts";
 import { choices } from "../../property/payments/random.ts";
 import type { Sale } from "../actors/payments.ts";
@@ -67,6 +68,7 @@ async function noting(problems: Violation[], oracle: Promise<void>): Promise<voi
 
 function rowOf(seed: number): ChainRow {
   const chainId = 1_000_000 + seed;
+  const maxFeePerGasCap = 5_000_000_000n;
   return {
     slug: `sim${seed}`,
     chainId,
@@ -83,7 +85,10 @@ function rowOf(seed: number): ChainRow {
     multicall: address(`0x${"ca".repeat(20)}`),
     batchLimit: 25,
     transactionGasCap: 16_777_216n,
-    maxFeePerGasCap: 5_000_000_000n,
+    maxFeePerGasCap,
+    // Budgets are tried elsewhere: payments of a hundred made-up payers must not wait for an hour to end.
+    gasBudgets: gasBudgetsOf({ isLocal: true, maxFeePerGasCap }),
+    explorer: null,
     dustFloor: 1_000n,
   };
 }

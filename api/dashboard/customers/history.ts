@@ -1,0 +1,34 @@
+import type { MerchantCtx } from "../../http/context.ts";
+import { listInvoices } from "../../invoice/verbs/read.ts";
+import { listPayments } from "../../payment/verbs.ts";
+import { listSubscriptions } from "../../subscription/verbs/read.ts";
+import type { Desk } from "../section.ts";
+
+export type CustomersDesk = Pick<Desk, "clearing" | "invoices">;
+
+/** As many of each as are shown of a customer, newest first. */
+const MOST = 100;
+const newest = { limit: MOST, after: null };
+
+/** What is known of a customer elsewhere, as far as the key may see it. */
+export async function historyOf(
+  { clearing, invoices: desk }: CustomersDesk,
+  ctx: MerchantCtx,
+  { id, email }: { readonly id: string; readonly email: string },
+) {
+  const may = ctx.scope.permissions;
+  const [invoices, subscriptions, payments] = await Promise.all([
+    may.has("invoices:read") ? listInvoices(desk, { ctx, input: { ...newest, buyerEmail: email } }) : null,
+    may.has("catalog:read") ? listSubscriptions({ ctx, input: { ...newest, customerId: id } }) : null,
+    may.has("payments:read")
+      ? listPayments(clearing, { ctx, input: { ...newest, customerEmail: email } })
+      : null,
+  ]);
+  return {
+    invoices: invoices?.slice(0, MOST) ?? null,
+    isEveryInvoice: (invoices?.length ?? 0) <= MOST,
+    subscriptions: subscriptions?.slice(0, MOST) ?? null,
+    payments: payments?.slice(0, MOST) ?? null,
+  };
+}
+export type History = Awaited<ReturnType<typeof historyOf>>;

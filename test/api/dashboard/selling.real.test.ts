@@ -1,0 +1,153 @@
+/** The forms of what a merchant sells, as anybody might send them: of another site, of another merchant, without permission,
+ *  empty, twice. */
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createKey } from "#api";
+import { systemClock, systemRandom } from "#kernel/system";
+import { masterSecret, startWorld } from "../../support/house.ts";
+import { newSeller, type Seller } from "../../support/payments.ts";
+import { openSession, type Session } from "./selling.ts";
+
+let world: Awaited<ReturnType<typeof startWorld>>;
+let seller: Seller;
+let mine: Session;
+let stranger: Session;
+let reader: Session;
+let ids: Record<"products" | "customers" | "links" | "invoices" | "subscriptions", string>;
+
+beforeAll(async () => {
+  world = await startWorld();
+  seller = await newSeller(world);
+  const operator = {
+    ...{
+      db: world.house.db,
+      clock: systemClock,
+      newId: world.house.newId,
+      random: systemRandom,
+      masterSecret,
+    },
+  };
+  const { plaintext } = await createKey(operator, {
+    ...{ merchantId: seller.id, kind: "sk", name: "reader" },
+    permissions: ["merchant:manage", "catalog:read", "links:read", "invoices:read", "customers:read"],
+  });
+  mine = await openSession(world.baseUrl, seller.secretKey);
+  stranger = await openSession(world.baseUrl, (await newSeller(world)).secretKey);
+  reader = await openSession(world.baseUrl, plaintext);
+  const usd = { amount: "5.00", asset: "USD" };
+  const ada = { name: "Ada", email: "ada@buyer.example" };
+  const make = async (path: string, body: unknown) => (await seller.must("POST", `/v1/${path}`, body)).id;
+  ids = {
+    products: await make("catalog/products", { sku: "tea", name: "Tea", prices: [usd] }),
+    customers: await make("customers", ada),
+    links: await make("payment-links", { kind: "fixed", amount: usd }),
+    invoices: await make("invoices", {
+      buyer: ada,
+      currency: "USD",
+      lines: [{ name: "Tea", unitPrice: usd }],
+    }),
+    subscriptions: await make("subscriptions", {
+      customer: ada,
+      description: "Tea",
+      amount: usd,
+      interval: "month",
+    }),
+  };
+});
+afterAll(async () => {
+  await world?.stop();
+});
+
+const price = { "prices.0.amount": "1", "prices.0.asset": "USD" };
+/** Every form, filled in. */
+const forms: readonly (readonly [path: string, fields: Readonly<Record<string, string>>])[] = [
+  ["products", { name: "Cake", sku: "cake", ...price }],
+  ["products/:id/edit", { name: "Cake" }],
+  ["products/:id/archive", {}],
+  ["products/:id/restore", {}],
+  ["customers", { name: "Eve", email: "eve@buyer.example" }],
+  ["customers/:id/edit", { name: "Eve" }],
+  ["links", { kind: "fixed", "amount.amount": "1", "amount.asset": "USD" }],
+  ["links/:id/edit", { title: "Eve" }],
+  ...["list", "unlist", "disable", "enable"].map((word) => [`links/:id/${word}`, {}] as const),
+  [
+    "invoices",
+    { "buyer.name": "Eve", currency: "USD", "lines.0.name": "Tea", "lines.0.unitPrice.amount": "1" },
+  ],
+  ["invoices/:id/edit", { notes: "Eve" }],
+  ["invoices/:id/amend", { notes: "Eve" }],
+  ...["issue", "send", "list", "unlist", "void", "uncollectible", "delete"].map(
+    (word) => [`invoices/:id/${word}`, {}] as const,
+  ),
+  [
+    "subscriptions",
+    {
+      ...{ "customer.name": "Eve", "customer.email": "eve@buyer.example", description: "Tea" },
+      ...{ "amount.amount": "1", "amount.asset": "USD", interval: "month" },
+    },
+  ],
+  ["subscriptions/:id/edit", { description: "Eve" }],
+  ...["pause", "resume", "cancel"].map((word) => [`subscriptions/:id/${word}`, {}] as const),
+];
+const at = (path: string) => path.replace(":id", ids[path.split("/")[0] as keyof typeof ids]);
+const stand = () =>
+  world.database.query(
+    `SELECT (SELECT json_agg(t ORDER BY id) FROM product t) AS products, (SELECT json_agg(t ORDER BY id) FROM customer t) AS customers,
+      (SELECT json_agg(t ORDER BY id) FROM payment_link t) AS links, (SELECT json_agg(t ORDER BY id) FROM invoice t) AS invoices,
+      (SELECT json_agg(t ORDER BY id) FROM subscription t) AS subscriptions`,
+  );
+
+describe("every form", () => {
+  it.each(forms)("%s changes nothing for a stranger, another site or another key", async (path, fields) => {
+    const before = await stand();
+    expect((await mine.post(at(path), { ...fields, csrf: "x" })).status).toBe(403);
+    expect((await mine.post(at(path), fields, { "Sec-Fetch-Site": "cross-site" })).status).toBe(403);
+    const denied = await reader.post(at(path), fields);
+    expect([denied.status, /Permission denied/.test(denied.text)]).toEqual([403, true]);
+    if (path.includes(":id")) expect((await stranger.post(at(path), fields)).status).toBe(404);
+    expect(await stand()).toEqual(before);
+  });
+
+  it.each(forms.filter(([path]) => !path.includes("/")))(
+    "%s counts once however often it is sent",
+    async (path, fields) => {
+      const once = { ...fields, once: `same-${path}` };
+      const [first, second] = [await mine.post(path, once), await mine.post(path, once)];
+      expect([first.status, second.status, second.location]).toEqual([303, 303, first.location]);
+    },
+  );
+
+  it.each(forms.filter(([path]) => !path.includes("/")).map(([path]) => path))(
+    "%s sent empty is refused, and says what it needs",
+    async (path) => {
+      const { status, text } = await mine.post(path, { surprise: "1" });
+      expect(status).toBe(400);
+      expect(text).toContain(`role="alert"`);
+      expect(text).toMatch(/This is needed|not known/);
+    },
+  );
+});
+
+describe("every page", () => {
+  it("of another merchant's thing, or of an id that is none, is not found", async () => {
+    for (const [section, id] of Object.entries(ids))
+      for (const path of [`${section}/${id}`, `${section}/${id}/edit`]) {
+        expect([path, (await stranger.get(path)).status]).toEqual([path, 404]);
+        expect([path, (await mine.get(path)).status]).toEqual([path, 200]);
+        expect((await mine.get(`${section}/nobody%00`)).status).toBe(404);
+      }
+  });
+
+  it("of a filter or a cursor that is none says so", async () => {
+    for (const path of ["links?kind=x", "invoices?status=x", "subscriptions?state=x", "products?active=x"])
+      expect([path, (await mine.get(path)).status]).toEqual([path, 400]);
+    expect((await mine.get("customers?cursor=x")).status).toBe(400);
+  });
+
+  it("offers a key that may only read no form, and says why", async () => {
+    for (const section of Object.keys(ids)) {
+      const { status, text } = await reader.get(`${section}/new`);
+      expect([section, status, text.includes("lacks the permission")]).toEqual([section, 200, true]);
+    }
+  });
+});
