@@ -5,6 +5,7 @@ import { Fault } from "#kernel/fault";
 import { asPublic, fault } from "../http/faults.ts";
 import { readFields } from "../http/manners.ts";
 import { type FieldError, fieldErrors } from "../http/problem.ts";
+import type { Readings } from "./readings.ts";
 
 const LIMIT = 64 * 1_024;
 const MAX_ITEMS = 200;
@@ -24,9 +25,14 @@ export function fieldOf(fields: Fields, name: string): string | undefined {
   return fields.findLast(([each]) => each === name)?.[1];
 }
 
-/** The body of a form, without the fields of the shell, as this schema reads it. Fault: `validation_failed`. */
-export function parseFields<S extends z.ZodType>(schema: S, fields: Fields): z.output<S> {
-  return parseQuery(schema, bodyOf(fields));
+/** The body of a form, without the fields of the shell, as this schema reads it. `readings` tell what becomes of fields
+ *  that stand for something else than text. Fault: `validation_failed`. */
+export function parseFields<S extends z.ZodType>(
+  schema: S,
+  fields: Fields,
+  readings: Readings = {},
+): z.output<S> {
+  return parseQuery(schema, bodyOf(fields, readings));
 }
 
 /** What an address asks for, as this schema reads it. Fault: `validation_failed`. */
@@ -42,13 +48,18 @@ export const ONCE = "once";
 
 type Body = { [name: string]: unknown };
 
-function bodyOf(fields: Fields): Body {
+function bodyOf(fields: Fields, readings: Readings): Body {
   const body: Body = {};
-  for (const [name, value] of fields) if (name !== CSRF && name !== ONCE) put(body, name, value);
+  const isText = (name: string) => name !== CSRF && name !== ONCE && !Object.hasOwn(readings, name);
+  for (const [name, value] of fields) if (isText(name)) put(body, name, value);
+  for (const [name, reading] of Object.entries(readings)) {
+    const value = reading(fields.filter(([each]) => each === name).map(([, text]) => text));
+    if (value !== undefined) put(body, name, value);
+  }
   return body;
 }
 
-function put(body: Body, name: string, value: string): void {
+function put(body: Body, name: string, value: unknown): void {
   const isList = name.endsWith("[]");
   const steps = (isList ? name.slice(0, -2) : name).split(".");
   const last = steps.pop() ?? "";

@@ -1,4 +1,9 @@
+import type { Facilitator } from "#facilitator";
 import type { ClearingDesk } from "../clearing/verbs/checkout.ts";
+import type { KeyMaker } from "../merchant/verbs/key-row.ts";
+import type { Till } from "../payout/verbs.ts";
+import type { Shop } from "../resource/verbs.ts";
+import type { Post } from "../webhook/verbs/endpoint.ts";
 import type { Place } from "./nav.ts";
 import type { Room } from "./room.tsx";
 
@@ -10,4 +15,12 @@ export interface Section {
 /** What the verbs behind the sections need; the same as behind the API. */
 export interface Desk {
   readonly clearing: ClearingDesk;
+  /** What is told of things for sale. */
+  readonly facilitator: Pick<Facilitator, "quote" | "trust" | "payments" | "rails">;
+  readonly shop: Shop;
+  readonly till: Till;
+  readonly keys: KeyMaker;
+  readonly post: Post;
+  /** The revision that webhook endpoints made here are sent. */
+  readonly apiVersion: string;
 }

@@ -4,7 +4,7 @@ import { type Child, createContext, useContext } from "hono/jsx";
 import { CSRF, fieldOf, ONCE, type Refused } from "../form.ts";
 import { useViewer } from "./visit.ts";
 
-const RefusedContext = createContext<Refused | null>(null);
+export const RefusedContext = createContext<Refused | null>(null);
 
 interface FormProps {
   readonly action: string;
@@ -58,7 +58,7 @@ export function Problem({
   );
 }
 
-interface FieldProps {
+export interface FieldProps {
   /** The path of a member of the API's body, with dots. */
   readonly name: string;
   readonly label: string;
@@ -66,7 +66,7 @@ interface FieldProps {
   readonly value?: string | undefined;
 }
 interface InputProps extends FieldProps {
-  readonly type?: "text" | "email" | "url" | "password" | "number" | "date" | "search";
+  readonly type?: "text" | "email" | "url" | "password" | "number" | "date" | "datetime-local" | "search";
   readonly inputmode?: "decimal" | "numeric";
   readonly isRequired?: boolean;
   readonly maxLength?: number;
@@ -110,7 +110,8 @@ export function Choice({
   );
 }
 
-function Labelled({ name, label, hint, children }: FieldProps & { readonly children?: Child }) {
+/** A field with its label, and beside it what was wrong with it. */
+export function Labelled({ name, label, hint, children }: FieldProps & { readonly children?: Child }) {
   const id = idOf(name);
   const wrong = useWrong(name);
   return (
@@ -131,7 +132,7 @@ function Labelled({ name, label, hint, children }: FieldProps & { readonly child
   );
 }
 
-function useField({ name, hint, value }: FieldProps) {
+export function useField({ name, hint, value }: FieldProps) {
   const refused = useContext(RefusedContext);
   const id = idOf(name);
   const wrong = useWrong(name);
@@ -145,10 +146,14 @@ function useField({ name, hint, value }: FieldProps) {
   };
 }
 
-function useWrong(name: string): string | undefined {
-  return useContext(RefusedContext)?.errors.find((error) => error.name === name)?.detail;
+/** What was wrong with this field, or with an item of the list that it holds. */
+export function useWrong(name: string): string | undefined {
+  const whole = name.replace(/\[\]$/, "");
+  return useContext(RefusedContext)?.errors.find(
+    (error) => error.name === whole || error.name.startsWith(`${whole}.`),
+  )?.detail;
 }
 
-function idOf(name: string): string {
+export function idOf(name: string): string {
   return `field-${name.replaceAll(/[^\w-]/g, "-")}`;
 }
