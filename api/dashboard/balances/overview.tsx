@@ -1,14 +1,14 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
-import type { z } from "@hono/zod-openapi";
-import type { Balance, Payout, PayoutAddress, PayoutState } from "../../payout/schema.ts";
+import type { Payout, PayoutAddress, PayoutState } from "../../payout/schema.ts";
+import type { readBalances } from "../../payout/verbs.ts";
 import { Card, Heading } from "../view/heading.tsx";
 import { Notice } from "../view/notice.tsx";
 import { Amount, Badge, Code, Empty, Time, type Tone } from "../view/shown.tsx";
 import { type Column, Table } from "../view/table.tsx";
 import { useViewer } from "../view/visit.ts";
 
-type Balance = z.infer<typeof Balance>;
+type Balance = Awaited<ReturnType<typeof readBalances>>[number];
 interface BalancesProps {
   /** Null for a key that may not see the books. */
   readonly balances: readonly Balance[] | null;

@@ -108,7 +108,7 @@ function Transfers({ of }: { readonly of: Entry["transfers"] }) {
           </span>{" "}
           <span class="muted">{phase}</span>
           <p class="paths">
-            <code>{debit}</code> <span aria-label="to">→</span> <code>{credit}</code>
+            <code>{debit}</code> → <code>{credit}</code>
           </p>
         </li>
       ))}

@@ -21,7 +21,7 @@ beforeAll(async () => {
   await tab.page.goto(`${world.baseUrl}/dashboard/sign-in`);
   await tab.page.getByLabel("Secret key").fill(seller.secretKey);
   await press("Sign in");
-  await tab.page.getByRole("heading", { name: "Payments" }).waitFor();
+  await tab.page.getByRole("heading", { name: "Payments", exact: true }).waitFor();
 }, 120_000);
 afterAll(async () => {
   await browser?.close();
@@ -31,7 +31,8 @@ afterAll(async () => {
 
 const go = (path: string) => tab.page.goto(`${world.baseUrl}/dashboard/${path}`);
 const press = (name: string) => tab.page.getByRole("button", { name, exact: true }).click();
-const follow = (name: string) => tab.page.locator("main").getByRole("link", { name, exact: true }).first().click();
+const follow = (name: string) =>
+  tab.page.locator("main").getByRole("link", { name, exact: true }).first().click();
 const reads = (text: string | RegExp) => tab.page.locator("main").getByText(text).first().waitFor();
 const fill = (label: string, value: string) => tab.page.getByLabel(label, { exact: true }).fill(value);
 const secret = () => tab.page.locator(".value code").innerText();
@@ -134,7 +135,9 @@ describe("x402 resources, balances and the ledger", () => {
     const csv = await tab.page.request.get(
       `${world.baseUrl}/dashboard/ledger/entries.csv?subject=${payout.id}`,
     );
-    const same = await seller.call(`/v1/ledger/entries?subject=${payout.id}`, { headers: { Accept: "text/csv" } });
+    const same = await seller.call(`/v1/ledger/entries?subject=${payout.id}`, {
+      headers: { Accept: "text/csv" },
+    });
     expect(await csv.text()).toBe(await same.text());
     await go("balances");
     await looksGood("balances");
