@@ -237,6 +237,10 @@ export function createApi({
   const posting = { db: loopDb, fetch: deliver, clock, now, newId, random: systemRandom, seal, log };
   const courier = createCourier({ ...posting, revisions: later });
   const pricing: Pricing = { rates, facilitator, executionPaths: ExecutionPath.options };
+  const keys = { random: systemRandom, masterSecret };
+  const shop = { facilitator, allowLocalTargets, safeFetch };
+  const till = { facilitator, coolingMs: isSandbox ? 0 : COOLING_MS };
+  const post = { seal, allowLocalTargets, allTypes, types: allTypes.filter((type) => type !== PING) };
   const app = new OpenAPIHono({ defaultHook: refuseInvalid });
   // Ahead of everything else: these answer without passing through the general middleware.
   mountPayments(app, { edge, facilitator });
@@ -252,24 +256,22 @@ export function createApi({
   const health = healthRoutes({ version, revision: currentOf(later), ready });
   app.openapiRoutes(health);
   app.openapiRoutes(errorRoutes);
-  app.openapiRoutes(merchantRoutes({ random: systemRandom, masterSecret }));
+  app.openapiRoutes(merchantRoutes(keys));
   app.openapiRoutes(customerRoutes());
   app.openapiRoutes(rateRoutes(pricing));
   app.openapiRoutes(quoteRoutes(pricing));
   app.openapiRoutes(catalogRoutes());
-  app.openapiRoutes(resourceRoutes({ facilitator, allowLocalTargets, safeFetch }));
+  app.openapiRoutes(resourceRoutes(shop));
   app.openapiRoutes(paymentIntentRoutes(intentDesk));
   app.openapiRoutes(cartRoutes(intentDesk));
   app.openapiRoutes(clearingRoutes(clearing));
   app.openapiRoutes(paymentRoutes(clearing));
   app.openapiRoutes(refundRoutes({ facilitator }));
   app.openapiRoutes(paymentLinkRoutes(intentDesk));
-  app.openapiRoutes(payoutRoutes({ facilitator, coolingMs: edge.isSandbox ? 0 : COOLING_MS }));
+  app.openapiRoutes(payoutRoutes(till));
   const documents = { facilitator, baseUrl, key: proofKey(masterSecret) };
   app.openapiRoutes(documentRoutes(documents));
-  app.openapiRoutes(
-    webhookRoutes({ seal, allowLocalTargets, allTypes, types: allTypes.filter((type) => type !== PING) }),
-  );
+  app.openapiRoutes(webhookRoutes(post));
   app.openapiRoutes(invoiceRoutes(invoices));
   app.openapiRoutes(subscriptionRoutes(invoices));
   app.openapiRoutes(callbackRoutes({ providers, clock }));
@@ -285,11 +287,11 @@ export function createApi({
   const pages = mountPages(app, { clearing, intents: intentDesk, invoices, refunds, edge, baseUrl, clock });
   const sessions = { db, clock, random: systemRandom, newId };
   const standIn = createStandIn({ db, clock: merchantClock });
-  mountDashboard(
-    app,
-    { clearing, documents, refunds: { facilitator }, links: intentDesk, invoices },
-    { edge, sessions, standIn },
-  );
+  const desk = {
+    ...{ clearing, facilitator, documents, links: intentDesk, invoices, refunds: { facilitator } },
+    ...{ shop, till, keys, post, apiVersion: currentOf(later) },
+  };
+  mountDashboard(app, desk, { edge, sessions, standIn });
   describePayments(app);
   describeAgentUrl(app);
   mountProofKey(app, documents);

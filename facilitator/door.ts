@@ -9,7 +9,7 @@ import type { Holder } from "./settlement/hold.ts";
 import type { PaymentLookup, PaymentRef } from "./settlement/lookup.ts";
 import type { PayableState } from "./settlement/offer.ts";
 import type { OutgoingOrder, OutgoingStatus } from "./settlement/outgoing.ts";
-import type { PaymentView } from "./settlement/payments.ts";
+import type { PaymentChoice, PaymentView } from "./settlement/payments.ts";
 import type { PaymentRequest, SettleAnswer, SettlementStatus, VerifyAnswer } from "./settlement/request.ts";
 import type { SignedText } from "./settlement/signed-text.ts";
 
@@ -133,11 +133,9 @@ export interface Facilitator {
   /** Whether an account of a chain (its slug) signed a text: by its key, or by the word of the contract that stands there
    *  (ERC-1271). Asks the chain: never inside a transaction. Fault: `chain_unavailable`. */
   isSignedBy(chain: string, signed: SignedText): Promise<boolean>;
-  /** Payments by authorization, of all merchants, by their ids, or by payables that can be paid once (all attempts at one);
-   *  unknown ids are left out. */
-  payments(
-    by: { readonly ids: readonly string[] } | { readonly payableIds: readonly string[] },
-  ): Promise<readonly PaymentView[]>;
+  /** Payments by authorization, of all merchants, by their ids, or by payables that can be paid once (all attempts at one), or
+   *  the latest that were credited for one payable; unknown ids are left out. */
+  payments(by: PaymentChoice): Promise<readonly PaymentView[]>;
   /** Money that payers send by themselves: to an address of its own per order, or through the payment router. */
   readonly deposits: {
     /** Registers and signs an order and watches for its money from the caller's commit on, for 90 days. Asserts that the

@@ -5,6 +5,7 @@ import { Fault } from "#kernel/fault";
 import { asPublic, fault } from "../http/faults.ts";
 import { readFields } from "../http/manners.ts";
 import { type FieldError, fieldErrors } from "../http/problem.ts";
+import type { Readings } from "./readings.ts";
 
 const LIMIT = 64 * 1_024;
 const MAX_ITEMS = 200;
@@ -27,9 +28,15 @@ export function fieldOf(fields: Fields, name: string): string | undefined {
 /** How the text of a field becomes what the API's body has there, by the field's name; `*` stands for a place in a list. */
 export type Readers = Readonly<Record<string, (text: string) => unknown>>;
 
-/** The body of a form, without the fields of the shell, as this schema reads it. Fault: `validation_failed`. */
-export function parseFields<S extends z.ZodType>(schema: S, fields: Fields, readers?: Readers): z.output<S> {
-  return parseQuery(schema, bodyOf(fields, readers));
+/** The body of a form, without the fields of the shell, as this schema reads it. `readers` turn single texts into members;
+ *  `readings` make one of all that was sent by a name, also of nothing. Fault: `validation_failed`. */
+export function parseFields<S extends z.ZodType>(
+  schema: S,
+  fields: Fields,
+  readers: Readers = {},
+  readings: Readings = {},
+): z.output<S> {
+  return parseQuery(schema, bodyOf(fields, readers, readings));
 }
 
 /** What an address asks for, as this schema reads it. Fault: `validation_failed`. */
@@ -54,13 +61,17 @@ const own: readonly string[] = [CSRF, ONCE, MORE];
 
 type Body = { [name: string]: unknown };
 
-/** The members that a form sent, as text where no reader says otherwise. */
-export function bodyOf(fields: Fields, readers: Readers = {}): Body {
+/** The members that a form sent, as text where nothing says otherwise. */
+export function bodyOf(fields: Fields, readers: Readers = {}, readings: Readings = {}): Body {
   const body: Body = {};
   for (const [name, text] of fields) {
-    if (own.includes(name)) continue;
+    if (own.includes(name) || Object.hasOwn(readings, name)) continue;
     const read = readers[name.replaceAll(/\.\d+(?=\.|$)/g, ".*")];
     put(body, name, read ? read(text) : text);
+  }
+  for (const [name, reading] of Object.entries(readings)) {
+    const value = reading(fields.filter(([each]) => each === name).map(([, text]) => text));
+    if (value !== undefined) put(body, name, value);
   }
   return body;
 }

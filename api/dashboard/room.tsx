@@ -38,6 +38,11 @@ export interface Shown {
   readonly title: string;
   readonly body: Child;
 }
+/** A page that is the answer to a form itself and is kept nowhere, since it holds a secret or what was found just now. The
+ *  same form sent again leads to `to`, where that is not seen. */
+export interface ShownOnce extends Shown {
+  readonly to: string;
+}
 /** A page, or an answer of its own: a file, or the way elsewhere. */
 export type Show = (visit: Visit) => Promise<Shown | Response>;
 
@@ -50,8 +55,8 @@ export interface Action<Input, Found> {
   read(c: Context, fields: Fields): Input;
   /** What must be asked outside before the transaction. */
   readonly beforehand?: (ctx: MerchantCtx, input: Input) => Promise<Found>;
-  /** Does it; where the browser goes then. */
-  act(ctx: MerchantCtx, input: Input, found: Found, write: WriteKey): Promise<string>;
+  /** Does it; where the browser goes then, or what it is shown this once. */
+  act(ctx: MerchantCtx, input: Input, found: Found, write: WriteKey): Promise<string | ShownOnce>;
   /** The page that the form is on: shown again where it was refused. */
   readonly again: Show;
 }
@@ -69,9 +74,11 @@ export function openRoom(
   { place, places }: { readonly place: Place; readonly places: readonly Place[] },
 ): Room {
   const present = async (c: Context, session: Session, show: Show, refused: Refused | null = null) => {
+    const shown = await show({ c, ctx: c.var.merchant, refused });
+    return shown instanceof Response ? shown : frame(c, session, shown, refused);
+  };
+  const frame = async (c: Context, session: Session, shown: Shown, refused: Refused | null) => {
     const ctx = c.var.merchant;
-    const shown = await show({ c, ctx, refused });
-    if (shown instanceof Response) return shown;
     const viewer = {
       merchantName: session.merchantName,
       keyId: session.keyId,
@@ -113,7 +120,8 @@ export function openRoom(
           if (fieldOf(fields, MORE) !== undefined)
             return present(c, session, action.again, { path: c.req.path, ...nothingWrong, fields });
           try {
-            return await perform(c, action, fields);
+            const done = await perform(c, action, fields);
+            return done instanceof Response ? done : await frame(c, session, done, null);
           } catch (error) {
             if (!isTheirs(error)) throw error;
             const { title, detail, code } = asPublic(error);
@@ -133,7 +141,7 @@ async function perform<Input, Found>(
   c: Context,
   { read, beforehand, act }: Action<Input, Found>,
   fields: Fields,
-): Promise<Response> {
+): Promise<Response | ShownOnce> {
   const key = fieldOf(fields, ONCE) ?? "";
   if (!KEY.test(key)) throw fault("form_not_current");
   // A stored answer names the revision that it has the shape of; that of a form leads elsewhere and has none.
@@ -141,10 +149,16 @@ async function perform<Input, Found>(
   const input = read(c, fields);
   const ctx = c.var.merchant;
   const found = async () => (await beforehand?.(ctx, input)) as Found;
-  return keyedAfter(c, { input, isRequired: true, key, beforehand: found }, async (within, known, write) => {
+  // What is shown once stays in this process: the stored answer holds no more than where a repetition leads.
+  const kept: { once: ShownOnce | null } = { once: null };
+  const work = async (within: MerchantCtx, known: Found, write: WriteKey | null) => {
     if (!write) throw fault("idempotency_key_required");
-    return { status: 303, headers: { Location: await act(within, input, known, write) } };
-  });
+    const done = await act(within, input, known, write);
+    kept.once = typeof done === "string" ? null : done;
+    return { status: 303 as const, headers: { Location: typeof done === "string" ? done : done.to } };
+  };
+  const answer = await keyedAfter(c, { input, isRequired: true, key, beforehand: found }, work);
+  return kept.once ?? answer;
 }
 
 /** Back here afterwards, if it was a page. */

@@ -1,8 +1,13 @@
+import type { Facilitator } from "#facilitator";
 import type { ClearingDesk } from "../clearing/verbs/checkout.ts";
 import type { ProofDesk } from "../documents/verbs.ts";
 import type { InvoiceDesk } from "../invoice/verbs/desk.ts";
+import type { KeyMaker } from "../merchant/verbs/key-row.ts";
 import type { CheckoutDesk } from "../payment-link/verbs/checkout.ts";
+import type { Till } from "../payout/verbs.ts";
 import type { RefundDesk } from "../refund/verbs/reserve.ts";
+import type { Shop } from "../resource/verbs.ts";
+import type { Post } from "../webhook/verbs/endpoint.ts";
 import type { Place } from "./nav.ts";
 import type { Room } from "./room.tsx";
 
@@ -18,4 +23,12 @@ export interface Desk {
   readonly documents: ProofDesk;
   readonly links: CheckoutDesk;
   readonly invoices: InvoiceDesk;
+  /** What is told of things for sale. */
+  readonly facilitator: Pick<Facilitator, "quote" | "trust" | "payments" | "rails">;
+  readonly shop: Shop;
+  readonly till: Till;
+  readonly keys: KeyMaker;
+  readonly post: Post;
+  /** The revision that webhook endpoints made here are sent. */
+  readonly apiVersion: string;
 }

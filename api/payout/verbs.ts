@@ -101,17 +101,19 @@ export async function listAddresses({ ctx }: Call<unknown>): Promise<readonly Pa
 /** Takes an address out of the book; payouts under way are not touched. Fault: `not_found`. */
 export async function removeAddress({ ctx, input }: Call<{ readonly id: string }>): Promise<void> {
   ctx.demand("payouts:write");
-  const removed = await ctx.db.pool
-    .update(payoutAddress)
-    .set({ removedAt: ctx.now() })
-    .where(
-      and(
-        eq(payoutAddress.merchantId, ctx.merchantId),
-        eq(payoutAddress.id, input.id),
-        isNull(payoutAddress.removedAt),
-      ),
-    )
-    .returning({ id: payoutAddress.id });
+  const removed = await ctx.tx((tx) =>
+    tx
+      .update(payoutAddress)
+      .set({ removedAt: ctx.now() })
+      .where(
+        and(
+          eq(payoutAddress.merchantId, ctx.merchantId),
+          eq(payoutAddress.id, input.id),
+          isNull(payoutAddress.removedAt),
+        ),
+      )
+      .returning({ id: payoutAddress.id }),
+  );
   if (removed.length === 0) throw fault("not_found");
 }
 

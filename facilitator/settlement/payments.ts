@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, sql } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, ne, sql } from "drizzle-orm";
 import type { Address, Hash } from "#kernel/bytes";
 import type { Claim } from "./claim.ts";
 import { requiredDepth } from "./depth.ts";
@@ -35,12 +35,15 @@ export interface PaymentView {
   readonly includedAt: Date | null;
 }
 
-/** Payments by their ids, or by what they pay if it can be paid once; oldest first. Those on chains that are not served are
- *  left out. */
-export async function readPayments(
-  engine: Engine,
-  by: { readonly ids: readonly string[] } | { readonly payableIds: readonly string[] },
-): Promise<readonly PaymentView[]> {
+/** Which payments are asked for: by id, by things that can be paid once, or the latest that were credited for one thing. */
+export type PaymentChoice =
+  | { readonly ids: readonly string[] }
+  | { readonly payableIds: readonly string[] }
+  | { readonly soldAs: string; readonly latest: number };
+
+/** Oldest first, the latest of one thing newest first. Those on chains that are not served are left out. */
+export async function readPayments(engine: Engine, by: PaymentChoice): Promise<readonly PaymentView[]> {
+  if ("soldAs" in by) return readLatest(engine, by);
   const wanted = "ids" in by ? by.ids : by.payableIds;
   if (wanted.length === 0) return [];
   const ids = [...wanted];
@@ -57,6 +60,20 @@ export async function readPayments(
       ),
     )
     .orderBy(asc(claim.createdAt), asc(claim.id));
+  return rows.flatMap((row) => viewOf(engine, row) ?? []);
+}
+
+async function readLatest(
+  engine: Engine,
+  { soldAs, latest }: { readonly soldAs: string; readonly latest: number },
+): Promise<readonly PaymentView[]> {
+  const rows = await engine.db.pool
+    .select({ claim, cursor: observer.cursorNumber, signed })
+    .from(claim)
+    .leftJoin(observer, eq(observer.chainId, claim.chainId))
+    .where(and(eq(claim.kind, "x402"), eq(claim.payableId, soldAs), ne(claim.creditState, "none")))
+    .orderBy(desc(claim.createdAt))
+    .limit(latest);
   return rows.flatMap((row) => viewOf(engine, row) ?? []);
 }
 

@@ -91,6 +91,8 @@ export const claim = pgTable(
       .where(sql`${table.state} IN ('claimed','submitting')`),
     index("claim_included").on(table.chainId, table.includedBlock).where(sql`${table.state} = 'included'`),
     index("claim_payable").on(table.payableId).where(sql`${table.holdsPayable}`),
+    // What was paid for one thing, newest first.
+    index("claim_sold").on(table.payableId, table.createdAt).where(sql`${table.creditState} <> 'none'`),
     index("claim_unpaid")
       .on(table.chainId, table.validBefore)
       .where(sql`${table.state} IN ('claimed','submitting','failed-watch','review')`),

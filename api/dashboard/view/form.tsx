@@ -5,7 +5,7 @@ import { CSRF, fieldOf, MORE, ONCE, type Refused } from "../form.ts";
 import { countRows } from "../rows.ts";
 import { useViewer } from "./visit.ts";
 
-const RefusedContext = createContext<Refused | null>(null);
+export const RefusedContext = createContext<Refused | null>(null);
 
 interface FormProps {
   readonly action: string;
@@ -46,7 +46,7 @@ export function Form({ action, submit, isGrave, isPlain, more, children }: FormP
   );
 }
 
-interface FieldProps {
+export interface FieldProps {
   /** The path of a member of the API's body, with dots. */
   readonly name: string;
   readonly label: string;
@@ -153,7 +153,8 @@ interface LabelledProps extends FieldProps {
   readonly children?: Child;
 }
 
-function Labelled({ name, label, hint, isAfter, children }: LabelledProps) {
+/** A field with its label, and beside it what was wrong with it. */
+export function Labelled({ name, label, hint, isAfter, children }: LabelledProps) {
   const id = idOf(name);
   const wrong = useWrong(name);
   const named = <label for={id}>{label}</label>;
@@ -176,7 +177,7 @@ function Labelled({ name, label, hint, isAfter, children }: LabelledProps) {
   );
 }
 
-function useField({ name, hint, value }: FieldProps) {
+export function useField({ name, hint, value }: FieldProps) {
   const refused = useContext(RefusedContext);
   const id = idOf(name);
   const wrong = useWrong(name);
@@ -190,8 +191,12 @@ function useField({ name, hint, value }: FieldProps) {
   };
 }
 
-function useWrong(name: string): string | undefined {
-  return useContext(RefusedContext)?.errors.find((error) => error.name === name)?.detail;
+/** What was wrong with this field, or with an item of the list that it holds. */
+export function useWrong(name: string): string | undefined {
+  const whole = name.replace(/\[\]$/, "");
+  return useContext(RefusedContext)?.errors.find(
+    (error) => error.name === whole || error.name.startsWith(`${whole}.`),
+  )?.detail;
 }
 
 export function idOf(name: string): string {

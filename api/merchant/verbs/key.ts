@@ -24,6 +24,12 @@ export async function listKeys({ ctx, input }: Call<Page>): Promise<readonly Api
   return rows.map(presentKey);
 }
 
+/** One of them. Fault: `not_found`. */
+export async function readKey({ ctx, input }: Call<ApiKeyPath>): Promise<ApiKey> {
+  ctx.demand("keys:manage");
+  return presentKey(await own(ctx.db.pool, ctx, input.id));
+}
+
 /** Creates a key that may do no more than the one that asks. Faults: `permission_denied`, `validation_failed` for an
  *  expiry that is past. */
 export async function issueKey(maker: KeyMaker, { ctx, input }: Call<ApiKeyInput>): Promise<IssuedApiKey> {

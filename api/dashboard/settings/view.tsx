@@ -1,0 +1,119 @@
+/** @jsxRuntime automatic */
+/** @jsxImportSource hono/jsx */
+import { finalActions, type Merchant } from "../../merchant/schema.ts";
+import { Lines, Tick } from "../view/fields.tsx";
+import { Choice, Field, Form } from "../view/form.tsx";
+import { Card, Heading } from "../view/heading.tsx";
+import { Notice } from "../view/notice.tsx";
+import { Code, Facts, Time } from "../view/shown.tsx";
+
+const finalWords: Readonly<Record<(typeof finalActions)[number], string>> = {
+  none: "goes on",
+  pause: "is paused",
+  cancel: "is cancelled",
+};
+
+export function SettingsPage({ of, done }: { readonly of: Merchant; readonly done: string | undefined }) {
+  return (
+    <>
+      <Heading title="Settings" about="Who you are to payers, and how your money is counted." />
+      <Notice code={done} words={{ saved: "Saved." }} />
+      <div class="columns">
+        <div>
+          <section class="card" aria-label="Settings">
+            <Form action="/dashboard/settings" submit="Save">
+              <Identity of={of} />
+              <Counting of={of} />
+            </Form>
+          </section>
+        </div>
+        <div>
+          <Card title="Account">
+            <Facts
+              of={[
+                ["Id", <Code>{of.id}</Code>],
+                ["Our fee", `${of.feeBps / 100} %`],
+                ["Since", <Time at={of.createdAt} />],
+                ["Changed", <Time at={of.updatedAt} />],
+              ]}
+            />
+          </Card>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Identity({ of }: { readonly of: Merchant }) {
+  return (
+    <>
+      <h2>Merchant</h2>
+      <Field name="name" label="Name" isRequired maxLength={140} value={of.name} />
+      <div class="pair">
+        <Field name="city" label="City" isRequired maxLength={140} value={of.city} />
+        <Field
+          name="countryCode"
+          label="Country"
+          isRequired
+          hint="Two letters, such as PT"
+          value={of.countryCode}
+        />
+      </div>
+      <Field
+        name="categoryCode"
+        label="Merchant category code"
+        inputmode="numeric"
+        hint="Four digits of ISO 18245; may be left empty."
+        value={of.categoryCode ?? ""}
+      />
+      <Field
+        name="contactEmail"
+        label="Contact"
+        type="email"
+        hint="Where notices about the account go, and what payers answer to."
+        value={of.contactEmail ?? ""}
+      />
+      <Lines
+        name="allowedOrigins"
+        label="Origins"
+        hint="Of your pages that may use publishable keys, one on each line."
+        value={of.allowedOrigins.join("\n")}
+      />
+    </>
+  );
+}
+
+function Counting({ of }: { readonly of: Merchant }) {
+  return (
+    <>
+      <h2>Payments</h2>
+      <Field
+        name="underpaymentToleranceBps"
+        label="Underpayment that still counts as paid"
+        inputmode="numeric"
+        hint="Basis points of the amount due, 0 to 500: 100 is one percent."
+        isRequired
+        value={String(of.underpaymentToleranceBps)}
+      />
+      <Tick
+        name="refundFees"
+        label="Refunds give our fee back"
+        hint="The part of it that belongs to what is refunded."
+        isOn={of.refundFees}
+      />
+      <Field
+        name="invoicePrefix"
+        label="Invoice numbers begin with"
+        isRequired
+        hint="Up to 12 of A-Z 0-9, with - in between."
+        value={of.invoicePrefix}
+      />
+      <Choice
+        name="subscriptionFinalAction"
+        label="A subscription whose invoice is 30 days overdue"
+        value={of.subscriptionFinalAction}
+        options={finalActions.map((action) => [action, finalWords[action]])}
+      />
+    </>
+  );
+}
