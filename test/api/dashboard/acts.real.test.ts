@@ -1,5 +1,5 @@
 /** What a merchant decides about payments at the dashboard, and what the overview says of them. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { startWorld, until } from "../../support/house.ts";
 import { heldBack, movableClock, newSeller, type Seller, sendTo } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
@@ -14,6 +14,8 @@ beforeAll(async () => {
   world = await startWorld({ clock });
   seller = await newSeller(world);
 });
+// Before a test moves the clock: how often finality is looked for depends on the age of a payment.
+afterEach(() => expectAtRest(world));
 afterAll(() => world?.stop());
 
 const visit = () => openSession((path, init) => fetch(`${world.baseUrl}${path}`, init), seller.secretKey);
@@ -110,7 +112,6 @@ it("what expired is retried once its money has come", async () => {
     "pending net clearing → available 9950000",
     "pending fee clearing → fees 50000",
   ]);
-  await expectAtRest(world);
 });
 
 it("what nobody has paid is cancelled, and leaves nothing in the books", async () => {
