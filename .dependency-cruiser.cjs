@@ -204,8 +204,8 @@ const edges = [
   },
   {
     name: "api-x402-is-for-pages",
-    comment: "Of the features only pages shows a 402.",
-    from: { path: `^api/${oneOf(features.filter((name) => name !== "pages"))}` },
+    comment: "Of the features only those that people look at show a 402.",
+    from: { path: `^api/${oneOf(features.filter((name) => !["pages", "dashboard"].includes(name)))}` },
     to: { path: "^api/x402/" },
   },
 ];
@@ -230,12 +230,18 @@ const slices = [
   },
   {
     name: "features-lend-only-verbs-schema-state-tables",
-    comment: "Another feature's jobs, routes and presentation are its own business.",
-    from: { path: `^api/${oneOf(features)}` },
+    comment: "Another feature's jobs, routes and presentation are its own business; the dashboard shows what the API answers.",
+    from: { path: `^api/${oneOf(features)}`, pathNot: "^api/dashboard/" },
     to: {
       path: `^api/${oneOf(features)}`,
       pathNot: ["^api/$1/", `^api/${oneOf(features)}${role(["verbs", "schema", "state", "tables"])}`],
     },
+  },
+  {
+    name: "the-dashboard-starts-nothing-of-other-features",
+    comment: "Their verbs, and what the API answers with; not their jobs and routes.",
+    from: { path: "^api/dashboard/" },
+    to: { path: `^api/${oneOf(features.filter((name) => name !== "dashboard"))}${role(["jobs", "routes"])}` },
   },
   ...roles.slice(0, -1).map((name, i) => ({
     name: `feature-${name}-imports-no-later-role`,
