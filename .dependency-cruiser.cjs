@@ -230,7 +230,8 @@ const slices = [
   },
   {
     name: "features-lend-only-verbs-schema-state-tables",
-    comment: "Another feature's jobs, routes and presentation are its own business; the dashboard shows what the API answers.",
+    comment:
+      "Another feature's jobs, routes and presentation are its own business; the dashboard shows what the API answers.",
     from: { path: `^api/${oneOf(features)}`, pathNot: "^api/dashboard/" },
     to: {
       path: `^api/${oneOf(features)}`,

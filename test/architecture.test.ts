@@ -122,6 +122,11 @@ const plants: readonly Plant[] = [
   ["api-rooms-do-not-use-their-door", "api/dashboard/door.ts", "#api"],
   ["features-lend-only-verbs-schema-state-tables", "api/invoice/hears.ts", "../payment/jobs.ts"],
   ["features-lend-only-verbs-schema-state-tables", "api/invoice/shows.ts", "../payment/present.ts"],
+  [
+    "the-dashboard-starts-nothing-of-other-features",
+    "api/dashboard/payments/starts.ts",
+    "../../payment/routes.ts",
+  ],
   ...neighbours(roles).map(
     ([role, next]): Plant => [
       `feature-${role}-imports-no-later-role`,
