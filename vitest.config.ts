@@ -2,8 +2,10 @@ import { defineConfig } from "vitest/config";
 
 /** A test that starts a part of its own (PostgreSQL, a chain, a compiler, the whole service). */
 const real = "test/**/*.real.test.ts";
+/** A test that takes minutes, or both cores, by design: kills, lying endpoints, seeds, fuzz. `npm run test:long`. */
+const long = "test/**/*.long.test.ts";
 
-/** `vitest run` runs everything, `vitest run --project fast` what needs no part beside Node. The fast tests go first;
+/** `npm test` runs the fast tests and the real ones, `npm run test:long` the long ones, `vitest run --project fast` what needs no part beside Node. The fast tests go first;
  *  real parts wait more than they work, so four files go at once on two cores, and the files of a worker share what they
  *  import. */
 export default defineConfig({
@@ -17,7 +19,7 @@ export default defineConfig({
         test: {
           name: "fast",
           include: ["test/**/*.test.ts"],
-          exclude: [real],
+          exclude: [real, long],
           testTimeout: 10_000,
           hookTimeout: 30_000,
           maxWorkers: 2,
@@ -31,10 +33,24 @@ export default defineConfig({
           include: [real],
           globalSetup: ["test/support/database-server.ts"],
           testTimeout: 120_000,
-          hookTimeout: 120_000,
+          hookTimeout: 240_000,
+          // On a busy machine a part may answer too late. What failed first is printed all the same.
+          retry: 2,
           maxWorkers: 4,
           isolate: false,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "long",
+          include: [long],
+          globalSetup: ["test/support/database-server.ts"],
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -43,6 +43,7 @@ async function asBaseSepolia(dev: DevChain): Promise<DevChain> {
     to: usdc,
     data: encodeFunctionData({ abi: devToken.abi, functionName: "initialize", args }),
   });
+  await anvil.mine(3); // an observer begins at a final block, and asks the token there
   return {
     ...dev,
     usdc,

@@ -219,6 +219,7 @@ describe("reconcile", () => {
     });
     // given a treasury with money that was followed from its opening on
     await dev.administer("mint", [dev.contracts.treasury.address, 1_500_000n]);
+    await dev.anvil.mine(3);
     await (await startHouse(dev, books)).stop();
     const block = async () =>
       (await books.query<{ at: string }>("SELECT finalized_number AS at FROM observer"))[0]?.at ?? "";

@@ -21,7 +21,7 @@ beforeAll(async () => {
   await tab.page.goto(`${world.baseUrl}/dashboard/sign-in`);
   await tab.page.getByLabel("Secret key").fill(seller.secretKey);
   await press("Sign in");
-  await tab.page.getByRole("heading", { name: "Payments", exact: true }).waitFor();
+  await tab.page.getByRole("heading", { name: "Overview", exact: true }).waitFor();
 }, 120_000);
 afterAll(async () => {
   await browser?.close();
@@ -89,7 +89,7 @@ describe("x402 resources, balances and the ledger", () => {
     await press("Register anew");
     await reads("Agents are quoted these terms");
     expect(await seller.must("GET", `/v1/x402/resources/${made.id}`)).toMatchObject({
-      price: { amount: "0.020000" },
+      price: { amount: "0.02" },
       listed: false,
       description: hostile,
     });
