@@ -5,9 +5,9 @@ const real = "test/**/*.real.test.ts";
 /** A test that takes minutes, or both cores, by design: kills, lying endpoints, seeds, fuzz. `npm run test:long`. */
 const long = "test/**/*.long.test.ts";
 
-/** `npm test` runs the fast tests and the real ones, `npm run test:long` the long ones, `vitest run --project fast` what needs no part beside Node. The fast tests go first;
- *  real parts wait more than they work, so four files go at once on two cores, and the files of a worker share what they
- *  import. */
+/** `npm test` runs the fast tests and the real ones, `npm run test:long` the long ones, `vitest run --project fast` what
+ *  needs no part beside Node. The fast tests go first; real parts wait more than they work, so four files go at once on
+ *  two cores, and the files of a worker share what they import. */
 export default defineConfig({
   test: {
     environment: "node",
