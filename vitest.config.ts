@@ -6,7 +6,7 @@ const real = "test/**/*.real.test.ts";
 const long = "test/**/*.long.test.ts";
 
 /** `npm test` runs the fast tests and the real ones, `npm run test:long` the long ones, `vitest run --project fast` what
- *  needs no part beside Node. The fast tests go first; real parts wait more than they work, so four files go at once on
+ *  needs no part beside Node. The fast tests go first; real parts wait more than they work, so three files go at once on
  *  two cores, and the files of a worker share what they import. */
 export default defineConfig({
   test: {
@@ -32,11 +32,11 @@ export default defineConfig({
           name: "real",
           include: [real],
           globalSetup: ["test/support/database-server.ts"],
-          testTimeout: 120_000,
+          testTimeout: 240_000,
           hookTimeout: 240_000,
           // On a busy machine a part may answer too late. What failed first is printed all the same.
           retry: 2,
-          maxWorkers: 4,
+          maxWorkers: 3,
           isolate: false,
           sequence: { groupOrder: 1 },
         },

@@ -270,7 +270,7 @@ export async function startWorld(
 }
 
 /** Resolves when `holds` does; asks every 50 ms, since what it waits for is a row or a block. */
-export async function until(holds: () => Promise<boolean>, what: string, timeoutMs = 20_000): Promise<void> {
+export async function until(holds: () => Promise<boolean>, what: string, timeoutMs = 40_000): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
