@@ -250,6 +250,7 @@ describe("reconcile", () => {
 
 describe("facts dead, facts redeliver", () => {
   it("list what was set aside, exit 1, and have one told again", async () => {
+    await database.query("DELETE FROM outbox WHERE id IN ('evt_dead', 'evt_waiting')");
     const none = await run("facts", "dead");
     expect(none).toMatchObject({ code: 0, stdout: "", stderr: "" });
     await database.query(`
