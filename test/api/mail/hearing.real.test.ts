@@ -24,13 +24,16 @@ afterAll(async () => {
   await world.stop();
   await smtp.stop();
 });
+/** Mails that had come before the test. */
+let earlier = 0;
 beforeEach(async () => {
   seller = await newSeller(world);
+  earlier = smtp.arrived.length;
 });
 
 const contact = (contactEmail: string | null) => seller.must("PATCH", "/v1/merchant", { contactEmail });
 const to = (address: string): readonly Arrived[] =>
-  smtp.arrived.filter(({ to: [recipient] }) => recipient === address);
+  smtp.arrived.slice(earlier).filter(({ to: [recipient] }) => recipient === address);
 const rows = () =>
   world.database.query<{ cause: string; template: string; state: string }>(
     "SELECT cause, template, state FROM mail WHERE merchant_id = $1 ORDER BY id",

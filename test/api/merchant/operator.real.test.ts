@@ -40,6 +40,8 @@ describe("a merchant", () => {
       contactEmail: null,
       subscriptionFinalAction: "none",
       refundFees: true,
+      brandColour: null,
+      logo: null,
       createdAt: clock.now(),
       updatedAt: clock.now(),
     });
