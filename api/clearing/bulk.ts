@@ -66,8 +66,8 @@ async function unknown(
 }
 
 /** Intent, clearing and timeline of many payments in a few statements: hundreds come in a second. The states between were
- *  never to be seen, so only the last is told, and that nobody is known who would read mail about it. One that is still
- *  under way is left for its next fact. */
+ *  never to be seen, so only the last is told, and whether nobody is known who would read mail about it: agents leave no
+ *  address, the buyer of an invoice has one. One that is still under way is left for its next fact. */
 async function writePayments(tx: Tx, desk: ClearingDesk, recorded: readonly Recorded[]): Promise<void> {
   const merchants = await merchantsOf(tx, recorded);
   const born = recorded.flatMap((each) => {
@@ -102,11 +102,12 @@ async function writePayments(tx: Tx, desk: ClearingDesk, recorded: readonly Reco
   );
   await outbox.append(
     tx,
-    born.flatMap(({ walk, clearing: row }) => {
+    born.flatMap(({ walk, intent, clearing: row }) => {
       const last = walk.facts.at(-1);
       if (!last) return [];
       const fact = factOf(desk.newId, row, { type: last.type, previous: null });
-      return [{ ...fact, payload: { ...fact.payload, isAnonymous: true } }];
+      const isAnonymous = intent.source !== "invoice";
+      return [{ ...fact, payload: { ...fact.payload, isAnonymous } }];
     }),
   );
 }
