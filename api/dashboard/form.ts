@@ -46,6 +46,13 @@ export function parseQuery<S extends z.ZodType>(schema: S, query: unknown): z.ou
   throw fault("validation_failed", {}, found.error);
 }
 
+/** The id in a path, as its feature takes it. What cannot be one is the id of nothing. Fault: `not_found`. */
+export function pathAs<S extends z.ZodType>(schema: S, id: string | undefined): z.output<S> {
+  const found = schema.safeParse({ id });
+  if (found.success) return found.data;
+  throw fault("not_found");
+}
+
 /** What the address of a list asks for; what was left empty is left out. */
 export function askedOf<N extends string>(c: Context, names: readonly N[]): Partial<Record<N, string>> {
   const given = names.map((name) => [name, c.req.query(name)?.trim() ?? ""] as const);

@@ -1,6 +1,6 @@
 import { CustomerChange, CustomerInput, CustomerPath } from "../../customer/schema.ts";
 import { changeCustomer, createCustomer } from "../../customer/verbs.ts";
-import { parseFields } from "../form.ts";
+import { parseFields, pathAs } from "../form.ts";
 import type { Room, Show } from "../room.tsx";
 import { orNull, withEmpty } from "../rows.ts";
 
@@ -22,7 +22,7 @@ export function furnishActs(room: Room, shows: { readonly create: Show; readonly
     path: `${PATH}/:id/edit`,
     read: (c, fields) => ({
       ...parseFields(CustomerChange, withEmpty(fields, Object.keys(readers)), readers),
-      ...CustomerPath.parse({ id: c.req.param("id") }),
+      ...pathAs(CustomerPath, c.req.param("id")),
     }),
     async act(ctx, input) {
       await changeCustomer({ ctx, input });

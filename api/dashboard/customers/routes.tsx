@@ -5,7 +5,7 @@ import { isId } from "#kernel/id";
 import { CustomerFilter, CustomerPath } from "../../customer/schema.ts";
 import { listCustomers, readCustomer } from "../../customer/verbs.ts";
 import { readPage, shownPage } from "../../http/page.ts";
-import { askedOf, parseQuery } from "../form.ts";
+import { askedOf, parseQuery, pathAs } from "../form.ts";
 import type { Show } from "../room.tsx";
 import type { Section } from "../section.ts";
 import { furnishActs } from "./acts.ts";
@@ -58,5 +58,5 @@ function customerOf(desk: CustomersDesk): Show {
 }
 
 function pathOf(c: Context) {
-  return CustomerPath.parse({ id: c.req.param("id") });
+  return pathAs(CustomerPath, c.req.param("id"));
 }

@@ -7,7 +7,7 @@ import { agentsPayments } from "../../invoice/verbs/intents.ts";
 import { issueInvoice } from "../../invoice/verbs/issue.ts";
 import { readInvoice } from "../../invoice/verbs/read.ts";
 import { voidInvoice } from "../../invoice/verbs/void.ts";
-import { type Fields, fieldOf, parseFields } from "../form.ts";
+import { type Fields, fieldOf, parseFields, pathAs } from "../form.ts";
 import type { Room, Show } from "../room.tsx";
 import { amountsIn, closeUp, orNull, toDayEnd, toFlag, toNumber, withEmpty } from "../rows.ts";
 import type { Desk } from "../section.ts";
@@ -22,7 +22,7 @@ interface Shows {
 }
 
 const PATH = "/dashboard/invoices";
-const pathOf = (c: Context) => InvoicePath.parse({ id: c.req.param("id") });
+const pathOf = (c: Context) => pathAs(InvoicePath, c.req.param("id"));
 const readers = {
   "lines.*.quantity": toNumber,
   daysUntilDue: toNumber,

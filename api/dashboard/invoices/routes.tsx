@@ -8,7 +8,7 @@ import { readPage, shownPage } from "../../http/page.ts";
 import { InvoiceFilter, InvoicePath } from "../../invoice/schema.ts";
 import { listInvoices, readInvoice } from "../../invoice/verbs/read.ts";
 import { listPayments } from "../../payment/verbs.ts";
-import { askedOf, parseQuery } from "../form.ts";
+import { askedOf, parseQuery, pathAs } from "../form.ts";
 import { productOptions } from "../products/options.ts";
 import type { Room, Show } from "../room.tsx";
 import type { Section } from "../section.ts";
@@ -114,5 +114,5 @@ function confirmOf({ invoices }: InvoicesDesk) {
 }
 
 function pathOf(c: Context) {
-  return InvoicePath.parse({ id: c.req.param("id") });
+  return pathAs(InvoicePath, c.req.param("id"));
 }

@@ -2,7 +2,7 @@ import { PaymentLinkChange, PaymentLinkInput, PaymentLinkPath } from "../../paym
 import { changeLink, setDisabled, setListed } from "../../payment-link/verbs/change.ts";
 import { checkLink, createLink } from "../../payment-link/verbs/create.ts";
 import { readLink } from "../../payment-link/verbs/read.ts";
-import { type Fields, fieldOf, parseFields } from "../form.ts";
+import { type Fields, fieldOf, parseFields, pathAs } from "../form.ts";
 import type { Room, Show } from "../room.tsx";
 import { amountsIn, closeUp, orNull, toInstant, toNumber, withEmpty } from "../rows.ts";
 import type { Desk } from "../section.ts";
@@ -10,7 +10,7 @@ import type { Desk } from "../section.ts";
 export type LinksDesk = Pick<Desk, "clearing" | "links">;
 
 const PATH = "/dashboard/links";
-const pathOf = (id: string | undefined) => PaymentLinkPath.parse({ id });
+const pathOf = (id: string | undefined) => pathAs(PaymentLinkPath, id);
 const readers = {
   maxPayments: toNumber,
   expiresAt: toInstant,

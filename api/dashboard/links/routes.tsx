@@ -8,7 +8,7 @@ import { listPayments } from "../../payment/verbs.ts";
 import { PaymentLinkFilter, PaymentLinkPath } from "../../payment-link/schema.ts";
 import { linkKinds } from "../../payment-link/state.ts";
 import { listLinks, readLink } from "../../payment-link/verbs/read.ts";
-import { askedOf, fieldOf, parseQuery } from "../form.ts";
+import { askedOf, fieldOf, parseQuery, pathAs } from "../form.ts";
 import { productOptions } from "../products/options.ts";
 import type { Show } from "../room.tsx";
 import type { Desk, Section } from "../section.ts";
@@ -85,5 +85,5 @@ function editOf({ links }: LinksDesk): Show {
 }
 
 function pathOf(c: Context) {
-  return PaymentLinkPath.parse({ id: c.req.param("id") });
+  return pathAs(PaymentLinkPath, c.req.param("id"));
 }

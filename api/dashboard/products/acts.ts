@@ -1,11 +1,11 @@
 import { ProductChange, ProductInput, ProductPath } from "../../catalog/schema.ts";
 import { changeProduct, createProduct } from "../../catalog/verbs/change.ts";
-import { type Fields, parseFields } from "../form.ts";
+import { type Fields, parseFields, pathAs } from "../form.ts";
 import type { Room, Show } from "../room.tsx";
 import { closeUp, orNull, toNumber, withEmpty } from "../rows.ts";
 
 const PATH = "/dashboard/products";
-const pathOf = (id: string | undefined) => ProductPath.parse({ id });
+const pathOf = (id: string | undefined) => pathAs(ProductPath, id);
 const readers = { version: toNumber, description: orNull() };
 const tidy = (fields: Fields) => closeUp(fields, "prices", ["amount"]);
 

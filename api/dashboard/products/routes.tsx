@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import { ProductFilter, ProductPath } from "../../catalog/schema.ts";
 import { listProducts, readProduct } from "../../catalog/verbs/find.ts";
 import { readPage, shownPage } from "../../http/page.ts";
-import { askedOf, parseQuery } from "../form.ts";
+import { askedOf, parseQuery, pathAs } from "../form.ts";
 import type { Show } from "../room.tsx";
 import type { Section } from "../section.ts";
 import { furnishActs } from "./acts.ts";
@@ -52,5 +52,5 @@ const edit: Show = async ({ c, ctx }) => {
 };
 
 function pathOf(c: Context) {
-  return ProductPath.parse({ id: c.req.param("id") });
+  return pathAs(ProductPath, c.req.param("id"));
 }

@@ -9,7 +9,7 @@ import {
 import { cancelSubscription, editSubscription } from "../../subscription/verbs/change.ts";
 import { checkCycle, createSubscription } from "../../subscription/verbs/create.ts";
 import { pauseSubscription, resumeSubscription } from "../../subscription/verbs/pause.ts";
-import { parseFields } from "../form.ts";
+import { parseFields, pathAs } from "../form.ts";
 import type { Room, Show } from "../room.tsx";
 import { toFlag, toInstant, toNumber, withEmpty } from "../rows.ts";
 import type { Desk } from "../section.ts";
@@ -23,7 +23,7 @@ interface Shows {
 }
 
 const PATH = "/dashboard/subscriptions";
-const pathOf = (c: Context) => SubscriptionPath.parse({ id: c.req.param("id") });
+const pathOf = (c: Context) => pathAs(SubscriptionPath, c.req.param("id"));
 const readers = {
   intervalCount: toNumber,
   anchorAt: toInstant,

@@ -6,7 +6,7 @@ import { readCustomer } from "../../customer/verbs.ts";
 import { readPage, shownPage } from "../../http/page.ts";
 import { SubscriptionFilter, SubscriptionPath } from "../../subscription/schema.ts";
 import { listSubscriptions, readSubscription } from "../../subscription/verbs/read.ts";
-import { askedOf, parseQuery } from "../form.ts";
+import { askedOf, parseQuery, pathAs } from "../form.ts";
 import type { Show } from "../room.tsx";
 import type { Section } from "../section.ts";
 import { furnishActs, type SubscriptionsDesk } from "./acts.ts";
@@ -79,5 +79,5 @@ function cancelOf({ invoices }: SubscriptionsDesk): Show {
 }
 
 function pathOf(c: Context) {
-  return SubscriptionPath.parse({ id: c.req.param("id") });
+  return pathAs(SubscriptionPath, c.req.param("id"));
 }
