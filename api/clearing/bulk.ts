@@ -106,7 +106,7 @@ async function writePayments(tx: Tx, desk: ClearingDesk, recorded: readonly Reco
       const last = walk.facts.at(-1);
       if (!last) return [];
       const fact = factOf(desk.newId, row, { type: last.type, previous: null });
-      const isAnonymous = intent.source !== "invoice";
+      const isAnonymous = !("invoiceId" in (intent.metadata ?? {}));
       return [{ ...fact, payload: { ...fact.payload, isAnonymous } }];
     }),
   );

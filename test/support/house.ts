@@ -171,12 +171,15 @@ export async function signPayment(dev: DevChain, payer: Payer, resource: Resourc
   const usdc = resource.accepts.find(({ contract }) => address(contract) === dev.usdc);
   if (!usdc) throw new Error("the resource has no rail in dev USDC");
   const amount = terms.amount ?? 10_000n;
+  // Whoever mines while he waits takes the chain's time ahead of the wall's, and payments expire by the chain's.
+  const { timestamp } = await dev.chain.head();
+  const now = Math.max(Math.floor(Date.now() / 1000), timestamp);
   const authorization = {
     from: terms.from ?? payer.address,
     to: terms.to ?? usdc.payTo,
     value: amount,
     validAfter: terms.validAfter ?? 0n,
-    validBefore: terms.validBefore ?? BigInt(Math.floor(Date.now() / 1000) + 300),
+    validBefore: terms.validBefore ?? BigInt(now + 300),
   };
   const signed = await authorize({
     domain: { name: "USD Coin", version: "2", chainId: dev.anvil.chainId, verifyingContract: dev.usdc },
