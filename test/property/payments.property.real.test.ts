@@ -7,7 +7,7 @@ import { beginLife, type Life } from "./payments/life.ts";
 import { type Choices, choices } from "./payments/random.ts";
 import { openShop, type Shop } from "./payments/shop.ts";
 
-const WORLDS = 8;
+const WORLDS = 20;
 const LIVES = 100;
 const ROUNDS = 6;
 /** After this round the window of every order is over. */
