@@ -7,6 +7,7 @@ import { readPage, shownPage } from "../../http/page.ts";
 import { PaymentFilter } from "../../payment/schema.ts";
 import { listPayments, readPayment } from "../../payment/verbs.ts";
 import { listRefunds } from "../../refund/verbs/read.ts";
+import { instantsOf } from "../days.ts";
 import { parseQuery } from "../form.ts";
 import type { Show } from "../room.tsx";
 import type { Section } from "../section.ts";
@@ -35,7 +36,7 @@ function listOf({ clearing }: PaymentsDesk): Show {
     const { find, from, to, ...shown } = asked;
     if (find !== undefined && (isId("pi", find) || isId("clr", find)))
       return c.redirect(`/dashboard/payments/${find}`, 303);
-    const filter = parseQuery(PaymentFilter, { ...shown, ...findBy(find), ...between(from, to) });
+    const filter = parseQuery(PaymentFilter, { ...shown, ...findBy(find), ...between({ from, to }) });
     const page = readPage(c, { limit: PAGE, cursor }, filter);
     const found = await listPayments(clearing, { ctx, input: { ...page, ...filter } });
     const { rows, next } = shownPage(c, page, found, filter);
@@ -87,15 +88,11 @@ function findBy(text: string | undefined) {
   return /^0x[0-9a-fA-F]{64}$/.test(text) ? { txHash: text } : { merchantReference: text };
 }
 
-/** Days, both included, as the instants that the filter takes. */
-function between(from: string | undefined, to: string | undefined) {
+/** The payments made on these days. */
+function between(days: Parameters<typeof instantsOf>[0]) {
+  const { from, to } = instantsOf(days);
   return {
-    ...(from === undefined ? {} : { createdFrom: `${from}T00:00:00Z` }),
-    ...(to === undefined ? {} : { createdTo: dayAfter(to) }),
+    ...(from === undefined ? {} : { createdFrom: from }),
+    ...(to === undefined ? {} : { createdTo: to }),
   };
-}
-
-function dayAfter(day: string): string {
-  const at = new Date(`${day}T24:00:00Z`);
-  return Number.isNaN(at.getTime()) ? day : at.toISOString();
 }
