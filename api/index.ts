@@ -284,7 +284,9 @@ export function createApi({
     ...{ db, facilitator, baseUrl, newId, now, machineNow: () => clock.now() },
     nonces: noncesOf(masterSecret, systemRandom),
   };
-  const pages = mountPages(app, { clearing, intents: intentDesk, invoices, refunds, edge, baseUrl, clock });
+  const testPayer = sandbox ? { ...sandbox, facilitator, clock } : null;
+  const hosted = { clearing, intents: intentDesk, invoices, refunds, testPayer, edge, baseUrl, clock };
+  const pages = mountPages(app, hosted);
   const sessions = { db, clock, random: systemRandom, newId };
   const standIn = createStandIn({ db, clock: merchantClock });
   const desk = {

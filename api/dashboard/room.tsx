@@ -22,10 +22,9 @@ import {
   readPosted,
 } from "./form.ts";
 import { demandToken, enter, type Porch, page, whole } from "./gate.tsx";
-import type { Place } from "./nav.ts";
 import type { Session } from "./verbs/session.ts";
 import { Layout } from "./view/layout.tsx";
-import { ViewerContext } from "./view/visit.ts";
+import { type Viewer, ViewerContext } from "./view/visit.ts";
 
 /** A look at a page. */
 export interface Visit {
@@ -71,7 +70,7 @@ export interface Room {
 export function openRoom(
   app: OpenAPIHono,
   porch: Porch,
-  { place, places }: { readonly place: Place; readonly places: readonly Place[] },
+  { place, places, explorerOf }: Pick<Viewer, "place" | "places" | "explorerOf">,
 ): Room {
   const present = async (c: Context, session: Session, show: Show, refused: Refused | null = null) => {
     const shown = await show({ c, ctx: c.var.merchant, refused });
@@ -86,6 +85,7 @@ export function openRoom(
       refused,
       newKey: () => ctx.newId("req"),
       may: (permission: Permission) => ctx.scope.permissions.has(permission),
+      explorerOf,
       place,
       places,
     };

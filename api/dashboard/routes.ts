@@ -22,7 +22,9 @@ export function mountDashboard(app: OpenAPIHono, desk: Desk, house: Omit<Porch, 
   mountSignIn(app, porch);
   const sections = sectionsOf(desk);
   const places = sections.map(({ place }) => place);
-  for (const { place, furnish } of sections) furnish(openRoom(app, porch, { place, places }));
+  const explorerOf = (of: string) =>
+    desk.facilitator.rails().find(({ chain }) => chain === of)?.explorer ?? null;
+  for (const { place, furnish } of sections) furnish(openRoom(app, porch, { place, places, explorerOf }));
 }
 
 /** Read when it is first asked for. */

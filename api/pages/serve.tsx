@@ -10,6 +10,7 @@ import { pageHeaders } from "../http/manners.ts";
 import { onError } from "../http/problem.ts";
 import type { InvoiceDesk } from "../invoice/verbs/desk.ts";
 import type { CheckoutDesk } from "../payment-link/verbs/checkout.ts";
+import type { Payer } from "../provider/verbs/deposit.ts";
 import { wantsPage } from "../x402/agent-url.ts";
 import type { AssetBook } from "./assets.ts";
 import type { Streams } from "./streams.ts";
@@ -25,6 +26,8 @@ export interface PageDesk {
   readonly intents: CheckoutDesk;
   readonly invoices: InvoiceDesk;
   readonly refunds: ClaimDesk;
+  /** Of a sandbox, who pays with money that is worth nothing; null elsewhere. */
+  readonly testPayer: Payer | null;
   readonly edge: Edge;
   readonly baseUrl: string;
   /** Of this machine: it paces, it does not tell the time. */

@@ -30,6 +30,8 @@ export interface Database {
 }
 
 const ANSWER_TIMEOUT_MS = 9_000;
+/** A connection knows tables and plans by heart: a new one, after a rest, needs twice the time for its first payments. */
+const IDLE_TIMEOUT_MS = 600_000;
 
 /** Opens a pool. Faults of its calls: `database_unavailable` when no connection can be had, `commit_unknown` when a
  *  COMMIT was sent and its answer never came: re-read before anything else. */
@@ -39,6 +41,7 @@ export function openDatabase({ url, log, maxConnections, name, role }: DbOptions
     connectionString: url,
     application_name: `farebox-${name}`,
     max: maxConnections,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
     // Longer than any statement may take: a host that vanished without a word must not hold its caller for ever.
     query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,

@@ -4,29 +4,24 @@ import { newMerchant, startWorld } from "../support/house.ts";
 import { type ServiceProcess, startProcess } from "../support/processes.ts";
 import { claimOf, ledgerOf } from "../support/records.ts";
 import { expectAtRest, newPayment } from "../support/scene.ts";
-import { type BundledProgram, bundledProgram } from "../torture/program.ts";
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
 
 const HOUR_MS = 3_600_000;
 let world: Awaited<ReturnType<typeof startWorld>>;
 let merchant: Awaited<ReturnType<typeof newMerchant>>;
-let bundle: BundledProgram;
 const instances: Record<string, ServiceProcess> = {};
-const start = (clockAheadMs: number) =>
-  startProcess(world.dev, world.database, { clockAheadMs, program: bundle.program });
+const start = (clockAheadMs: number) => startProcess(world.dev, world.database, { clockAheadMs });
 
 /** The house in this process has no loops. */
 beforeAll(async () => {
   world = await startWorld({ role: "web" });
   merchant = await newMerchant(world);
-  bundle = await bundledProgram();
   const [ahead, behind] = await Promise.all([HOUR_MS, -HOUR_MS].map(start));
   Object.assign(instances, { ahead, behind });
 });
 afterAll(async () => {
   for (const instance of Object.values(instances)) await instance.stop();
-  await bundle?.remove();
   await world?.stop();
 });
 

@@ -5,7 +5,6 @@ import { access, mkdtemp, readFile, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "vitest";
 import { address, type Hex } from "#kernel/bytes";
@@ -19,8 +18,8 @@ import { resetDataFolder } from "../../src/dev/reset.ts";
 import { authorize, devDomain } from "../support/authorization.ts";
 import { silentLog } from "../support/dev-chain.ts";
 import { type Answer, until } from "../support/house.ts";
+import { programs } from "../support/programs.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 type Env = Readonly<Record<string, string>>;
 
 export interface Ended {
@@ -54,8 +53,7 @@ export async function killAll(): Promise<void> {
 
 function start(file: string, env: Env, args: readonly string[] = []): Process {
   const began = performance.now();
-  const child = spawn(process.execPath, ["--import", "tsx", file, ...args], {
-    cwd: root,
+  const child = spawn(process.execPath, [file, ...args], {
     env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -94,9 +92,9 @@ function start(file: string, env: Env, args: readonly string[] = []): Process {
   return service;
 }
 
-export const startService = (env: Env): Process => start("src/main.ts", env);
+export const startService = (env: Env): Process => start(programs.main, env);
 export const farebox = (env: Env, ...args: readonly string[]): Promise<Ended> =>
-  start("src/cli.ts", env, args).ended;
+  start(programs.cli, env, args).ended;
 
 /** A running local deployment and what it says of itself. */
 export interface Deployment extends Process {

@@ -1,5 +1,5 @@
-/** One real PostgreSQL for the whole run, with a migrated template that each test file clones. Global set-up of the
- *  `real` project. */
+/** One real PostgreSQL for the whole run, with a migrated template that each test file clones, and the programs that
+ *  tests start. Global set-up of the `real` project. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +11,7 @@ import { startPostgres } from "../../src/dev/postgres.ts";
 import { resetDataFolder } from "../../src/dev/reset.ts";
 import { migrateJobs } from "../../src/jobs.ts";
 import { silentLog } from "./dev-chain.ts";
+import { buildPrograms } from "./programs.ts";
 
 export const TEMPLATE = "farebox_template";
 
@@ -21,6 +22,8 @@ declare module "vitest" {
 }
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await buildPrograms();
+  project.onTestsRerun(buildPrograms);
   const server = await startTestServer();
   project.provide("databaseUrl", server.url);
   return server.stop;

@@ -2,13 +2,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import type { Checkpoint, Settings } from "#facilitator";
 import { freePort } from "../../src/dev/free-port.ts";
 import type { TestDatabase } from "./db.ts";
 import { type DevChain, masterSecret } from "./dev-chain.ts";
-
 import type { KillableParts } from "./killable.ts";
+import { programs } from "./programs.ts";
 
 export interface ServiceProcess {
   readonly baseUrl: string;
@@ -30,14 +29,10 @@ export interface StandingBy {
 export interface ProcessOptions {
   readonly lanes?: number;
   readonly settings?: Partial<Settings>;
-  /** How node runs it; from its sources unless told otherwise. */
-  readonly program?: readonly string[];
   /** How far its wall clock is ahead of the machine's; behind when negative. */
   readonly clockAheadMs?: number;
   readonly role?: KillableParts["role"];
 }
-
-const asWritten = ["--import", "tsx", fileURLToPath(new URL("killable.ts", import.meta.url))];
 
 export function startProcess(...to: Parameters<typeof standBy>): Promise<ServiceProcess> {
   return standBy(...to).then((waiting) => waiting.start());
@@ -46,7 +41,7 @@ export function startProcess(...to: Parameters<typeof standBy>): Promise<Service
 export async function standBy(
   dev: DevChain,
   database: TestDatabase,
-  { lanes = 1, settings = {}, program = asWritten, clockAheadMs = 0, role = "all" }: ProcessOptions = {},
+  { lanes = 1, settings = {}, clockAheadMs = 0, role = "all" }: ProcessOptions = {},
 ): Promise<StandingBy> {
   const port = await freePort();
   const parts: KillableParts = {
@@ -60,7 +55,7 @@ export async function standBy(
     role,
     settings: { leaseSeconds: 1, pollMs: 50, maxWaitMs: 10_000, ...settings },
   };
-  const child = spawn(process.execPath, [...program, JSON.stringify(parts)], {
+  const child = spawn(process.execPath, [programs.killable, JSON.stringify(parts)], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   child.stdin.on("error", () => undefined); // it may have ended before it was told

@@ -9,8 +9,8 @@ import { fundPayers, makePayers } from "../../bench/payers.ts";
 import { type Offer, Purse } from "../../bench/payments.ts";
 import { type DevChain, masterSecret, startDevChain } from "../support/dev-chain.ts";
 import { type OwnPostgres, startOwnPostgres } from "../support/own-postgres.ts";
+import { buildPrograms } from "../support/programs.ts";
 import { type Instances, startInstances } from "./instances.ts";
-import { bundledProgram } from "./program.ts";
 
 export interface Stage {
   readonly dev: DevChain;
@@ -41,10 +41,9 @@ export async function openStage({ processes, payers: count, leaseSeconds }: Stag
     stops.push(dev.stop);
     const database = await startOwnPostgres();
     stops.push(database.drop);
-    const { program, remove } = await bundledProgram();
-    stops.push(remove);
+    await buildPrograms();
     const settings = { leaseSeconds, maxWaitMs: 25_000, pollMs: 100 };
-    const instances = await startInstances(processes, dev, database, { program, settings });
+    const instances = await startInstances(processes, dev, database, { settings });
     stops.push(instances.stop);
     const payers = makePayers(count);
     const { contracts, anvil } = dev;

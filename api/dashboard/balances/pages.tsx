@@ -6,7 +6,7 @@ import { ConfirmPage } from "../view/confirm.tsx";
 import { Choice, Field, Form } from "../view/form.tsx";
 import { Card, Heading } from "../view/heading.tsx";
 import { Notice } from "../view/notice.tsx";
-import { Amount, Code, Facts, Time } from "../view/shown.tsx";
+import { Amount, Code, Facts, Time, Transaction } from "../view/shown.tsx";
 import { PayoutBadge } from "./overview.tsx";
 
 const PATH = "/dashboard/balances";
@@ -73,7 +73,7 @@ export function PayoutPage({ of, done }: { readonly of: Payout; readonly done: s
             ["Amount", `${of.amount.amount} ${of.amount.asset}`],
             ["Chain", of.chain],
             ["To", <Code>{of.destination}</Code>],
-            ["Transaction", of.transactionHash && <Code>{of.transactionHash}</Code>],
+            ["Transaction", of.transactionHash && <Transaction hash={of.transactionHash} chain={of.chain} />],
             ["Failed because", of.failureReason],
             ["Created", <Time at={of.createdAt} />],
             ["Books", <a href={`/dashboard/ledger?subject=${of.id}`}>Ledger entries</a>],

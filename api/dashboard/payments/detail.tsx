@@ -4,7 +4,7 @@ import type { PaymentPosition } from "../../clearing/schema.ts";
 import type { Refund } from "../../refund/schema.ts";
 import { Card, Heading } from "../view/heading.tsx";
 import { Notice } from "../view/notice.tsx";
-import { Amount, Badge, Code, Facts, Time } from "../view/shown.tsx";
+import { Amount, Badge, Code, Facts, Time, Transaction } from "../view/shown.tsx";
 import { Table } from "../view/table.tsx";
 import { Actions } from "./actions.tsx";
 import { PaymentBadge, wayOf } from "./list.tsx";
@@ -63,7 +63,7 @@ export function PaymentPage({ payment, refunds, notice }: DetailProps) {
           </Card>
           {clearing ? (
             <Card title="Clearing">
-              <Facts of={clearingFacts(clearing)} />
+              <Facts of={clearingFacts(clearing, paymentIntent.payment.chain)} />
             </Card>
           ) : null}
           {deposit ? <DepositCard deposit={deposit} /> : null}
@@ -95,14 +95,17 @@ function factsOf(intent: PaymentPosition["paymentIntent"]) {
   ] as const;
 }
 
-function clearingFacts(clearing: NonNullable<PaymentPosition["clearing"]>) {
+function clearingFacts(clearing: NonNullable<PaymentPosition["clearing"]>, chain: string | null) {
   return [
     ["Id", <Code>{clearing.id}</Code>],
     ["State", <Badge state={clearing.state} tone={toneOfState[clearing.state]} />],
     ["Due", <Amount of={clearing.sourceAmount} />],
     ["Fee", <Amount of={clearing.fee} />],
     ["You get", <Amount of={clearing.netAmount} />],
-    ["Transaction", clearing.transactionHash && <Code>{clearing.transactionHash}</Code>],
+    [
+      "Transaction",
+      clearing.transactionHash && <Transaction hash={clearing.transactionHash} chain={chain} />,
+    ],
     ["Provider reference", clearing.providerReference && <Code>{clearing.providerReference}</Code>],
     ["Failure", clearing.failure?.reason ?? null],
   ] as const;
@@ -122,7 +125,11 @@ function DepositCard({ deposit }: { readonly deposit: NonNullable<PaymentPositio
           caption="Transfers to the address"
           rows={deposit.deposits}
           columns={[
-            { name: "Transaction", isHead: true, show: ({ txHash }) => <Code>{txHash}</Code> },
+            {
+              name: "Transaction",
+              isHead: true,
+              show: ({ txHash }) => <Transaction hash={txHash} chain={deposit.chain} />,
+            },
             { name: "Status", show: ({ status }) => status.replaceAll("-", " ") },
             { name: "Seen", show: ({ firstSeenAt }) => <Time at={firstSeenAt} /> },
             { name: "Amount", isAmount: true, show: ({ amount }) => <Amount of={amount} /> },

@@ -1,6 +1,7 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
 import type { Child } from "hono/jsx";
+import { useViewer } from "./visit.ts";
 
 const SHORT = new Intl.DateTimeFormat("en-GB", {
   day: "numeric",
@@ -43,6 +44,17 @@ export function Badge({ state, tone }: { readonly state: string; readonly tone: 
 /** An id, an address or a hash: whole, to be selected at a click. */
 export function Code({ children }: { readonly children: string }) {
   return <code class="whole">{children}</code>;
+}
+
+/** A transaction by its hash, and where it can be looked up. */
+export function Transaction({ hash, chain }: { readonly hash: string; readonly chain: string | null }) {
+  const explorer = chain && useViewer().explorerOf(chain);
+  if (!explorer) return <Code>{hash}</Code>;
+  return (
+    <a href={`${explorer}/tx/${hash}`} rel="noreferrer noopener" target="_blank">
+      <Code>{hash}</Code>
+    </a>
+  );
 }
 
 /** The facts of a thing: a name and a value each. Those without a value are left out. */

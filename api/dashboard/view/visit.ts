@@ -13,6 +13,8 @@ export interface Viewer {
   /** For a form, so that it counts once however often it is sent. */
   newKey(): string;
   may(permission: Permission): boolean;
+  /** Of a chain, by its slug; null where nobody keeps one. */
+  explorerOf(chain: string): string | null;
   readonly place: Place;
   readonly places: readonly Place[];
 }

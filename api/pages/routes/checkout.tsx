@@ -12,7 +12,15 @@ import { json, problems } from "../../http/route.ts";
 import { isOver } from "../present.ts";
 import { CheckoutPath, CheckoutStatus, WayForm } from "../schema.ts";
 import { type Counter, page, whole } from "../serve.tsx";
-import { type ClearingDesk, openStatus, readCheckout, readStatus, takeWay } from "../verbs/checkout.ts";
+import {
+  type ClearingDesk,
+  canTestPay,
+  openStatus,
+  readCheckout,
+  readStatus,
+  takeWay,
+  testPayments,
+} from "../verbs/checkout.ts";
 import { CheckoutPage } from "../view/checkout.tsx";
 import { speechOf } from "../words/index.ts";
 
@@ -25,6 +33,7 @@ export function mountCheckout(app: OpenAPIHono, counter: Counter): void {
     "/checkout/:id/confirm",
     page(counter, (c) => takeForm(c, counter)),
   );
+  if (counter.testPayer) mountTestPayment(app, counter, testPayments(counter.clearing, counter.testPayer));
   app.openapiRoutes([statusRoute(counter)] as const);
   app.get("/checkout/:id/events", limited, (c) => follow(c, counter));
   describeCheckout(app);
@@ -39,16 +48,18 @@ const problemsShown = [
   "amount_too_small",
   "amount_too_large",
   "payer_address",
+  "testPayFailed",
 ] as const;
 
 /** The page itself. */
-export async function showCheckout(c: Context, { clearing, assets }: Counter): Promise<Response> {
+export async function showCheckout(c: Context, { clearing, assets, testPayer }: Counter): Promise<Response> {
   const isChoosing = c.req.query("change") === "1";
   const asked = c.req.query("problem");
   const found = await readCheckout(clearing, { id: c.req.param("id") ?? "", isChoosing });
   const shown = {
     ...found,
     isChoosing: isChoosing && found.offers.length > 0,
+    isTestPayable: testPayer !== null && canTestPay(found.status),
     problem: problemsShown.find((each) => each === asked) ?? null,
     speech: speechOf(c.req.header("accept-language")),
     assets: await assets.addresses(),
@@ -84,6 +95,42 @@ async function attempt(
     if (code === null || !problemsShown.some((each) => each === code)) throw error;
     return code;
   }
+}
+
+/** The button of a sandbox's page: 303 back to it, where the money is seen to arrive. */
+function mountTestPayment(app: OpenAPIHono, counter: Counter, pay: (id: string) => Promise<void>): void {
+  const { edge, baseUrl } = counter;
+  app.post(
+    "/checkout/:id/test-payment",
+    page(counter, async (c) => {
+      await spend(c, "checkout", clientAddress(c, edge));
+      refuseForeignForm(c, baseUrl);
+      const id = c.req.param("id") ?? "";
+      const isPaid = await pay(id).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof Fault && error.code === "simulation_impossible") return false;
+          throw error;
+        },
+      );
+      return c.redirect(`/checkout/${encodeURIComponent(id)}${isPaid ? "" : "?problem=testPayFailed"}`, 303);
+    }),
+  );
+  app.openAPIRegistry.registerPath({
+    method: "post",
+    path: "/checkout/{id}/test-payment",
+    tags: ["sandbox"],
+    security: [],
+    summary: "Pay what is missing with test money",
+    description:
+      "The button of a sandbox's page. Keyless, as the page is: who holds the id may press it. The same remainder is " +
+      "sent once, however often it is pressed.",
+    request: { params: CheckoutPath },
+    responses: {
+      303: { description: "Back to the page, where the money is seen to arrive" },
+      ...problems("not_found", "origin_not_allowed", "rate_limited"),
+    },
+  });
 }
 
 function statusRoute({ clearing }: Counter) {

@@ -29,6 +29,7 @@ export function PayPanel(props: CheckoutProps) {
         <Countdown {...props} />
       )}
       <TheWay {...props} />
+      {props.isTestPayable ? <TestPayment {...props} /> : null}
       {rail ? <Wallet {...props} rail={rail} isGasless={isGasless(props.payment, rail)} /> : null}
       {isShort || !rail ? null : <OtherWays {...props} />}
       <p class="hint script-only">{say("waitingHint")}</p>
@@ -99,6 +100,20 @@ function Transfer({ status, speech }: CheckoutProps) {
         <p class="warning">{say("onlySend", { asset: remaining.asset, chain: chainName(chain) })}</p>
       </div>
     </div>
+  );
+}
+
+/** Of a sandbox: with it a newcomer sees a payment through without a wallet. */
+function TestPayment({ status, speech }: CheckoutProps) {
+  const { say } = speech;
+  return (
+    <form class="notice" method="post" action={`/checkout/${status.id}/test-payment`}>
+      <h3>{say("testPayTitle")}</h3>
+      <p class="hint">{say("testPayHint")}</p>
+      <button type="submit" class="secondary">
+        {say("testPay", { amount: status.remaining?.display ?? "" })}
+      </button>
+    </form>
   );
 }
 

@@ -7,6 +7,8 @@ import type { Dressed } from "./layout.tsx";
 export interface CheckoutProps extends Checkout, Dressed {
   readonly brand: Brand;
   readonly isChoosing: boolean;
+  /** A sandbox's own payer can send what is missing. */
+  readonly isTestPayable: boolean;
   /** Why the payer is here again: a key of the words. */
   readonly problem: Parameters<Speech["say"]>[0] | null;
 }

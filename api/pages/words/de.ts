@@ -70,6 +70,11 @@ export const de: Words = {
   signatureHint:
     "Ihre Wallet unterschreibt die Zahlung, und wir senden sie. Dafür braucht es eine Wallet in diesem Browser.",
   needsScript: "Eine Wallet braucht JavaScript auf dieser Seite. Es ist ausgeschaltet.",
+  testPayTitle: "Das ist eine Testumgebung",
+  testPayHint: "Nichts hier ist echtes Geld. Der Zahler der Testumgebung kann senden, was fehlt.",
+  testPay: "{amount} mit Testgeld zahlen",
+  testPayFailed:
+    "Der Testzahler konnte es nicht senden. Wählen Sie einen anderen Weg und versuchen Sie es noch einmal.",
   walletTitle: "Mit einer Wallet zahlen",
   walletNone: "In diesem Browser wurde keine Wallet gefunden.",
   walletFind: "Wählen Sie eine Wallet",

@@ -70,6 +70,11 @@ export const fr: Words = {
   signatureHint:
     "Votre portefeuille signe le paiement et nous l’envoyons. Il faut un portefeuille dans ce navigateur.",
   needsScript: "Un portefeuille a besoin de JavaScript sur cette page. Il est désactivé.",
+  testPayTitle: "Ceci est un environnement de test",
+  testPayHint: "Rien ici n'est de l'argent réel. Le payeur de l'environnement peut envoyer ce qui manque.",
+  testPay: "Payer {amount} avec de l'argent de test",
+  testPayFailed:
+    "Le payeur de test n'a pas pu l'envoyer. Choisissez un autre moyen de payer, puis réessayez.",
   walletTitle: "Payer avec un portefeuille",
   walletNone: "Aucun portefeuille trouvé dans ce navigateur.",
   walletFind: "Choisissez un portefeuille",

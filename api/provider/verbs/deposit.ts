@@ -21,6 +21,8 @@ export interface Payer extends Pick<Sandbox, "chain" | "provider"> {
   /** The machine's. */
   readonly clock: Clock;
 }
+/** Whose payment it is, and where that is kept. */
+type Scope = Pick<MerchantCtx, "db" | "merchantId">;
 type OrderRow = typeof clearingOrder.$inferSelect;
 /** What will be done, once it is found possible. */
 interface Plan {
@@ -48,7 +50,22 @@ export async function simulateDeposit(
   return { ...about, transactionHash: null };
 }
 
-async function planOf(payer: Payer, ctx: MerchantCtx, input: SimulatedDepositInput): Promise<Plan> {
+/** Pays at once what is still missing of a payment, for the button of its page: who may see the page may press it.
+ *  Faults: as above. */
+export async function payMissing(
+  payer: Payer,
+  scope: Scope,
+  input: Pick<SimulatedDepositInput, "paymentId">,
+): Promise<void> {
+  const plan = await planOf(payer, scope, input);
+  await plan.carryOut();
+}
+
+async function planOf(
+  payer: Payer,
+  ctx: Scope,
+  input: Pick<SimulatedDepositInput, "paymentId" | "amount">,
+): Promise<Plan> {
   const { clearing: paid } = await findPayment(ctx.db.pool, ctx.merchantId, input.paymentId);
   if (!paid) throw impossible("this payment was not confirmed, so there is nothing to pay to");
   const asked = input.amount ? parseAmount(input.amount, "/amount") : null;

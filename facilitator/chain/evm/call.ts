@@ -59,15 +59,20 @@ export async function execute(
   }
 }
 
-export function tokenBalance(
+/** Nothing where the token did not stand yet: whoever deploys today follows the chain from a block before. */
+export async function tokenBalance(
   room: Room,
   { token, account, block }: { token: Address; account: Address; block: string },
 ): Promise<bigint> {
-  return room.rpc.request({
+  const balance = await room.rpc.request({
     method: "eth_call",
     params: [{ to: token, data: balanceOf(account) }, block],
-    parse: (value) => uint(hexData(value)),
+    parse: (value) => (value === "0x" ? null : uint(hexData(value))),
   });
+  if (balance !== null) return balance;
+  const code = await room.rpc.request({ method: "eth_getCode", params: [token, block], parse: hexData });
+  if (code === "0x") return 0n;
+  throw room.rpc.unavailable(new MalformedAnswer("no number"));
 }
 
 /** Calldata of balanceOf(address). */

@@ -3,7 +3,6 @@ import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { problemOf } from "../../../api/documents/proof.ts";
@@ -11,6 +10,7 @@ import { startWorld, until } from "../../support/house.ts";
 import { newSeller, routeOrder, type Seller, sendTo } from "../../support/payments.ts";
 import { photographPdf, textOfPdf } from "../../support/pdf.ts";
 import { png } from "../../support/png.ts";
+import { programs } from "../../support/programs.ts";
 import { expectAtRest } from "../../support/scene.ts";
 import { paidMerchant, untilSucceeded } from "../refund/paid.ts";
 
@@ -22,7 +22,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const cli = fileURLToPath(new URL("../../../src/cli.ts", import.meta.url));
 type Call = (path: string) => Promise<Response>;
 async function pdfOf(who: { readonly call: Call }, path: string) {
   const response = await who.call(path);
@@ -172,7 +171,7 @@ async function verified(text: string, key: string): Promise<{ readonly code: num
   const dir = await mkdtemp(join(tmpdir(), "farebox-proof-"));
   const file = join(dir, "proof.json");
   await writeFile(file, text);
-  const args = ["--import", "tsx", cli, "proof", "verify", file, "--key", key];
+  const args = [programs.cli, "proof", "verify", file, "--key", key];
   try {
     const { stdout } = await promisify(execFile)(process.execPath, args);
     return { code: 0, out: stdout };

@@ -124,6 +124,7 @@ describe("the page of a payment that was seen", () => {
         offers: [],
         refunds: [],
         isChoosing: false,
+        isTestPayable: false,
         problem: null,
         speech: speechOf("en"),
         assets: { style: "/a.css", script: "/a.js" },

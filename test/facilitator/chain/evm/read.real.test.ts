@@ -208,6 +208,17 @@ describe("isValidSignature", () => {
   });
 });
 
+describe("tokenBalance", () => {
+  it("is nothing at a block before the token's first, and unknown of what is no token", async () => {
+    expect(await chain.tokenBalance(dev.usdc, dev.lane, 0)).toBe(0n);
+    const silent = newKey().address;
+    await dev.anvil.rpc("anvil_setCode", [silent, "0x00"]);
+    await expect(chain.tokenBalance(silent, dev.lane, "latest")).rejects.toMatchObject({
+      code: "chain_unavailable",
+    });
+  });
+});
+
 describe("tokenBalances", () => {
   it("reads many accounts as of a block, hundreds in one call, in their order", async () => {
     const holders = [newKey().address, newKey().address];
