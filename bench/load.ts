@@ -34,6 +34,7 @@ interface Answer {
   readonly body: string;
 }
 
+const OPEN_TIMEOUT_MS = 30_000;
 const headEnd = Buffer.from("\r\n\r\n");
 
 /** Sends each body once, `concurrency` at a time, until they run out or the time is up. */
@@ -103,6 +104,8 @@ class Line {
   static async open(url: URL): Promise<Line> {
     const line = new Line(url);
     await line.#connect();
+    // A connection that the system has opened waits still for the server to accept it: one per turn of its event loop.
+    await line.ask(Buffer.from(`GET /health HTTP/1.1\r\nhost: ${url.host}\r\n\r\n`), OPEN_TIMEOUT_MS);
     return line;
   }
 

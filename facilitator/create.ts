@@ -2,6 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import { type Address, checksum } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
 import { assert } from "#kernel/fault";
+import { gate } from "#kernel/gate";
 import { type outbox, type Tx, toBytesArray } from "#store";
 import type { Chain } from "./chain/port.ts";
 import type { Facilitator, Quote, RailFacts, Supported } from "./door.ts";
@@ -57,17 +58,24 @@ export interface Running {
 }
 
 /** Puts the centre together from what it needs. */
+/** Enough to fill the groups in which chain and database are asked. */
+const INTAKE_AT_ONCE = 128;
+
 export function createFacilitator(engine: Engine): Running {
   const waiting = waiters(engine.clock);
-  const moneyLoops = [...engine.chains.values()].flatMap((open) => chainLoops(engine, open, waiting));
+  const intake = gate(INTAKE_AT_ONCE);
+  const moneyLoops = [...engine.chains.values()].flatMap((open) =>
+    chainLoops(engine, open, { waiters: waiting, incoming: intake.size }),
+  );
   const { clock, log, meter, settings } = engine;
   const answering = loop({ name: "answer", clock, log, meter, everyMs: settings.pollMs }, () =>
     waiting.poll(engine.db.pool),
   );
   const chainsNow = workingChains(engine);
-  const settling = settlingOf(engine, waiting, chainsNow, () => {
+  const wake = () => {
     for (const { name, wake } of moneyLoops) if (name.startsWith("send:")) wake();
-  });
+  };
+  const settling = { ...settlingOf(engine, waiting, chainsNow, wake), intake };
   const verifying: Verifying = { ...settling, verdicts: verdictCache(clock) };
   const running: Loop[] = [];
   return {
@@ -91,7 +99,7 @@ function settlingOf(
   waiting: Settling["waiters"],
   chainsNow: ReturnType<typeof workingChains>,
   wake: () => void,
-): Settling {
+): Omit<Settling, "intake"> {
   const readers = new Map(
     [...engine.chains].map(([chainId, { chain, laneAddresses }]) => [
       chainId,

@@ -22,7 +22,8 @@ export interface LaneView {
   readonly minedNonce: number;
 }
 
-/** A batch waits this long for company while others are under way; a lone payment on an idle lane goes at once. */
+/** A batch waits this long for company while others are under way or on their way; a lone payment on an idle lane goes
+ *  at once. */
 const COMPANY_MS = { fast: 150, slow: 1_000 };
 /** Company is not waited for past the last moment that still makes the next block: what a batch takes to be sent. */
 const SENDING_MS = 250;
@@ -35,6 +36,8 @@ export interface Waiting {
   readonly queue: Queue;
   /** Milliseconds; null where nobody knows. */
   readonly untilBlock: number | null;
+  /** Settles of this process that are on their way to the queue. */
+  readonly incoming: number;
 }
 
 /** One turn of a lane (settlement.md S4 to S6): takes what waits, checks it again, stores the signed transaction, sends
@@ -42,7 +45,7 @@ export interface Waiting {
 export async function dispatch(
   engine: Engine,
   view: LaneView,
-  { queue, untilBlock }: Waiting,
+  { queue, untilBlock, incoming }: Waiting,
   at: ObserverRow,
 ): Promise<number> {
   const { chain } = view.lane;
@@ -59,12 +62,16 @@ export async function dispatch(
   const free = window - unmined;
   const patience = chain.row.blockTimeSeconds > 2 ? COMPANY_MS.slow : COMPANY_MS.fast;
   const isLastCall = untilBlock !== null && untilBlock <= SENDING_MS;
+  // The last place before a block is kept for all that comes until then.
+  const isKept = free === 1 && untilBlock !== null;
+  // Of a crowd the first one would keep the lane busy while the others miss the block.
+  const isAlone = unmined === 0 && incoming <= queue.length;
   const isDue =
-    unmined === 0 ||
+    isAlone ||
     oldSweeps ||
     isLastCall ||
     queue.length >= chain.row.batchLimit ||
-    queue.oldestMs >= patience;
+    (queue.oldestMs >= patience && !isKept);
   if (free <= 0 || !isDue) return 0;
   // Asked for beside the reservation; a failure is each group's, which gives its claims back.
   const fees = feesWithinCap(chain);

@@ -51,6 +51,18 @@ async function settleOrThrow(
   request: PaymentRequest,
   caller: Caller,
 ): Promise<SettleAnswer> {
+  const admitted = await settling.intake.enter(() => admit(settling, request));
+  return "claim" in admitted ? waitOnClaim(settling, admitted, caller) : admitted;
+}
+
+/** An authorization whose claim stands. */
+interface Standing {
+  readonly it: Understood;
+  readonly claim: ToldClaim | NewClaim;
+}
+
+/** The claim to wait for, made now or before; or the answer, where there is none. */
+async function admit(settling: Settling, request: PaymentRequest): Promise<Standing | SettleAnswer> {
   const understanding = await understand(settling.reading, request);
   if (understanding.kind === "unknown-payable") return unknownPayableAnswer(request, understanding.message);
   if (understanding.kind === "refused")
@@ -59,32 +71,31 @@ async function settleOrThrow(
   const stored = await replay(settling.engine, it);
   if (stored) return stored;
   const known = it.known.claim;
-  return known ? settleKnown(settling, it, known, caller) : claimAndWait(settling, it, caller);
+  return known ? admitKnown(settling, it, known) : makeClaim(settling, it);
 }
 
 /** An authorization that was claimed before: its row answers, whatever has become of the payer since. */
-async function settleKnown(
+async function admitKnown(
   settling: Settling,
   it: Understood,
   known: ToldClaim,
-  caller: Caller,
-): Promise<SettleAnswer> {
+): Promise<Standing | SettleAnswer> {
   if (known.fingerprint !== it.fingerprint) return boundElsewhereAnswer(settling.engine, known);
-  if (known.state !== "failed-watch") return waitOnClaim(settling, it, known, caller);
+  if (known.state !== "failed-watch") return { it, claim: known };
   const refusal = await reopen(settling, it, known);
-  if (!refusal) return waitOnClaim(settling, it, { ...known, state: "claimed" }, caller);
+  if (!refusal) return { it, claim: { ...known, state: "claimed" } };
   const now = await settling.loadClaim(it.claimKey);
-  if (now && now.state !== "failed-watch") return waitOnClaim(settling, it, now, caller);
+  if (now && now.state !== "failed-watch") return { it, claim: now };
   const transaction = await lastTransaction(settling.engine.db.pool, known);
   return failedAnswer(settling.engine, { ...known, ...refusal }, transaction);
 }
 
-async function claimAndWait(settling: Settling, it: Understood, caller: Caller): Promise<SettleAnswer> {
+async function makeClaim(settling: Settling, it: Understood): Promise<Standing | SettleAnswer> {
   const examined = await examine(settling.looking, it);
   if ("reason" in examined) {
     // What we saw may be the work of an identical call that was faster: its claim binds the payer's money, or moved it.
     const faster = await settling.loadClaim(it.claimKey);
-    if (faster) return settleKnown(settling, it, faster, caller);
+    if (faster) return admitKnown(settling, it, faster);
     return refusedAnswer(it.request, examined, it.authorization.payer);
   }
   const row = newClaim(settling, it, examined);
@@ -99,13 +110,13 @@ async function claimAndWait(settling: Settling, it: Understood, caller: Caller):
   }
   if (outcome === "id-reused") return idReused(it);
   settling.wake();
-  if (outcome === "claimed") return waitOnClaim(settling, it, row, caller);
+  if (outcome === "claimed") return { it, claim: row };
   const existing = await settling.loadClaim(it.claimKey).catch((error: unknown) => {
     // Somebody was faster, perhaps with another payable: it is recorded, and nobody can say what.
     throw outageOf(error) ? fault("commit_unknown", {}, error) : error;
   });
   if (!existing) throw new Error("a claim that exists cannot be read");
-  return waitOnClaim(settling, it, existing, caller);
+  return { it, claim: existing };
 }
 
 /** Within the gas budgets, which count it from here on. Fault: `rate_limited`. */
@@ -126,8 +137,7 @@ async function writeClaim(
 /** A claim stands: whatever fails from here on, its outcome is open and must not be told as anything else. */
 async function waitOnClaim(
   settling: Settling,
-  it: Understood,
-  claim: ToldClaim | NewClaim,
+  { it, claim }: Standing,
   caller: Caller,
 ): Promise<SettleAnswer> {
   try {

@@ -1,4 +1,5 @@
 import type { Hash } from "#kernel/bytes";
+import type { Gate } from "#kernel/gate";
 import type { ClaimOutcome, ClaimRequest } from "./claim.ts";
 import type { ToldClaim } from "./claim-parts.ts";
 import type { Engine } from "./engine.ts";
@@ -11,6 +12,8 @@ import type { Waiters } from "./waiters.ts";
 /** What a settle works with; made once per process. */
 export interface Settling {
   readonly engine: Engine;
+  /** Settles on their way to a claim. */
+  readonly intake: Gate;
   readonly reading: Reading;
   readonly looking: Looking;
   readonly firstSight: FirstSight;

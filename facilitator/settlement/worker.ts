@@ -1,4 +1,5 @@
 import { eq } from "drizzle-orm";
+import type { Hash } from "#kernel/bytes";
 import { outageOf } from "#store";
 import { bookUnmatched, creditAll } from "./credit.ts";
 import { tellDelisted } from "./delisted.ts";
@@ -22,15 +23,19 @@ import type { Waiters } from "./waiters.ts";
 
 /** The loops that move money on one chain: one watches and credits, one sends, one tends what was sent, one finishes. Any number of processes run them; leases
  *  decide who acts, and rows decide what is done. */
-export function chainLoops(engine: Engine, open: OpenChain, waiters: Waiters): readonly Loop[] {
+export function chainLoops(
+  engine: Engine,
+  open: OpenChain,
+  { waiters, incoming }: { readonly waiters: Waiters; readonly incoming: () => number },
+): readonly Loop[] {
   const { clock, log, meter, settings } = engine;
   const { slug } = open.chain.row;
   const blockMs = open.chain.row.blockTimeSeconds * 1000;
   const pace = Math.min(settings.pollMs, blockMs / 4);
-  const shared: Shared = { at: null, held: new Map(), rhythm: rhythm({ blockMs, paceMs: pace }) };
+  const shared: Shared = { at: null, seen: null, held: new Map(), rhythm: rhythm({ blockMs, paceMs: pace }) };
   const sending = loop(
     { name: `send:${slug}`, clock, log, meter, everyMs: Math.min(50, pace) },
-    sender(engine, open, shared),
+    sender(engine, open, shared, incoming),
   );
   const tending = loop({ name: `tend:${slug}`, clock, log, meter, everyMs: pace }, tender(engine, shared));
   const watching = loop(
@@ -59,6 +64,8 @@ const EMPTY_STEP_MS = 50;
 interface Shared {
   /** How far the chain has been followed, by this process or another. */
   at: ObserverRow | null;
+  /** The newest block that was recorded; what it pays may not be credited yet. */
+  seen: Hash | null;
   /** Of the blocks, as this process sees them while it follows the chain. */
   readonly rhythm: Rhythm;
   /** Lanes of this process. */
@@ -103,6 +110,7 @@ function watcher(
       return undefined;
     }
     if (mine.cursorHash !== known) shared.rhythm.saw(lookedAt);
+    shared.seen = mine.cursorHash;
     hasFollowed = true;
     const isNewBlock = bookedAt !== mine.cursorHash;
     waiters.expect(chain.row.chainId);
@@ -144,6 +152,8 @@ async function readObserver(engine: Engine, chainId: number): Promise<ObserverRo
 interface HeldLane {
   lane: Lane;
   minedNonce: number;
+  /** Block at which they were last counted. */
+  countedAt: Hash | null;
   /** Cursor at which its transactions were last looked after; null until they were for the first time. */
   tendedAt: string | null;
   /** Its gas runs out: it takes nothing new. */
@@ -151,7 +161,12 @@ interface HeldLane {
 }
 
 /** One turn: keep the leases, send what waits. */
-function sender(engine: Engine, open: OpenChain, shared: Shared): () => Promise<number | undefined> {
+function sender(
+  engine: Engine,
+  open: OpenChain,
+  shared: Shared,
+  incoming: () => number,
+): () => Promise<number | undefined> {
   const { chainId } = open.chain.row;
   const { held } = shared;
   let renewAt = 0;
@@ -184,13 +199,22 @@ function sender(engine: Engine, open: OpenChain, shared: Shared): () => Promise<
     for (const lane of ready) {
       // What another lane has just taken is not there any more.
       queue ??= await queueOf(engine, chainId);
+      await recount(lane, shared.seen);
       const untilBlock = shared.rhythm.untilBlock(engine.clock.monotonicMs());
-      const left = await dispatch(engine, lane, { queue, untilBlock }, at);
+      const left = await dispatch(engine, lane, { queue, untilBlock, incoming: incoming() }, at);
       if (left > 0) queue = null;
       sent += left;
     }
     return sent > 0 ? 0 : undefined;
   };
+}
+
+/** What a block has mined makes room in the lane at once, before its payments are credited. */
+async function recount(held: HeldLane, seen: Hash | null): Promise<void> {
+  if (held.countedAt === seen) return;
+  const { chain, signer } = held.lane;
+  held.minedNonce = Math.max(held.minedNonce, await chain.nonce(signer.address, "latest"));
+  held.countedAt = seen;
 }
 
 const isEmpty = ({ length, sweeps, hasOrders }: Queue) => length === 0 && sweeps === 0 && !hasOrders;
@@ -219,6 +243,7 @@ async function renew(
       held.set(signer.address, {
         lane,
         minedNonce: await chain.nonce(signer.address, "latest"),
+        countedAt: null,
         tendedAt: null,
         isLow: false,
       });
