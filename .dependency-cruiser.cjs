@@ -67,7 +67,11 @@ const homes = [
     "what is signed and what is verified, each in one place",
   ],
   [["nodemailer"], ["api/mail"], "one home per edge library"],
-  [["esbuild"], ["api/pages"], "what browsers run is bundled in one place"],
+  [
+    ["esbuild"],
+    ["api/pages", "src/build.ts"],
+    "what browsers run is bundled in one place, the programs in another",
+  ],
   [["pdfkit", "dejavu-fonts-ttf"], ["api/documents"], "one home per edge library"],
   [["qrcode"], ["api/documents", "api/pages"], "one home per edge library"],
   [["@modelcontextprotocol"], ["mcp"], "MCP is a thin adapter over the facilitator's door"],
@@ -278,7 +282,7 @@ module.exports = {
   })),
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^(contracts/out|migrations|[.]farebox)/" },
+    exclude: { path: "^(contracts/out|migrations|[.]farebox|dist)/" },
     // Type-only imports count: a type is a dependency of whoever reads the code.
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },

@@ -16,6 +16,7 @@ COPY migrations migrations
 COPY contracts contracts
 # The contracts are compiled here, so that the running service need not write beside its code.
 RUN node --import tsx contracts/build.ts
+RUN node --import tsx src/build.ts
 
 # Mails become files there where no SMTP_URL is set.
 ENV FAREBOX_DATA=/var/lib/farebox PORT=4020
@@ -24,4 +25,4 @@ USER node
 EXPOSE 4020
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--max-semi-space-size=32", "--import", "tsx", "src/main.ts"]
+CMD ["node", "--max-semi-space-size=32", "dist/main.mjs"]

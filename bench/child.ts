@@ -1,8 +1,10 @@
 /** The servers under test: processes of their own, with none of our environment. */
 import { spawn } from "node:child_process";
 import { open, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { buildPrograms, dist } from "../src/build.ts";
 import { end, isAlive } from "../src/dev/processes.ts";
 
 export const repository = fileURLToPath(new URL("..", import.meta.url));
@@ -12,7 +14,7 @@ const HEAP = "--max-semi-space-size=32";
 
 export interface ChildOptions {
   readonly name: string;
-  /** Script and arguments, from the repository's root. */
+  /** The program's source, from the repository's root, and its arguments. */
   readonly args: readonly string[];
   readonly nodeOptions?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -30,11 +32,13 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-/** Starts the program and returns when it answers. Throws with the end of its log when it ends first. */
+/** Builds and starts the program, and returns when it answers. Throws with the end of its log when it ends first. */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const { name, args, nodeOptions = [], env = {}, readyUrl, logFile, home, readyWithinMs = 30_000 } = options;
+  const [source = "", ...rest] = args;
+  await buildPrograms({ [name]: source });
   const output = await open(logFile, "w");
-  const child = spawn(process.execPath, [HEAP, ...nodeOptions, "--import", "tsx", ...args], {
+  const child = spawn(process.execPath, [HEAP, ...nodeOptions, join(dist, `${name}.mjs`), ...rest], {
     cwd: repository,
     env: { PATH: "/usr/bin:/bin", HOME: home, NODE_ENV: "production", ...env },
     stdio: ["ignore", output.fd, output.fd],

@@ -4,6 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import type { PaymentRequired } from "@x402/core/types";
+import { buildPrograms, dist } from "../src/build.ts";
 import { freePort } from "../src/dev/free-port.ts";
 import { repository, startChild } from "./child.ts";
 import type { Offer } from "./payments.ts";
@@ -76,8 +77,9 @@ function settings(ground: Ground, signerKeys: readonly string[]): Record<string,
 
 /** Of a new merchant, over the command that operators use. */
 async function secretKey(env: Record<string, string>): Promise<string> {
+  await buildPrograms();
   const keys = ["keys", "create", "--new-merchant", "Bench", "--permissions", "x402:manage,x402:read"];
-  const { stdout } = await promisify(execFile)(process.execPath, ["--import", "tsx", "src/cli.ts", ...keys], {
+  const { stdout } = await promisify(execFile)(process.execPath, [join(dist, "cli.mjs"), ...keys], {
     cwd: repository,
     env: { PATH: "/usr/bin:/bin", ...env },
   });

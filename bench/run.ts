@@ -169,11 +169,8 @@ async function warmUp(subject: Subject, { purse, near }: Work): Promise<void> {
   const bodies = purse.sign(subject.name === "farebox" ? 6000 : 600, subject.offer);
   const verifies = { bodies, concurrency: verifyConcurrency, seconds: 2 };
   await measureVerify(subject, verifies, near);
-  await measureSettle(
-    subject,
-    { bodies: purse.sign(128, subject.offer), concurrency: 64, seconds: 10 },
-    near,
-  );
+  const settles = { bodies: purse.sign(1_024, subject.offer), concurrency: settleConcurrency, seconds: 30 };
+  await measureSettle(subject, settles, near);
 }
 
 function notes(options: Options, subjects: readonly Subject[]): string[] {

@@ -37,7 +37,7 @@ export async function startDeployment(): Promise<{
     PORT: String(await freePort()),
     LOG_LEVEL: "warn",
   };
-  const service = spawn(process.execPath, ["--import", "tsx", "src/main.ts"], {
+  const service = spawn(process.execPath, ["dist/main.mjs"], {
     cwd: root,
     env: environment,
     stdio: ["ignore", "ignore", "inherit"],
@@ -46,7 +46,7 @@ export async function startDeployment(): Promise<{
   const stop = async () => {
     service.kill("SIGTERM");
     if (service.exitCode === null) await once(service, "exit");
-    const reset = spawn(process.execPath, ["--import", "tsx", "src/cli.ts", "reset"], {
+    const reset = spawn(process.execPath, ["dist/cli.mjs", "reset"], {
       cwd: root,
       env: environment,
       stdio: "ignore",

@@ -17,13 +17,20 @@ interface Working {
 export function workingChains(engine: Engine): () => Promise<Working> {
   let known: Working = { working: new Set(engine.chains.keys()), halted: new Set() };
   let until = 0;
-  return async () => {
-    if (engine.clock.monotonicMs() < until) return known;
+  let reading: Promise<Working> | null = null;
+  const read = async () => {
     known = await readWorking(engine).catch(() => known);
     // A chain that is not there yet is looked for more often: a server that starts beside us waits for it.
     const isComplete = known.working.size === engine.chains.size;
     until = engine.clock.monotonicMs() + (isComplete ? FRESH_MS : FRESH_MS / 10);
+    reading = null;
     return known;
+  };
+  return async () => {
+    if (engine.clock.monotonicMs() < until) return known;
+    // Of all that ask when it is no longer fresh one reads.
+    reading ??= read();
+    return reading;
   };
 }
 

@@ -66,7 +66,7 @@ describe("the image", () => {
     const programs = [...`${dockerfile}\n${compose}`.matchAll(/--import tsx (\S+\.ts)/g)].map(
       ([, path = ""]) => path,
     );
-    expect(programs).toEqual(["contracts/build.ts", "src/dev/prepare-chain.ts"]);
+    expect(programs).toEqual(["contracts/build.ts", "src/build.ts", "src/dev/prepare-chain.ts"]);
     for (const path of programs) expect(isThere(path), path).toBe(true);
     for (const [, path = ""] of compose.matchAll(/command: (node_modules\S+)/g))
       expect(isThere(path), path).toBe(true);

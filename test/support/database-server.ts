@@ -11,7 +11,7 @@ import { startPostgres } from "../../src/dev/postgres.ts";
 import { resetDataFolder } from "../../src/dev/reset.ts";
 import { migrateJobs } from "../../src/jobs.ts";
 import { silentLog } from "./dev-chain.ts";
-import { buildPrograms } from "./programs.ts";
+import { buildAll } from "./programs.ts";
 
 export const TEMPLATE = "farebox_template";
 
@@ -22,8 +22,8 @@ declare module "vitest" {
 }
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  await buildPrograms();
-  project.onTestsRerun(buildPrograms);
+  await buildAll();
+  project.onTestsRerun(buildAll);
   const server = await startTestServer();
   project.provide("databaseUrl", server.url);
   return server.stop;

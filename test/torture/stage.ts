@@ -9,7 +9,7 @@ import { fundPayers, makePayers } from "../../bench/payers.ts";
 import { type Offer, Purse } from "../../bench/payments.ts";
 import { type DevChain, masterSecret, startDevChain } from "../support/dev-chain.ts";
 import { type OwnPostgres, startOwnPostgres } from "../support/own-postgres.ts";
-import { buildPrograms } from "../support/programs.ts";
+import { buildAll } from "../support/programs.ts";
 import { type Instances, startInstances } from "./instances.ts";
 
 export interface Stage {
@@ -41,7 +41,7 @@ export async function openStage({ processes, payers: count, leaseSeconds }: Stag
     stops.push(dev.stop);
     const database = await startOwnPostgres();
     stops.push(database.drop);
-    await buildPrograms();
+    await buildAll();
     const settings = { leaseSeconds, maxWaitMs: 25_000, pollMs: 100 };
     const instances = await startInstances(processes, dev, database, { settings });
     stops.push(instances.stop);
