@@ -166,7 +166,9 @@ export async function insertRows(engine: Engine, tx: Tx, rows: readonly NewClaim
     SELECT claim_key FROM made`);
   const isNew = new Set(keys.map(({ claim_key }) => fromBytes(claim_key)));
   const inserted = rows.filter(({ claimKey }) => isNew.has(claimKey));
-  await tellFacts(engine, tx, "settlement.claimed", inserted);
+  // Who sells something again and again waits for the money alone.
+  const awaited = inserted.filter(({ kind, holdsPayable }) => kind !== "x402" || holdsPayable);
+  await tellFacts(engine, tx, "settlement.claimed", awaited);
   return new Set(inserted.map(({ claimKey }) => claimKey));
 }
 

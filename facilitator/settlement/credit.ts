@@ -16,7 +16,7 @@ import { type ReservedMoney, sent } from "./reservation.ts";
 import { claimKinds, isOutgoing } from "./state.ts";
 import { attempt, chainTransfer, claim } from "./tables.ts";
 
-const CLAIMS_PER_TRANSACTION = 250;
+const CLAIMS_PER_TRANSACTION = 128;
 
 const logColumns = {
   blockNumber: chainTransfer.blockNumber,

@@ -197,10 +197,7 @@ describe("an authorization that runs out", () => {
       transaction: "",
       extra: { chargeable: false },
     });
-    expect(await factsOf(world.database, pending.body.extra.paymentId)).toEqual([
-      "settlement.claimed",
-      "settlement.expired",
-    ]);
+    expect(await factsOf(world.database, pending.body.extra.paymentId)).toEqual(["settlement.expired"]);
     faults.clear();
     await expectAtRest(world);
     expect(await transactionsSent(world.dev)).toBe(before);

@@ -99,7 +99,6 @@ describe("a credited block that leaves the chain before it is final", () => {
       "post fee treasury → fees 50",
     ]);
     expect(await factsOf(world.database, paymentId)).toEqual([
-      "settlement.claimed",
       "settlement.credited",
       "settlement.reversed",
       "settlement.credited",

@@ -91,7 +91,6 @@ describe("a stranger who submits the authorization", () => {
       "single fee unmatched → fees 50",
     ]);
     expect([...(await factsOf(world.database, settled.body.extra.paymentId))].sort()).toEqual([
-      "settlement.claimed",
       "settlement.credited",
       "settlement.final",
     ]);

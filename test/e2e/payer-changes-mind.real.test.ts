@@ -66,7 +66,6 @@ describe("a payer who cancels", () => {
     });
     expect(await ledgerOf(world.database, answer.body.extra.paymentId)).toEqual([]);
     expect(await factsOf(world.database, answer.body.extra.paymentId)).toEqual([
-      "settlement.claimed",
       "settlement.failed",
       "settlement.cancelled",
     ]);

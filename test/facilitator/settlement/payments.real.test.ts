@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { idMaker } from "#kernel/id";
 import { systemClock, systemRandom } from "#kernel/system";
 import { newMerchant, newPayer, post, rowOf, startWorld, until } from "../../support/house.ts";
+import { factsOf } from "../../support/records.ts";
 import { expectAtRest, newPayment } from "../../support/scene.ts";
 import { payableOf } from "../payable/shapes.ts";
 
@@ -40,7 +41,7 @@ describe("payments", () => {
       "SELECT type, payload->>'payableId' AS payable FROM outbox WHERE subject = $1 ORDER BY id",
       [id],
     );
-    const told = ["settlement.claimed", "settlement.credited", "settlement.final"];
+    const told = ["settlement.credited", "settlement.final"];
     expect(facts).toEqual(told.map((type) => ({ type, payable: paid.resource.id })));
   });
 
@@ -57,6 +58,10 @@ describe("payments", () => {
     const { body } = await settle(paid);
     expect(body).toMatchObject({ success: true });
     expect((await settle(other)).body).toMatchObject({ success: false });
+    // and who waits for it is told that somebody pays it
+    const paymentId = body.extra.paymentId;
+    const [first] = await factsOf(world.database, paymentId);
+    expect(first).toBe("settlement.claimed");
     const found = await payments({ payableIds: [id, resource.id] });
     expect(found).toMatchObject([
       { id: body.extra.paymentId, payableId: id, payer: paid.payer.address, transaction: body.transaction },
