@@ -1,18 +1,29 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** A test that starts a part of its own (PostgreSQL, a chain, a compiler, the whole service). */
 const real = "test/**/*.real.test.ts";
 /** A test that takes minutes, or both cores, by design: kills, lying endpoints, seeds, fuzz. `npm run test:long`. */
 const long = "test/**/*.long.test.ts";
 
+/** Begun last, one of these would run on alone for minutes. */
+const longest = /payments\.property|cli\.real|main\.real|kill\.real|claim\.real/;
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLongest = ({ moduleId }: TestSpecification) => Number(longest.test(moduleId));
+    return (await super.sort(files)).sort((a, b) => isLongest(b) - isLongest(a));
+  }
+}
+
 /** `npm test` runs the fast tests and the real ones, `npm run test:long` the long ones, `vitest run --project fast` what
- *  needs no part beside Node. The fast tests go first; real parts wait more than they work, so three files go at once on
+ *  needs no part beside Node. The fast tests go first; real parts wait more than they work, so four files go at once on
  *  two cores, and the files of a worker share what they import. */
 export default defineConfig({
   test: {
     environment: "node",
     restoreMocks: true,
     experimental: { fsModuleCache: true },
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
@@ -36,7 +47,7 @@ export default defineConfig({
           hookTimeout: 240_000,
           // On a busy machine a part may answer too late. What failed first is printed all the same.
           retry: 2,
-          maxWorkers: 3,
+          maxWorkers: 4,
           isolate: false,
           sequence: { groupOrder: 1 },
         },
