@@ -5,16 +5,21 @@ import type { AuthorizationRead, AuthorizationState, Chain } from "../chain/port
 /** Reads one authorization against the chain, together with whoever asks at the same time. */
 export type ReadAuthorization = (
   item: AuthorizationRead & { readonly claimKey: Hash },
-) => Promise<AuthorizationState>;
+) => Promise<PayerState>;
+
+export interface PayerState extends AuthorizationState {
+  /** The payer is a contract, or an account that is delegated to one (EIP-7702). */
+  readonly payerHasCode: boolean;
+}
 
 const GROUP = { maxInFlight: 2, maxItems: 100 };
 const MAX_ROUNDS = 4;
 
-/** A reader for one chain: at most two calls in flight, each for up to 100 authorizations. Duplicates of one
+/** A reader for one chain: at most two groups in flight, two calls each for up to 100 authorizations. Duplicates of one
  *  authorization share one place. Faults: `chain_unavailable`. */
 export function authorizationReader(chain: Chain, from: Address): ReadAuthorization {
   const read = coalesce(GROUP, (items: readonly AuthorizationRead[]) => readGroup(chain, from, items));
-  const open = new Map<string, Promise<AuthorizationState>>();
+  const open = new Map<string, Promise<PayerState>>();
   return (item) => {
     // The call is part of the key: two signatures of one authorization must not answer for each other.
     const key = `${item.claimKey}${item.transfer.data}`;
@@ -27,7 +32,7 @@ export function authorizationReader(chain: Chain, from: Address): ReadAuthorizat
 }
 
 interface Judged {
-  readonly state: AuthorizationState;
+  readonly state: PayerState;
   /** Another item of the same payer stood before it and may have taken the money it failed for. */
   readonly behind: boolean;
 }
@@ -37,7 +42,10 @@ async function readGroup(
   from: Address,
   items: readonly AuthorizationRead[],
 ): Promise<readonly Judged[]> {
-  const states = await chain.readAuthorizations(from, items);
+  const [states, withCode] = await Promise.all([
+    chain.readAuthorizations(from, items),
+    chain.haveCode(items.map(({ payer }) => payer)),
+  ]);
   const seen = new Set<string>();
   return items.map((item, i) => {
     const state = states[i];
@@ -45,7 +53,7 @@ async function readGroup(
     const account = `${item.token}${item.payer}`;
     const behind = seen.has(account);
     seen.add(account);
-    return { state, behind };
+    return { state: { ...state, payerHasCode: withCode[i] ?? false }, behind };
   });
 }
 
@@ -53,7 +61,7 @@ async function readGroup(
 async function judgedAlone(
   read: (item: AuthorizationRead) => Promise<Judged>,
   item: AuthorizationRead,
-): Promise<AuthorizationState> {
+): Promise<PayerState> {
   let judged = await read(item);
   for (let round = 1; round < MAX_ROUNDS && judged.behind && !judged.state.transfer.ok; round += 1) {
     judged = await read(item);

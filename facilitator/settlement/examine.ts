@@ -204,12 +204,22 @@ async function readState(looking: Looking, it: Understood): Promise<Authorizatio
     nonce: authorization.nonce,
     transfer: scheme.call(token, authorization, it.payerHasCode),
   };
-  // A contract wallet could burn the gas of everybody who is read with it.
-  const state = await (it.payerHasCode
-    ? readAlone(open, item)
-    : looking.reader(open.chain.row.chainId)(item));
+  const state = await read(looking, it, item);
   if (state.isDisputed) throw fault("chain_unavailable", { chain: open.chain.row.slug });
   return state;
+}
+
+/** A contract wallet is read alone: it could burn the gas of everybody who is read with it. So is an account that has
+ *  signed with its key and is delegated to code: the token asks that code about the signature, whatever the key says. */
+async function read(
+  looking: Looking,
+  { authorization, open, rail, scheme, payerHasCode }: Understood,
+  item: Parameters<ReadAuthorization>[0],
+): Promise<AuthorizationState> {
+  if (payerHasCode) return readAlone(open, item);
+  const state = await looking.reader(open.chain.row.chainId)(item);
+  if (!state.payerHasCode || state.used || !rail.hasBytesOverload) return state;
+  return readAlone(open, { ...item, transfer: scheme.call(rail.token.contract, authorization, true) });
 }
 
 async function readAlone(

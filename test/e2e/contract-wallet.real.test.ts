@@ -141,6 +141,29 @@ describe("a contract wallet", () => {
   });
 });
 
+describe("an account that is delegated to code, and signs with its key", () => {
+  it("is refused by verify as by settle when its code knows no signatures", async () => {
+    const paid = await newPayment(world, merchant);
+    await becomeContract(paid, `0xef0100${world.dev.usdc.slice(2)}`);
+    const before = await transactionsSent(world.dev);
+    expect(await paid.verify()).toMatchObject({
+      body: { isValid: false, invalidReason: "invalid_exact_evm_signature" },
+    });
+    expect((await paid.settle()).body).toMatchObject({ success: false, transaction: "" });
+    expect(await claimOf(world.database, paid.nonce)).toBeNull();
+    expect(await transactionsSent(world.dev)).toBe(before);
+  });
+
+  it("pays when its code takes the signature of its key", async () => {
+    const paid = await newPayment(world, merchant);
+    await becomeContract(paid, artifacts.wallet1271.deployedBytecode, paid.payer.address);
+    expect(await paid.verify()).toMatchObject({ body: { isValid: true } });
+    expect((await paid.settle()).body).toMatchObject({ success: true });
+    expect(await carriers(paid.nonce)).toMatchObject([{ form: BYTES_FORM, items: 1 }]);
+    await expectAtRest(world);
+  });
+});
+
 describe("an account that gets code after it has signed", () => {
   it("falls out of its batch and is not sent when its code refuses the signature", async () => {
     const bad = await newPayment(world, merchant);
