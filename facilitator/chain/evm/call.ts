@@ -70,9 +70,15 @@ export async function tokenBalance(
     parse: (value) => (value === "0x" ? null : uint(hexData(value))),
   });
   if (balance !== null) return balance;
+  // Now every token that is asked about stands.
+  if (block === "latest") throw noBalance(room);
   const code = await room.rpc.request({ method: "eth_getCode", params: [token, block], parse: hexData });
   if (code === "0x") return 0n;
-  throw room.rpc.unavailable(new MalformedAnswer("no number"));
+  throw noBalance(room);
+}
+
+function noBalance({ rpc }: Room): Error {
+  return rpc.unavailable(new MalformedAnswer("no number"));
 }
 
 /** Calldata of balanceOf(address). */
