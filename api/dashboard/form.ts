@@ -4,7 +4,7 @@ import { ZodError } from "zod";
 import { Fault } from "#kernel/fault";
 import { asPublic, fault } from "../http/faults.ts";
 import { readFields } from "../http/manners.ts";
-import { type FieldError, fieldErrors } from "../http/problem.ts";
+import { type FieldError, fieldErrors, pointed } from "../http/problem.ts";
 import type { Readings } from "./readings.ts";
 
 const LIMIT = 64 * 1_024;
@@ -122,13 +122,9 @@ export interface Refused {
 
 /** What the sender of a form can do something about, apart from what went wrong here. */
 export function errorsOf(seen: Fault): Refused["errors"] {
-  const { context, cause, detail } = asPublic(seen);
+  const { cause } = seen;
   const found: readonly FieldError[] =
-    cause instanceof ZodError
-      ? fieldErrors(cause.issues)
-      : typeof context.pointer === "string"
-        ? [{ pointer: context.pointer, code: seen.code, detail }]
-        : [];
+    cause instanceof ZodError ? fieldErrors(cause.issues) : pointed(asPublic(seen));
   return found.map(({ pointer, detail: text }) => ({
     name: nameOf(pointer),
     detail: text.endsWith(MISSING) ? "This is needed." : text,

@@ -125,7 +125,8 @@ export function openRoom(
           } catch (error) {
             if (!isTheirs(error)) throw error;
             const { title, detail, code } = asPublic(error);
-            const refused = { path: c.req.path, code, title, detail, errors: errorsOf(error), fields };
+            const words = code === "validation_failed" ? notYet : { title, detail };
+            const refused = { path: c.req.path, code, ...words, errors: errorsOf(error), fields };
             return present(c, session, action.again, refused);
           }
         }),
@@ -134,6 +135,8 @@ export function openRoom(
   };
 }
 
+/** What the API says of a wrong shape is said to programs. */
+const notYet = { title: "Not yet", detail: "Nothing was done. Look again at what is marked." };
 const nothingWrong = { code: null, title: "", detail: "", errors: [] } as const;
 const KEY = /^[\x20-\x7e]{1,255}$/;
 

@@ -429,6 +429,11 @@ export const apiFaults = {
 export type ApiFaultCode = keyof typeof apiFaults;
 export const fault = faultsOf(apiFaults);
 
+/** A member that no schema can judge: `why` says what it has to be, as the schemas do. */
+export function invalid(pointer: string, why: string): Fault {
+  return fault("validation_failed", { pointer, why });
+}
+
 const { database_unavailable: _asUnavailable, ledger_conflict: _bug, ...publicKernelFaults } = kernelFaults;
 
 export type PublicFaultCode = ApiFaultCode | keyof typeof publicKernelFaults;

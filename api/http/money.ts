@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { isStablecoin, priceDecimals } from "#kernel/asset";
 import { formatDecimal, type Money as InnerMoney, parseDecimal } from "#kernel/money";
 import { currencies, findCurrency } from "./currency.ts";
-import { fault } from "./faults.ts";
+import { fault, invalid } from "./faults.ts";
 
 const DECIMAL = /^(0|[1-9]\d{0,14})(\.\d{1,18})?$/;
 
@@ -70,7 +70,8 @@ function parse({ amount, asset }: MoneyInput, { decimals, supported, pointer }: 
   const atomic = parseDecimal(amount, decimals);
   if (atomic === "too_many_decimals")
     throw fault("too_many_decimals", { asset, decimals, pointer: `${pointer}/amount` });
-  if (atomic === "not_a_decimal") throw fault("validation_failed", { pointer: `${pointer}/amount` });
+  if (atomic === "not_a_decimal")
+    throw invalid(`${pointer}/amount`, "a decimal string in major units, such as 12.50");
   return { amount: atomic, asset };
 }
 

@@ -134,8 +134,11 @@ function contextMembers(context: FaultContext): Record<string, unknown> {
   );
 }
 
-function pointed({ context, code, detail }: Fault): readonly FieldError[] {
-  return typeof context.pointer === "string" ? [{ pointer: context.pointer, code, detail }] : [];
+/** The place that a fault itself points to, if it does. */
+export function pointed({ context, code, detail }: Fault): readonly FieldError[] {
+  const { pointer, why } = context;
+  if (typeof pointer !== "string") return [];
+  return [{ pointer, code, detail: code === "validation_failed" && typeof why === "string" ? why : detail }];
 }
 
 /** What zod found, as JSON pointers. The name of an unknown key stands in `keys`, not in the path. */

@@ -6,7 +6,7 @@ import { cleanText } from "#kernel/text";
 import { type EntryFilter, merchantBalances, merchantEntries } from "#ledger";
 import { isCheckViolation, outbox, type Tx } from "#store";
 import type { Call, MerchantCtx } from "../http/context.ts";
-import { fault } from "../http/faults.ts";
+import { fault, invalid } from "../http/faults.ts";
 import { parseAmount } from "../http/money.ts";
 import type { Page } from "../http/page.ts";
 import { leavePromises } from "../refund/verbs/promise.ts";
@@ -46,7 +46,8 @@ export async function addAddress(
   ctx.demand("payouts:write");
   const chain = chainNamed(facilitator.rails(), input.chain);
   const address = parseAddress(input.address);
-  if (!address || /^0x0{40}$/.test(address)) throw fault("validation_failed", { pointer: "/address" });
+  if (!address || /^0x0{40}$/.test(address))
+    throw invalid("/address", "0x and 40 hex digits, in mixed case with a right checksum, and not all zero");
   const createdAt = ctx.now();
   return ctx.tx(async (tx) => {
     const [added] = await tx
@@ -128,7 +129,7 @@ export async function createPayout(
   ctx.demand("payouts:write");
   const rail = railFor(facilitator.rails(), input);
   const money = parseAmount(input.amount, "/amount");
-  if (money.amount === 0n) throw fault("validation_failed", { pointer: "/amount/amount" });
+  if (money.amount === 0n) throw invalid("/amount/amount", "more than nothing");
   const destination = await usableAddress(ctx, rail.chain, input.destination);
   const row = {
     merchantId: ctx.merchantId,

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { DiscoverQuery, Facilitator } from "#facilitator";
 import { priceDecimals } from "#kernel/asset";
 import { parseDecimal } from "#kernel/money";
-import { fault } from "../http/faults.ts";
+import { fault, invalid } from "../http/faults.ts";
 import { presentItem } from "./present.ts";
 import type { DiscoveryItem } from "./schema.ts";
 
@@ -113,7 +113,8 @@ export function readFilter(query: DiscoveryQuery): Omit<DiscoverQuery, "kinds" |
 
 function dollars(text: string): bigint {
   const amount = parseDecimal(text, priceDecimals.USD ?? 0);
-  if (typeof amount !== "bigint") throw fault("validation_failed", { pointer: "/query/maxUsdPrice" });
+  if (typeof amount !== "bigint")
+    throw invalid("/query/maxUsdPrice", "a decimal number of dollars, such as 0.05");
   return amount;
 }
 

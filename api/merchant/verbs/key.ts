@@ -2,7 +2,7 @@ import { and, desc, eq, lt } from "drizzle-orm";
 import { isId } from "#kernel/id";
 import type { Executor } from "#store";
 import type { Call, MerchantCtx } from "../../http/context.ts";
-import { fault } from "../../http/faults.ts";
+import { fault, invalid } from "../../http/faults.ts";
 import type { Page } from "../../http/page.ts";
 import { presets } from "../../http/permissions.ts";
 import { type KeyRow, presentKey } from "../present.ts";
@@ -38,7 +38,7 @@ export async function issueKey(maker: KeyMaker, { ctx, input }: Call<ApiKeyInput
   const granted = given ?? (preset ? presets[preset] : []);
   for (const permission of granted) ctx.demand(permission);
   const until = expiresAt === undefined ? undefined : new Date(expiresAt);
-  if (until && until <= ctx.now()) throw fault("validation_failed", { pointer: "/expiresAt" });
+  if (until && until <= ctx.now()) throw invalid("/expiresAt", "in the future");
   return ctx.tx(async (tx) => {
     const { row, plaintext } = await insertKey(tx, maker, actorOf(ctx), {
       merchantId: ctx.merchantId,

@@ -6,7 +6,7 @@ import { keepCart } from "../../cart/verbs.ts";
 import { findProducts } from "../../catalog/verbs/find.ts";
 import { priceLines } from "../../catalog/verbs/price.ts";
 import type { Ctx } from "../../http/context.ts";
-import { fault } from "../../http/faults.ts";
+import { fault, invalid } from "../../http/faults.ts";
 import type { WriteKey } from "../../http/idempotency.ts";
 import { MoneyInput, parseAmount, presentAmount } from "../../http/money.ts";
 import { pointingTo } from "../../http/pointer.ts";
@@ -60,11 +60,11 @@ export async function checkVisit(desk: CheckoutDesk, { ctx, id, input }: Visit):
 function amountFor({ link, total }: Standing, { amount }: LinkCheckoutInput): Money {
   const { currency: asset, minAmount, maxAmount } = link;
   if (link.kind !== "open") {
-    if (amount !== undefined) throw fault("validation_failed", { pointer: "/amount" });
+    if (amount !== undefined) throw invalid("/amount", "none: the link says what it costs. Leave it out");
     return { amount: total ?? 0n, asset };
   }
-  if (amount === undefined) throw fault("validation_failed", { pointer: "/amount" });
-  if (amount.asset !== asset) throw fault("validation_failed", { pointer: "/amount/asset" });
+  if (amount === undefined) throw invalid("/amount", "needed: the payer of an open link says how much");
+  if (amount.asset !== asset) throw invalid("/amount/asset", `${asset}, the currency of the link`);
   const money = parseAmount(amount, "/amount");
   const about = { asset, pointer: "/amount/amount" };
   const text = (bound: bigint) => presentAmount({ amount: bound, asset }).amount;
@@ -163,7 +163,7 @@ async function isOfLink(db: Executor, { merchantId, id }: LinkRow, intentId: str
 function readAmount({ currency }: LinkRow, text: string | undefined): Pick<LinkCheckoutInput, "amount"> {
   if (text === undefined) return {};
   const parsed = MoneyInput.safeParse({ amount: text, asset: currency });
-  if (!parsed.success) throw fault("validation_failed", { pointer: "/query/amount" });
+  if (!parsed.success) throw invalid("/query/amount", "a decimal string in major units, such as 12.50");
   return { amount: parsed.data };
 }
 

@@ -2,7 +2,7 @@ import { outbox, type Tx } from "#store";
 import { findProducts } from "../../catalog/verbs/find.ts";
 import { checkCurrency, priceLines } from "../../catalog/verbs/price.ts";
 import type { Call, MerchantCtx } from "../../http/context.ts";
-import { fault } from "../../http/faults.ts";
+import { fault, invalid } from "../../http/faults.ts";
 import { parseAmount } from "../../http/money.ts";
 import { pointingTo } from "../../http/pointer.ts";
 import { findMerchant, type MerchantRow } from "../../merchant/verbs/merchant.ts";
@@ -50,7 +50,7 @@ function openTerms({ currency = "", minAmount, maxAmount }: PaymentLinkInput) {
   const least = minAmount ? parseAmount(minAmount, "/minAmount").amount : null;
   const most = maxAmount ? parseAmount(maxAmount, "/maxAmount").amount : null;
   if (most !== null && (most === 0n || (least !== null && least > most)))
-    throw fault("validation_failed", { pointer: "/maxAmount" });
+    throw invalid("/maxAmount", "more than nothing, and not less than `minAmount`");
   return { currency, amount: null, minAmount: least, maxAmount: most };
 }
 
@@ -81,7 +81,7 @@ export async function createLink(
 export function endOf(text: string | null | undefined, now: Date): Date | null {
   if (text === undefined || text === null) return null;
   const end = new Date(text);
-  if (end <= now) throw fault("validation_failed", { pointer: "/expiresAt" });
+  if (end <= now) throw invalid("/expiresAt", "in the future");
   return end;
 }
 

@@ -1,7 +1,7 @@
 import type { Facilitator } from "#facilitator";
 import type { Money } from "#kernel/money";
 import type { Database } from "#store";
-import { fault } from "../../http/faults.ts";
+import { invalid } from "../../http/faults.ts";
 import { MoneyInput, parseAmount, presentAmount } from "../../http/money.ts";
 import { ExecutionPath, type Rail } from "../../rate/schema.ts";
 import { convert, listRails, type Rates } from "../../rate/verbs.ts";
@@ -38,7 +38,7 @@ function amountOf({ link, total }: Standing, asked: string | undefined): Money |
   if (link.kind !== "open") return total === null ? null : { amount: total, asset };
   if (asked === undefined) return null;
   const parsed = MoneyInput.safeParse({ amount: asked, asset });
-  if (!parsed.success) throw fault("validation_failed", { pointer: "/query/amount" });
+  if (!parsed.success) throw invalid("/query/amount", "a decimal string in major units, such as 12.50");
   return parseAmount(parsed.data, "/query");
 }
 

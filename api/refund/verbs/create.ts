@@ -3,7 +3,7 @@ import type { Address } from "#kernel/bytes";
 import type { Tx } from "#store";
 import { type ClearingRow, lockPayment } from "../../clearing/verbs/payment.ts";
 import type { Call, MerchantCtx } from "../../http/context.ts";
-import { fault } from "../../http/faults.ts";
+import { fault, invalid } from "../../http/faults.ts";
 import type { WriteKey } from "../../http/idempotency.ts";
 import { findMerchant } from "../../merchant/verbs/merchant.ts";
 import { presentRefund, type RefundRow } from "../present.ts";
@@ -79,7 +79,8 @@ async function insert(tx: Tx, { desk, ctx, input, paid }: Making): Promise<Refun
   const { destination: named, payer } = input;
   const at = { chain: paid.chain, asset: paid.asset, pointer: "/destination" };
   // A provider knows whom it was paid by, and pays nobody else.
-  if (named !== undefined && !isOurs(paid)) throw fault("validation_failed", { pointer: at.pointer });
+  if (named !== undefined && !isOurs(paid))
+    throw invalid(at.pointer, "none: the provider that was paid pays back to its payer. Leave it out");
   const destination = named === undefined ? payer : await checkDestination(desk, tx, named, at);
   const canGo = destination !== null || !isOurs(paid);
   const now = ctx.now();

@@ -2,7 +2,7 @@ import type { Facilitator } from "#facilitator";
 import { type Address, address as addressOf, checksum, parseAddress } from "#kernel/bytes";
 import { fault as kernelFault } from "#kernel/fault";
 import type { Tx } from "#store";
-import { fault } from "../../http/faults.ts";
+import { fault, invalid } from "../../http/faults.ts";
 
 interface At {
   readonly chain: string;
@@ -23,7 +23,7 @@ export async function checkDestination(
   const rail = onChain.find((each) => each.asset === asset);
   if (!rail) throw fault("rail_unsupported", { rail: `${asset}@${chain}` });
   if (!recipient || onChain.some(({ contract }) => addressOf(contract) === recipient))
-    throw fault("validation_failed", { pointer });
+    throw invalid(pointer, "an address, in mixed case with a right checksum, that is no token");
   if (await facilitator.outgoing.isOurs(tx, { chainId: rail.domain.chainId, recipient }))
     throw kernelFault("recipient_is_ours", { recipient: checksum(recipient), pointer });
   return recipient;

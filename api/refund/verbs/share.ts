@@ -4,7 +4,7 @@ import { formatDecimal } from "#kernel/money";
 import type { Executor } from "#store";
 import type { ClearingRow } from "../../clearing/verbs/payment.ts";
 import { findCurrency } from "../../http/currency.ts";
-import { fault } from "../../http/faults.ts";
+import { fault, invalid } from "../../http/faults.ts";
 import { type MoneyInput, parseAmount } from "../../http/money.ts";
 import { atLockedRate, feeOn, type LockedRate, remaining, type Share } from "../amount.ts";
 import { countedStates } from "../state.ts";
@@ -51,7 +51,7 @@ function inPaidAsset(
   if (asked.asset !== asset && asked.asset !== currency)
     throw fault("asset_mismatch", { asset, currency, pointer: "/amount/asset" });
   const { amount } = parseAmount(asked, "/amount");
-  if (amount === 0n) throw fault("validation_failed", { pointer: "/amount/amount" });
+  if (amount === 0n) throw invalid("/amount/amount", "more than nothing");
   if (asked.asset === asset) return amount;
   const worth = atLockedRate(amount, lockedRate(paid), of);
   if (worth > 0n) return worth;

@@ -2,7 +2,7 @@ import { and, desc, eq, gte, lt, sql } from "drizzle-orm";
 import { isId, leastIdOf } from "#kernel/id";
 import { insertMany, type Tx, toArray } from "#store";
 import type { Call, MerchantCtx } from "../../http/context.ts";
-import { fault } from "../../http/faults.ts";
+import { fault, invalid } from "../../http/faults.ts";
 import type { Page } from "../../http/page.ts";
 import { isMeant, typesMeant } from "../pattern.ts";
 import { type EndpointRow, type EventRow, presentDelivery } from "../present.ts";
@@ -84,8 +84,8 @@ export async function replay(
   ctx.demand("webhooks:manage");
   const [from, to] = [new Date(input.from), new Date(input.to)];
   if (ctx.now().getTime() - from.getTime() > LONGEST_MS)
-    throw fault("validation_failed", { pointer: "/from" });
-  if (to <= from) throw fault("validation_failed", { pointer: "/to" });
+    throw invalid("/from", `at most ${LONGEST_MS / DAY_MS} days ago`);
+  if (to <= from) throw invalid("/to", "later than `from`");
   return ctx.tx(async (tx) => {
     const endpoint = await findEndpoint(tx, ctx, input.id);
     mustBeEnabled(endpoint);

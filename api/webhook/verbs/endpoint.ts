@@ -2,7 +2,7 @@ import { and, desc, eq, isNull } from "drizzle-orm";
 import { isId } from "#kernel/id";
 import { type Executor, outbox, type Tx } from "#store";
 import type { Call, MerchantCtx } from "../../http/context.ts";
-import { fault } from "../../http/faults.ts";
+import { fault, invalid } from "../../http/faults.ts";
 import { merchant } from "../../merchant/tables.ts";
 import { PING } from "../events.ts";
 import { typesMeant } from "../pattern.ts";
@@ -89,7 +89,11 @@ async function makeRoom(tx: Tx, { merchantId }: MerchantCtx): Promise<void> {
 
 function knownPatterns({ types }: Post, patterns: readonly string[]): string[] {
   const unknown = patterns.findIndex((pattern) => typesMeant(pattern, types).length === 0);
-  if (unknown >= 0) throw fault("validation_failed", { pointer: `/events/${unknown}` });
+  if (unknown >= 0)
+    throw invalid(
+      `/events/${unknown}`,
+      "a type of event, or a pattern such as payment.*, that some event matches",
+    );
   return [...patterns];
 }
 

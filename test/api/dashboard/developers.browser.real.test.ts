@@ -104,6 +104,7 @@ describe("x402 resources, balances and the ledger", () => {
     await fill("Address", "0x12");
     await press("Add the address");
     await tab.page.getByRole("alert").waitFor();
+    expect(await tab.page.locator("#field-address-error").textContent()).toContain("40 hex digits");
     await looksGood("payout-address-refused");
     await fill("Address", address);
     await fill("Label", hostile);

@@ -180,6 +180,27 @@ describe("POST /v1/payouts", () => {
     expect(await call(stranger, "/v1/payout-addresses")).toMatchObject({ body: [] });
   });
 
+  it.each(["0x12", `0x${"0".repeat(40)}`, "0xE888594dc07Be88299C5D7e1762750fa0E4466fF"])(
+    "400 for %s as an address, and says what one is",
+    async (address) => {
+      const merchant = await newMerchant(world);
+      const answer = await call(merchant, "/v1/payout-addresses", {
+        method: "POST",
+        body: { chain: "local", address },
+      });
+      expect(answer).toMatchObject({
+        status: 400,
+        body: {
+          code: "validation_failed",
+          errors: [
+            { pointer: "/address", detail: expect.stringMatching(/40 hex digits.*checksum.*not all zero/) },
+          ],
+        },
+      });
+      expect((await call(merchant, "/v1/payout-addresses")).body).toEqual([]);
+    },
+  );
+
   it("409 payout_not_cancellable once the treasury has signed", async () => {
     const merchant = await earned();
     const destination = await payee(merchant);
