@@ -1,10 +1,11 @@
 import { sql } from "drizzle-orm";
+import { toArray } from "#store";
 import type { Engine } from "./engine.ts";
 
 const FRESH_MS = 1_000;
 const DARK_SECONDS = 30;
 
-/** Which chains can be settled on. */
+/** Which of this deployment's chains can be settled on; rows of others stay after a chain was taken out. */
 interface Working {
   /** Followed lately, not halted, with a lane that may sign and has gas. */
   readonly working: ReadonlySet<number>;
@@ -34,13 +35,14 @@ export function workingChains(engine: Engine): () => Promise<Working> {
   };
 }
 
-async function readWorking({ db }: Engine): Promise<Working> {
+async function readWorking({ db, chains }: Engine): Promise<Working> {
+  const ours = toArray([...chains.keys()], "bigint");
   const { rows } = await db.pool.execute<{ chain_id: string; halted: boolean; works: boolean }>(sql`
     SELECT chain_id, halted_reason IS NOT NULL AS halted,
       coalesce(followed_at > now() - make_interval(secs => ${DARK_SECONDS}), false)
       AND EXISTS (SELECT 1 FROM signer WHERE signer.chain_id = observer.chain_id AND signer.state = 'active'
         AND signer.low_since IS NULL) AS works
-    FROM observer`);
+    FROM observer WHERE chain_id = ANY(${ours})`);
   const idsOf = (some: typeof rows) => new Set(some.map(({ chain_id }) => Number(chain_id)));
   return {
     working: idsOf(rows.filter(({ halted, works }) => works && !halted)),
