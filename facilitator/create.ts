@@ -2,7 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import { type Address, checksum } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
 import { assert } from "#kernel/fault";
-import { gate } from "#kernel/gate";
+import { type Gate, gate } from "#kernel/gate";
 import { type outbox, type Tx, toBytesArray } from "#store";
 import type { Chain } from "./chain/port.ts";
 import type { Facilitator, Quote, RailFacts, Supported } from "./door.ts";
@@ -57,16 +57,19 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** Puts the centre together from what it needs. */
 /** Enough to fill the groups in which chain and database are asked. */
 const INTAKE_AT_ONCE = 128;
 
+/** Puts the centre together from what it needs. */
 export function createFacilitator(engine: Engine): Running {
   const waiting = waiters(engine.clock);
-  const intake = gate(INTAKE_AT_ONCE);
-  const moneyLoops = [...engine.chains.values()].flatMap((open) =>
-    chainLoops(engine, open, { waiters: waiting, incoming: intake.size }),
-  );
+  // One for each chain: where a chain answers slowly, payments on the others do not wait.
+  const intakes = new Map<string, Gate>();
+  const moneyLoops = [...engine.chains.values()].flatMap((open) => {
+    const intake = gate(INTAKE_AT_ONCE);
+    intakes.set(open.chain.row.network, intake);
+    return chainLoops(engine, open, { waiters: waiting, incoming: intake.size });
+  });
   const { clock, log, meter, settings } = engine;
   const answering = loop({ name: "answer", clock, log, meter, everyMs: settings.pollMs }, () =>
     waiting.poll(engine.db.pool),
@@ -75,7 +78,7 @@ export function createFacilitator(engine: Engine): Running {
   const wake = () => {
     for (const { name, wake } of moneyLoops) if (name.startsWith("send:")) wake();
   };
-  const settling = { ...settlingOf(engine, waiting, chainsNow, wake), intake };
+  const settling: Settling = { ...settlingOf(engine, waiting, chainsNow, wake), intakes };
   const verifying: Verifying = { ...settling, verdicts: verdictCache(clock) };
   const running: Loop[] = [];
   return {
@@ -99,7 +102,7 @@ function settlingOf(
   waiting: Settling["waiters"],
   chainsNow: ReturnType<typeof workingChains>,
   wake: () => void,
-): Omit<Settling, "intake"> {
+): Omit<Settling, "intakes"> {
   const readers = new Map(
     [...engine.chains].map(([chainId, { chain, laneAddresses }]) => [
       chainId,

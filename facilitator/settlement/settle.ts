@@ -51,7 +51,9 @@ async function settleOrThrow(
   request: PaymentRequest,
   caller: Caller,
 ): Promise<SettleAnswer> {
-  const admitted = await settling.intake.enter(() => admit(settling, request));
+  // On a network that is not served nothing is asked of anybody.
+  const intake = settling.intakes.get(request.selection.network);
+  const admitted = await (intake ? intake.enter(() => admit(settling, request)) : admit(settling, request));
   return "claim" in admitted ? waitOnClaim(settling, admitted, caller) : admitted;
 }
 

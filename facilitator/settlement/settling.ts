@@ -12,8 +12,8 @@ import type { Waiters } from "./waiters.ts";
 /** What a settle works with; made once per process. */
 export interface Settling {
   readonly engine: Engine;
-  /** Settles on their way to a claim. */
-  readonly intake: Gate;
+  /** By network: settles on their way to a claim. */
+  readonly intakes: ReadonlyMap<string, Gate>;
   readonly reading: Reading;
   readonly looking: Looking;
   readonly firstSight: FirstSight;

@@ -213,7 +213,7 @@ function sender(
 async function recount(held: HeldLane, seen: Hash | null): Promise<void> {
   if (held.countedAt === seen) return;
   const { chain, signer } = held.lane;
-  held.minedNonce = Math.max(held.minedNonce, await chain.nonce(signer.address, "latest"));
+  held.minedNonce = await chain.nonce(signer.address, "latest");
   held.countedAt = seen;
 }
 
