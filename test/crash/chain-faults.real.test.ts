@@ -135,7 +135,15 @@ describe("endpoints that cannot be read", () => {
   it("a claim made before stays queued, and is sent when they answer again", async () => {
     const paid = await payment();
     const before = await transactionsSent(world.dev);
-    faults.set({ fees: () => down, haveCode: () => down });
+    let asked = 0;
+    faults.set({
+      fees: () => down,
+      // Asked when it is claimed, and again right before it would be signed.
+      haveCode: (real) => async (accounts) => {
+        asked += 1;
+        return asked === 1 ? real.haveCode(accounts) : down();
+      },
+    });
     expect((await paid.settle()).body).toMatchObject({ errorReason: "settlement_pending", transaction: "" });
     expect(await stateOf(world.database, paid.nonce)).toBe("claimed");
     expect(await transactionsSent(world.dev)).toBe(before);
