@@ -68,9 +68,10 @@ const stand = () =>
     `SELECT (SELECT json_agg(t ORDER BY id) FROM resource t) AS resources,
       (SELECT json_agg(t ORDER BY id) FROM payout_address t) AS addresses,
       (SELECT json_agg(json_build_array(id, name, revoked_at, expires_at) ORDER BY id) FROM api_key t) AS keys,
-      (SELECT json_agg(t ORDER BY id) FROM webhook_endpoint t) AS webhooks,
+      (SELECT json_agg(json_build_array(id, url, events, description, enabled, secret, deleted_at) ORDER BY id)
+        FROM webhook_endpoint t) AS webhooks,
       (SELECT count(*) FROM webhook_delivery WHERE type = $1) AS pings`,
-    // Others are written when the registration of a resource is told, some time later.
+    // Of deliveries and endpoints only what forms change: a registration is told to them some time later, and fails.
     [PING],
   );
 
