@@ -1,4 +1,5 @@
 import type { Clock, Random } from "#kernel/clock";
+import { gate } from "#kernel/gate";
 import type { NewId } from "#kernel/id";
 import { errorFields, type Log } from "#kernel/log";
 import { type Database, outageOf } from "#store";
@@ -46,7 +47,7 @@ export function createCourier(needs: CourierNeeds): Courier {
   const serving = new Map<string, Promise<void>>();
   const line: Line = {
     ...needs,
-    inTurn: inTurns(MOST_READS),
+    inTurn: gate(MOST_READS).enter,
     record: recorder(needs),
     stopping: stopping.signal,
     underWay,
@@ -82,23 +83,6 @@ export function createCourier(needs: CourierNeeds): Courier {
       for (const each of underWay) each.abort();
       await idle();
     },
-  };
-}
-
-/** At most `most` at the same time; the others wait in line. */
-function inTurns(most: number) {
-  const waiting: (() => void)[] = [];
-  let free = most;
-  return async <T>(work: () => Promise<T>): Promise<T> => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free += 1;
-    }
   };
 }
 
