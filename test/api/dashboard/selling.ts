@@ -75,3 +75,24 @@ export async function openSession(baseUrl: string, secretKey: string) {
   };
 }
 export type Session = Awaited<ReturnType<typeof openSession>>;
+
+/** Sends a form as anybody might: of another site or session, with a key that may not, for another merchant's thing. Each is
+ *  refused, and nothing is changed. */
+export async function expectRefusals(
+  at: string,
+  fields: Readonly<Record<string, string>>,
+  {
+    mine,
+    reader,
+    stranger,
+  }: { readonly mine: Session; readonly reader: Session; readonly stranger: Session | null },
+  stand: () => Promise<unknown>,
+): Promise<void> {
+  const before = await stand();
+  expect((await mine.post(at, { ...fields, csrf: "x" })).status).toBe(403);
+  expect((await mine.post(at, fields, { "Sec-Fetch-Site": "cross-site" })).status).toBe(403);
+  const denied = await reader.post(at, fields);
+  expect([denied.status, /Permission denied/.test(denied.text)]).toEqual([403, true]);
+  if (stranger) expect((await stranger.post(at, fields)).status).toBe(404);
+  expect(await stand()).toEqual(before);
+}
