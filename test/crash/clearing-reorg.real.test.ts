@@ -27,8 +27,14 @@ async function signedTransfer(to: string, amount: bigint): Promise<Hex> {
   });
 }
 const send = (raw: Hex) => world.dev.anvil.rpc<Hash>("eth_sendRawTransaction", [raw]);
-/** The last block is replaced by an empty one; its transaction is gone from the pool as well. */
-const reorg = () => world.dev.anvil.rpc("anvil_reorg", [1, []]);
+/** The block of a transaction, and those behind it, in which sweeps may be, are replaced by empty ones; without one the last
+ *  block. What was in them is gone from the pool as well. */
+async function reorg(transaction?: Hash): Promise<void> {
+  const { chain, anvil } = world.dev;
+  const receipt = transaction && (await chain.receipt(transaction));
+  const depth = receipt ? (await chain.head()).number - receipt.blockNumber + 1 : 1;
+  await anvil.rpc("anvil_reorg", [depth, []]);
+}
 const balance = async () => {
   const found = await books(world.dev, world.database);
   expect(found).toMatchObject({ balanced: true, treasury: found.chain });
@@ -39,7 +45,7 @@ describe("a settled deposit whose block leaves the chain before it is final", ()
     const asked = await seller.asked();
     const { id } = asked.paymentIntent;
     const raw = await signedTransfer(asked.deposit.address, 10_000_000n);
-    await send(raw);
+    const sent = await send(raw);
     const paid = await seller.reaches(id, "settled");
     const first = [
       "single clearing deposit → clearing 10000000",
@@ -48,7 +54,7 @@ describe("a settled deposit whose block leaves the chain before it is final", ()
     ];
     expect(await ledgerOf(world.database, asked.clearing.id)).toEqual(first);
     await withMiningHeld(world, async () => {
-      await reorg();
+      await reorg(sent);
       const gone = await seller.reaches(id, "reversed");
       expect(gone).toMatchObject({
         paymentIntent: {
@@ -109,10 +115,10 @@ describe("a settled deposit whose block leaves the chain before it is final", ()
     await send(await signedTransfer(asked.deposit.address, 6_000_000n));
     await seller.reaches(id, "funds-detected");
     const raw = await signedTransfer(asked.deposit.address, 4_000_000n);
-    await send(raw);
+    const sent = await send(raw);
     await seller.reaches(id, "settled");
     await withMiningHeld(world, async () => {
-      await reorg();
+      await reorg(sent);
       const gone = await seller.reaches(id, "reversed");
       expect(gone.deposit).toMatchObject({ received: { amount: "6.000000" } });
       await balance();
@@ -128,10 +134,10 @@ describe("a deposit seen and not settled", () => {
   it("whose block leaves the chain leaves the order waiting", async () => {
     const asked = await seller.asked();
     const { id } = asked.paymentIntent;
-    await send(await signedTransfer(asked.deposit.address, 3_000_000n));
+    const sent = await send(await signedTransfer(asked.deposit.address, 3_000_000n));
     await seller.reaches(id, "funds-detected");
     await withMiningHeld(world, async () => {
-      await reorg();
+      await reorg(sent);
       const waiting = await seller.reaches(id, "awaiting-funds");
       expect(statesOf(waiting)).toEqual(["created", "awaiting-funds", "funds-detected", "awaiting-funds"]);
     });
