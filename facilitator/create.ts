@@ -51,6 +51,8 @@ export interface Running {
   hear(tx: Tx, facts: readonly outbox.Fact[]): Promise<void>;
   /** Starts answering waits, and the money loops where `engine` has lanes or may watch. */
   start(options: { readonly moneyLoops: boolean }): void;
+  /** Settles that are on their way to a claim. What can wait gives way to them. */
+  settling(): number;
   /** Waiting settles answer pending, now and from now on; the loops go on. */
   drain(): void;
   /** Loops finish their step, leases are given back. */
@@ -88,6 +90,7 @@ export function createFacilitator(engine: Engine): Running {
       running.push(answering, ...(options.moneyLoops ? moneyLoops : []));
       for (const each of running) each.start();
     },
+    settling: () => [...intakes.values()].reduce((all, intake) => all + intake.size(), 0),
     drain: waiting.close,
     async stop() {
       waiting.close();

@@ -14,6 +14,8 @@ interface Needs {
   readonly databaseUrl: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** Whether somebody is about to pay; nobody where it is left out. */
+  readonly isBusy?: () => boolean;
 }
 
 const CONNECTIONS = 2;
@@ -21,12 +23,18 @@ const CONNECTIONS = 2;
 /** Tells facts and runs jobs. Both work as the owner of the database, who alone may add to the job queue (security.md
  *  §7): the marks of what was told and the jobs that it called for commit together. */
 export async function openBackground(
-  { databaseUrl, clock, log }: Needs,
+  { databaseUrl, clock, log, isBusy = () => false }: Needs,
   { hearers, jobs }: { readonly hearers: readonly Hearer[]; readonly jobs: readonly Job[] },
 ): Promise<Background> {
   const queue = await openJobs({ databaseUrl, jobs, clock, log });
-  const db = openDatabase({ url: databaseUrl, log, name: "facts", maxConnections: CONNECTIONS });
-  const facts = relay({ db, clock, log }, [...hearers, queue.hear]);
+  const db = openDatabase({
+    url: databaseUrl,
+    log,
+    name: "facts",
+    maxConnections: CONNECTIONS,
+    byIndex: true,
+  });
+  const facts = relay({ db, clock, log, isBusy }, [...hearers, queue.hear]);
   return {
     start() {
       facts.start();

@@ -110,6 +110,7 @@ export async function compose(parts: Parts): Promise<House> {
     name: "loops",
     maxConnections: CONNECTIONS.loops,
     role: "farebox_app",
+    byIndex: true,
   });
   const isSandbox = parts.chains.every(({ isLocal }) => isLocal);
   const sandbox = isSandbox && parts.sandbox ? await openSandbox(parts, parts.sandbox, loopDb) : undefined;
@@ -167,7 +168,10 @@ export async function compose(parts: Parts): Promise<House> {
   });
   const isWorking = role !== "web";
   const background = isWorking
-    ? await openBackground(parts, { hearers: [running.hear, ...hearers], jobs })
+    ? await openBackground(
+        { ...parts, isBusy: () => running.settling() > 0 },
+        { hearers: [running.hear, ...hearers], jobs },
+      )
     : noBackground;
   const moneyLoops = isWorking ? loops.map((each) => looped(engine, each)) : [];
   return {

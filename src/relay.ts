@@ -6,22 +6,40 @@ import { type Database, outbox, type Tx } from "#store";
 export type Hearer = (tx: Tx, facts: readonly outbox.Fact[]) => Promise<void>;
 
 const GROUP = 500;
-const PAUSE_MS = 250;
+const PAUSE_MS = 150;
+/** Payments come in waves, each with a block: what is told waits for the calm between them, yet no longer than this. */
+const GIVE_WAY_MS = 500;
+const LOOK_MS = 30;
+const CALM_LOOKS = 3;
+
+interface Needs {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Whether somebody is about to pay. */
+  readonly isBusy: () => boolean;
+}
 
 /** Carries facts from the outbox to the house's hearers, in the order in which they were written, at least once. */
-export function relay(
-  { db, clock, log }: { readonly db: Database; readonly clock: Clock; readonly log: Log },
-  hearers: readonly Hearer[],
-) {
+export function relay({ db, clock, log, isBusy }: Needs, hearers: readonly Hearer[]) {
   const stopping = new AbortController();
   let running = Promise.resolve();
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
+      await giveWay();
       const delivered = await deliver().catch((error) => {
         log.warn(errorFields(error), "facts could not be delivered; the next turn tries again");
         return 0;
       });
       if (delivered < GROUP) await clock.sleep(PAUSE_MS, stopping.signal);
+    }
+  }
+  async function giveWay(): Promise<void> {
+    const until = clock.monotonicMs() + GIVE_WAY_MS;
+    let calm = 0;
+    while (calm < CALM_LOOKS && clock.monotonicMs() < until && !stopping.signal.aborted) {
+      await clock.sleep(LOOK_MS, stopping.signal);
+      calm = isBusy() ? 0 : calm + 1;
     }
   }
   const deliver = () =>

@@ -3,7 +3,7 @@ import type { PaymentView } from "#facilitator";
 import { atParity } from "#kernel/asset";
 import { assert } from "#kernel/fault";
 import type { Money } from "#kernel/money";
-import { insertMany, outbox, type Tx } from "#store";
+import { insertMany, outbox, type Tx, toArray } from "#store";
 import { findCurrency } from "../http/currency.ts";
 import { merchant } from "../merchant/tables.ts";
 import type { MerchantRow } from "../merchant/verbs/merchant.ts";
@@ -15,7 +15,7 @@ import type { ClearingDesk } from "./desk.ts";
 import type { ClearingRow } from "./money.ts";
 import { attemptOf, follow, isCredited } from "./rails/x402.ts";
 import { clearing, timelineEntry } from "./tables.ts";
-import { entriesOf, factOf, type Walk, walkFromStart } from "./timeline.ts";
+import { factOf, type Walk, walkFromStart } from "./timeline.ts";
 
 /** An agent's payment that becomes a merchant's payment as it stands. */
 export interface Recorded {
@@ -94,12 +94,7 @@ async function writePayments(tx: Tx, desk: ClearingDesk, recorded: readonly Reco
       born.map((each) => each.clearing),
     ),
   );
-  await tx.execute(
-    insertMany(
-      timelineEntry,
-      born.flatMap((each) => entriesOf(each.clearing, each.walk, { sequence: 0, occurredAt })),
-    ),
-  );
+  await noteWalks(tx, born, occurredAt);
   await outbox.append(
     tx,
     born.flatMap(({ walk, intent, clearing: row }) => {
@@ -110,6 +105,42 @@ async function writePayments(tx: Tx, desk: ClearingDesk, recorded: readonly Reco
       return [{ ...fact, payload: { ...fact.payload, isAnonymous } }];
     }),
   );
+}
+
+/** Timelines from their beginning. Nearly all of a group went the same way, which is sent to the database once. */
+async function noteWalks(tx: Tx, born: readonly Born[], occurredAt: Date): Promise<void> {
+  const byWay = new Map<string, Born[]>();
+  for (const each of born) {
+    const way = JSON.stringify(each.walk.entries);
+    const same = byWay.get(way) ?? [];
+    same.push(each);
+    byWay.set(way, same);
+  }
+  for (const same of byWay.values()) {
+    const steps = same[0]?.walk.entries ?? [];
+    await tx.execute(sql`
+      INSERT INTO ${timelineEntry} (merchant_id, clearing_id, sequence, state, "from", cause, occurred_at)
+      SELECT of.merchant_id, of.id, step.sequence, step.state, step."from", step.cause, ${occurredAt.toISOString()}::timestamptz
+      FROM unnest(
+        ${toArray(
+          same.map(({ clearing: { merchantId } }) => merchantId),
+          "text",
+        )}, ${toArray(
+          same.map(({ clearing: { id } }) => id),
+          "text",
+        )}) AS of(merchant_id, id)
+      CROSS JOIN unnest(
+        ${toArray(
+          steps.map(({ state }) => state),
+          "text",
+        )}, ${toArray(
+          steps.map(({ from }) => from ?? null),
+          "text",
+        )}, ${toArray(
+          steps.map(({ cause }) => cause),
+          "text",
+        )}) WITH ORDINALITY AS step(state, "from", cause, sequence)`);
+  }
 }
 
 async function merchantsOf(tx: Tx, recorded: readonly Recorded[]): Promise<ReadonlyMap<string, MerchantRow>> {
@@ -133,12 +164,18 @@ function decimalsOf(code: string): number {
   return unit.decimals;
 }
 
+interface Born {
+  readonly intent: IntentRow;
+  readonly clearing: ClearingRow;
+  readonly walk: Walk;
+}
+
 function bornOf(
   { newId, now }: Pick<ClearingDesk, "newId" | "now">,
   { payment, source, currency, metadata, merchantReference }: Recorded,
   seller: MerchantRow,
   walk: Walk,
-): { readonly intent: IntentRow; readonly clearing: ClearingRow; readonly walk: Walk } {
+): Born {
   const at = now();
   const { amount, asset, chain, fee } = payment;
   const price = askedIn(currency, payment);

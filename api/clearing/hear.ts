@@ -12,10 +12,8 @@ const OUTGOING = /^outgoing\.(?:final|expired|cancelled|failed)$/;
 export function clearingHearer(desk: ClearingDesk) {
   return async (tx: Tx, facts: readonly outbox.Fact[]): Promise<void> => {
     const settlements = facts.filter(({ type }) => type.startsWith("settlement."));
-    // Nothing follows from the end of the wait: the money was the merchant's before.
-    const moved = settlements.filter(({ type }) => type !== "settlement.final");
-    const ofIntents = moved.filter((fact) => payableOf(fact).startsWith("pi_"));
-    const others = moved.filter(
+    const ofIntents = settlements.filter((fact) => payableOf(fact).startsWith("pi_"));
+    const others = settlements.filter(
       (fact) => !payableOf(fact).startsWith("pi_") && fact.type !== "settlement.claimed",
     );
     await wake(tx, desk.now(), {

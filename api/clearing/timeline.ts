@@ -229,7 +229,7 @@ async function tellAndNote(
 }
 
 /** The rows of a walk, numbered after those that are there. */
-export function entriesOf(
+function entriesOf(
   { merchantId, id }: Pick<ClearingRow, "merchantId" | "id">,
   { entries }: Walk,
   { sequence, occurredAt }: { readonly sequence: number; readonly occurredAt: Date },

@@ -20,6 +20,7 @@ export const toldColumns = {
   includedTx: claim.includedTx,
   includedAt: claim.includedAt,
   settledBy: claim.settledBy,
+  grantedTo: claim.grantedTo,
   grantedAt: claim.grantedAt,
 };
 export type ToldClaim = Pick<Row, keyof typeof toldColumns>;

@@ -183,7 +183,8 @@ export type SettlementFact =
   | "settlement.review";
 
 /** Tells a fact of claims, with the payables that they pay. Those of our own payments are told as `outgoing.…`, under the
- *  id of what they carry out; a sweep moves our own money between our own addresses and is told to nobody. */
+ *  id of what they carry out; a sweep moves our own money between our own addresses and is told to nobody. Nor is the
+ *  finality of a payment: the money was the merchant's before, and whoever asks is told where it stands. */
 export async function tellFacts<T extends Pick<Claim, "id" | "kind" | "merchantId" | "payableId">>(
   engine: Engine,
   tx: Tx,
@@ -192,8 +193,8 @@ export async function tellFacts<T extends Pick<Claim, "id" | "kind" | "merchantI
   payloadOf: (row: T) => Record<string, unknown> = () => ({}),
 ): Promise<void> {
   const facts = rows.flatMap((row): outbox.Fact[] => {
-    if (row.kind === "sweep") return [];
     const isPayment = row.kind === "x402";
+    if (row.kind === "sweep" || (isPayment && type === "settlement.final")) return [];
     const fact = {
       id: engine.newId("evt"),
       type: isPayment ? type : type.replace("settlement.", "outgoing."),

@@ -1,4 +1,5 @@
 import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
+import type { Hash } from "#kernel/bytes";
 import { assert, unreachable } from "#kernel/fault";
 import { type Entry, post, resolvePending, templates } from "#ledger";
 import { decodeRows, type Tx, toArray, toBytesArray } from "#store";
@@ -15,6 +16,7 @@ import { reservedMoney } from "./outgoing.ts";
 import { type ReservedMoney, sent } from "./reservation.ts";
 import { claimKinds, isOutgoing } from "./state.ts";
 import { attempt, chainTransfer, claim } from "./tables.ts";
+import type { Waiters } from "./waiters.ts";
 
 const CLAIMS_PER_TRANSACTION = 128;
 
@@ -37,20 +39,44 @@ interface Match {
 }
 
 /** Credits what the chain has paid: every claim whose authorization moved its amount to us in a canonical block deep
- *  enough. Tells the claims of each group as soon as it is committed. Nothing else credits (DESIGN 4.3). */
+ *  enough. Hands the claims of each group over as soon as it is committed; whoever waits for one here is granted success in
+ *  the same transaction. Nothing else credits (DESIGN 4.3). */
 export async function creditAll(
   engine: Engine,
   chain: Chain,
   at: ObserverRow,
   isNewBlock: boolean,
-  tell: (credited: readonly ToldClaim[]) => void,
+  waiters: Grantees,
 ): Promise<void> {
   if (!isNewBlock && !(await hasMatch(engine, chain, at))) return;
   for (;;) {
-    const credited = await engine.loopDb.tx((tx) => creditSome(engine, tx, chain, at));
-    if (credited.length > 0) await engine.checkpoint("credited");
-    tell(credited);
+    const credited = await creditGroup(engine, chain, at, waiters);
     if (credited.length < CLAIMS_PER_TRANSACTION) return;
+  }
+}
+
+type Grantees = Pick<Waiters, "promise" | "hand" | "withdraw">;
+/** The request that is granted success with a claim's credit. */
+type Promised = ReadonlyMap<Hash, string>;
+
+async function creditGroup(
+  engine: Engine,
+  chain: Chain,
+  at: ObserverRow,
+  waiters: Grantees,
+): Promise<readonly ToldClaim[]> {
+  let promised: Promised = new Map();
+  const promise = (keys: readonly Hash[]) => {
+    promised = waiters.promise(keys);
+    return promised;
+  };
+  try {
+    const credited = await engine.loopDb.tx((tx) => creditSome(engine, tx, chain, at, promise));
+    if (credited.length > 0) await engine.checkpoint("credited");
+    waiters.hand(credited);
+    return credited;
+  } finally {
+    waiters.withdraw(promised.keys());
   }
 }
 
@@ -59,13 +85,15 @@ async function creditSome(
   tx: Tx,
   chain: Chain,
   at: ObserverRow,
+  promise: (keys: readonly Hash[]) => Promised,
 ): Promise<readonly ToldClaim[]> {
   if (!(await holdView(tx, chain, at))) return [];
   const matches = await findMatches(tx, chain, at);
   if (matches.length === 0) return [];
   await claimLogs(tx, matches);
   await postCredits(tx, chain, matches);
-  const credited = await markIncluded(engine, tx, matches);
+  const promised = promise(matches.map(({ claim: { claimKey } }) => claimKey));
+  const credited = await markIncluded(engine, tx, matches, promised);
   await engine.checkpoint("before-credit");
   return credited;
 }
@@ -194,19 +222,25 @@ async function markIncluded(
   engine: Engine,
   tx: Tx,
   matches: readonly Match[],
+  promised: Promised,
 ): Promise<readonly ToldClaim[]> {
   const credited: ToldClaim[] = [];
   for (const group of [
     matches.filter(({ log }) => !log.bookedFinal),
     matches.filter(({ log }) => log.bookedFinal),
   ]) {
-    if (group.length > 0) credited.push(...(await includeGroup(engine, tx, group)));
+    if (group.length > 0) credited.push(...(await includeGroup(engine, tx, group, promised)));
   }
   return credited;
 }
 
 /** Money that was booked as unmatched for good changes owner for good: its claim is final at once. */
-async function includeGroup(engine: Engine, tx: Tx, group: readonly Match[]): Promise<readonly ToldClaim[]> {
+async function includeGroup(
+  engine: Engine,
+  tx: Tx,
+  group: readonly Match[],
+  promised: Promised,
+): Promise<readonly ToldClaim[]> {
   const isFinal = group[0]?.log.bookedFinal === true;
   const state = isFinal ? ("final" as const) : ("included" as const);
   const keys = toBytesArray(group.map(({ claim: { claimKey } }) => claimKey));
@@ -223,10 +257,13 @@ async function includeGroup(engine: Engine, tx: Tx, group: readonly Match[]): Pr
       includedLog: sql`place.log`,
       includedAt: sql`place.at`,
       settledBy: sql`place.settled_by`,
+      // To one caller ever, also when a block left the chain and came back.
+      grantedTo: sql`CASE WHEN ${claim.grantedAt} IS NULL THEN place.grantee ELSE ${claim.grantedTo} END`,
+      grantedAt: sql`CASE WHEN ${claim.grantedAt} IS NULL AND place.grantee IS NOT NULL THEN now() ELSE ${claim.grantedAt} END`,
       version: sql`${claim.version} + 1`,
       updatedAt: sql`now()`,
     })
-    .from(placesOf(group))
+    .from(placesOf(group, promised))
     // The rows are locked since they were matched. By key twice, and by nothing that seems to leave few of them: the
     // planner then neither scans the table nor compares every claim with every place.
     .where(
@@ -248,8 +285,8 @@ async function includeGroup(engine: Engine, tx: Tx, group: readonly Match[]): Pr
   return decodeRows(toldColumns, rows);
 }
 
-/** Where each claim of a group was paid, and from what it comes there. */
-function placesOf(group: readonly Match[]): SQL {
+/** Where each claim of a group was paid, from what it comes there, and who may be told so. */
+function placesOf(group: readonly Match[], promised: Promised): SQL {
   return sql`unnest(
     ${toBytesArray(group.map(({ claim: { claimKey } }) => claimKey))},
     ${toArray(
@@ -277,8 +314,12 @@ function placesOf(group: readonly Match[]): SQL {
     ${toArray(
       group.map(({ log }) => (log.isOurs ? "farebox" : "third-party")),
       "text",
+    )},
+    ${toArray(
+      group.map(({ claim: { claimKey } }) => promised.get(claimKey) ?? null),
+      "text",
     )}
-  ) AS place(key, version, was, block, block_hash, tx, log, at, settled_by)`;
+  ) AS place(key, version, was, block, block_hash, tx, log, at, settled_by, grantee)`;
 }
 
 /** Money that came to us and that no claim accounts for: booked as unmatched, so that the books equal the chain, until

@@ -195,10 +195,13 @@ async function waitAndAnswer(
   const deadline =
     engine.clock.monotonicMs() + Math.min(it.payable.maxTimeoutSeconds * 1000, engine.settings.maxWaitMs);
   const started = engine.clock.monotonicMs();
+  // An answer that can be asked for again by an id is stored with its grant, which the credit does not do.
+  const grantee =
+    claim.fingerprint === it.fingerprint && answerIds(it).length === 0 ? it.request.requestId : null;
   let decided = !isOpen(claim);
   let row = decided ? await settling.loadClaim(it.claimKey) : null;
   while (!row || (decided && isOpen(row))) {
-    const ended = await waiters.wait(claim, deadline - engine.clock.monotonicMs(), closed);
+    const ended = await waiters.wait(claim, deadline - engine.clock.monotonicMs(), closed, grantee);
     decided = ended !== false;
     row = typeof ended === "object" ? ended : await settling.loadClaim(it.claimKey);
     if (!row) throw new Error("a committed claim cannot be read");
@@ -222,6 +225,7 @@ async function answerFrom(settling: Settling, it: Understood, row: ToldClaim): P
 async function grantOrRefuse(settling: Settling, it: Understood, row: ToldClaim): Promise<SettleAnswer> {
   const { engine } = settling;
   const answer = settledAnswer(engine, row);
+  if (row.grantedTo === it.request.requestId) return answer;
   const started = engine.clock.monotonicMs();
   const won = await settling.grant({
     claimKey: row.claimKey,

@@ -12,8 +12,19 @@ export type Ended = ToldClaim | boolean;
 /** Callers who wait for their claims. All of a process share one query per turn; what this process books itself is
  *  told at once. */
 export interface Waiters {
-  /** Ends when the claim has an outcome, or with nothing after `ms` or when the caller goes away. */
-  wait(of: Pick<Claim, "claimKey" | "chainId">, ms: number, gone: AbortSignal): Promise<Ended>;
+  /** Ends when the claim has an outcome, or with nothing after `ms` or when the caller goes away. A `requestId` stands
+   *  for a caller who may be granted success together with the credit. */
+  wait(
+    of: Pick<Claim, "claimKey" | "chainId">,
+    ms: number,
+    gone: AbortSignal,
+    requestId?: string | null,
+  ): Promise<Ended>;
+  /** The requests that are granted success where these claims are credited now, one for each that has a caller for it.
+   *  Until `hand` or `withdraw` tells how that went those callers stay, whatever happens to them meanwhile. */
+  promise(claimKeys: readonly Hash[]): ReadonlyMap<Hash, string>;
+  /** Nothing, or nothing known, came of these promises. */
+  withdraw(claimKeys: Iterable<Hash>): void;
   /** Claims that have an outcome. */
   tell(claimKeys: readonly Hash[]): void;
   /** Claims as they were committed with their outcome. */
@@ -35,8 +46,16 @@ const ASK_EXPECTED_MS = 400;
 
 interface Waiting {
   readonly chainId: number;
-  readonly callers: Set<(ended: Ended) => void>;
+  readonly callers: Set<WaitingCaller>;
   askAt: number;
+}
+
+interface WaitingCaller {
+  readonly requestId: string | null;
+  readonly done: (ended: Ended) => void;
+  isPromised: boolean;
+  /** How its wait has ended since it was promised something. */
+  ended: Ended | null;
 }
 
 export function waiters(clock: Clock): Waiters {
@@ -44,8 +63,9 @@ export function waiters(clock: Clock): Waiters {
   const expectedUntil = new Map<number, number>();
   const stopping = new AbortController();
 
+  const callersFor = (claimKey: Hash) => [...(waiting.get(claimKey)?.callers ?? [])];
   const end = (claimKey: Hash, ended: Ended) => {
-    for (const done of waiting.get(claimKey)?.callers ?? []) done(ended);
+    for (const caller of callersFor(claimKey)) endFor(caller, ended);
   };
   const tell = (claimKeys: readonly Hash[]) => {
     for (const key of claimKeys) end(key, true);
@@ -68,25 +88,43 @@ export function waiters(clock: Clock): Waiters {
   return {
     tell,
     hand(claims) {
-      for (const row of claims) end(row.claimKey, row);
+      for (const row of claims) for (const { done } of callersFor(row.claimKey)) done(row);
+    },
+    promise(claimKeys) {
+      const promised = new Map<Hash, string>();
+      for (const key of claimKeys) {
+        const caller = callersFor(key).find(({ requestId }) => requestId !== null);
+        if (!caller?.requestId) continue;
+        caller.isPromised = true;
+        promised.set(key, caller.requestId);
+      }
+      return promised;
+    },
+    withdraw(claimKeys) {
+      for (const key of claimKeys)
+        for (const caller of callersFor(key)) {
+          caller.isPromised = false;
+          if (caller.ended !== null) caller.done(caller.ended);
+        }
     },
     expect(chainId) {
       expectedUntil.set(chainId, clock.monotonicMs() + EXPECTED_MS);
     },
-    wait({ claimKey, chainId }, ms, gone) {
+    wait({ claimKey, chainId }, ms, gone, requestId = null) {
       const timer = new AbortController();
       return new Promise<Ended>((resolve) => {
         const done = (ended: Ended) => {
           const others = waiting.get(claimKey)?.callers;
-          others?.delete(done);
+          others?.delete(caller);
           if (others?.size === 0) waiting.delete(claimKey);
           gone.removeEventListener("abort", leave);
           timer.abort(DONE);
           resolve(ended);
         };
-        const leave = () => done(false);
+        const caller: WaitingCaller = { requestId, done, isPromised: false, ended: null };
+        const leave = () => endFor(caller, false);
         if (gone.aborted || stopping.signal.aborted) return resolve(false);
-        callersOf(claimKey, chainId).add(done);
+        callersOf(claimKey, chainId).add(caller);
         gone.addEventListener("abort", leave, { once: true });
         void clock.sleep(ms, timer.signal).then(leave);
       });
@@ -107,4 +145,11 @@ export function waiters(clock: Clock): Waiters {
       for (const key of [...waiting.keys()]) end(key, false);
     },
   };
+}
+
+/** One who was promised success hears of nothing else until it is known whether the promise was kept: an answer that does
+ *  not know of it would leave the grant with a caller who was told otherwise. */
+function endFor(caller: WaitingCaller, ended: Ended): void {
+  if (caller.isPromised) caller.ended = ended || caller.ended || false;
+  else caller.done(ended);
 }

@@ -44,7 +44,7 @@ export function chainLoops(
   );
   const finishing = loop(
     { name: `final:${slug}`, clock, log, meter, everyMs: pace },
-    finisher(engine, open, waiters, shared),
+    finisher(engine, open, waiters, shared, incoming),
   );
   return [watching, sending, tending, finishing];
 }
@@ -60,6 +60,9 @@ const STRANGERS_MS = 250;
  *  claims of other processes wait for the look. */
 const EMPTY_QUEUE_MS = 200;
 const EMPTY_STEP_MS = 50;
+
+/** Nobody waits for a payment to be final as one waits for it to be made. */
+const FINAL_GIVES_WAY_MS = 1_000;
 
 interface Shared {
   /** How far the chain has been followed, by this process or another. */
@@ -115,7 +118,7 @@ function watcher(
     const isNewBlock = bookedAt !== mine.cursorHash;
     waiters.expect(chain.row.chainId);
     if (isNewBlock || engine.clock.monotonicMs() >= strangersAt) {
-      await creditAll(engine, chain, mine, isNewBlock, waiters.hand);
+      await creditAll(engine, chain, mine, isNewBlock, waiters);
       strangersAt = engine.clock.monotonicMs() + STRANGERS_MS;
     }
     if (!isNewBlock) return shared.rhythm.pause(engine.clock.monotonicMs());
@@ -129,13 +132,23 @@ function watcher(
 }
 
 /** One turn: post what is final, end what can never be paid, and now and then compare books and chain. Apart from the
- *  watcher, so that the next block's credits do not wait for it. */
-function finisher(engine: Engine, open: OpenChain, waiters: Waiters, shared: Shared): () => Promise<void> {
+ *  watcher, so that the next block's credits do not wait for it; and payments that come in go first, for a while. */
+function finisher(
+  engine: Engine,
+  open: OpenChain,
+  waiters: Waiters,
+  shared: Shared,
+  incoming: () => number,
+): () => Promise<void> {
   let doneAt: string | null = null;
+  let waitsSince: number | null = null;
   let reconcileAt = 0;
   return async () => {
     const { at } = shared;
     if (!at || at.haltedReason || at.leaseHolder !== engine.holder || at.cursorHash === doneAt) return;
+    waitsSince ??= engine.clock.monotonicMs();
+    if (incoming() > 0 && engine.clock.monotonicMs() < waitsSince + FINAL_GIVES_WAY_MS) return;
+    waitsSince = null;
     waiters.tell(await finalize(engine, open, at));
     doneAt = at.cursorHash;
     if (engine.clock.monotonicMs() < reconcileAt) return;

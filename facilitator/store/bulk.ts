@@ -12,7 +12,7 @@ interface Shape {
 const shapes = new WeakMap<PgTable, Map<string, Shape>>();
 
 /** `INSERT INTO … SELECT … FROM unnest(…)`: one array parameter per column, so that the statement's text and the number
- *  of its parts do not grow with the rows. Every row names the same columns. The text is built once. */
+ *  of its parts do not grow with the rows. Columns that no row fills are left to the table. The text is built once. */
 export function insertMany<T extends PgTable>(table: T, rows: readonly T["$inferInsert"][]): SQL {
   const { columns, texts } = shapeOf(table, rows);
   const chunks: unknown[] = [texts[0]];
@@ -28,8 +28,11 @@ export function insertMany<T extends PgTable>(table: T, rows: readonly T["$infer
 }
 
 function shapeOf<T extends PgTable>(table: T, rows: readonly T["$inferInsert"][]): Shape {
-  const columns = Object.entries(getTableColumns(table)).filter(([key]) =>
-    rows.some((row) => (row as Record<string, unknown>)[key] !== undefined),
+  const columns = Object.entries(getTableColumns(table)).filter(([key, { hasDefault }]) =>
+    rows.some((row) => {
+      const value = (row as Record<string, unknown>)[key];
+      return value !== undefined && (value !== null || hasDefault);
+    }),
   );
   const known = shapes.get(table) ?? new Map<string, Shape>();
   shapes.set(table, known);

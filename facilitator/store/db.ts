@@ -19,6 +19,9 @@ export interface DbOptions {
   readonly name: string;
   /** The role entered by every connection; none for the owner, who migrates. */
   readonly role?: "farebox_app";
+  /** For statements that need few rows of tables which grow: a table is not read from end to end where an index serves.
+   *  Plans are kept, and one that was made while a table was small would go through all of it for long. */
+  readonly byIndex?: boolean;
 }
 
 export interface Database {
@@ -35,7 +38,14 @@ const IDLE_TIMEOUT_MS = 600_000;
 
 /** Opens a pool. Faults of its calls: `database_unavailable` when no connection can be had, `commit_unknown` when a
  *  COMMIT was sent and its answer never came: re-read before anything else. */
-export function openDatabase({ url, log, maxConnections, name, role }: DbOptions): Database {
+export function openDatabase({ url, log, maxConnections, name, role, byIndex }: DbOptions): Database {
+  const settings = {
+    ...(role ? { role } : {}),
+    ...(byIndex ? { enable_seqscan: "off" } : {}),
+    statement_timeout: 5_000,
+    lock_timeout: 2_000,
+    idle_in_transaction_session_timeout: 10_000,
+  };
   const pool = new PatientPool({
     Client: NamingClient,
     connectionString: url,
@@ -45,7 +55,9 @@ export function openDatabase({ url, log, maxConnections, name, role }: DbOptions
     // Longer than any statement may take: a host that vanished without a word must not hold its caller for ever.
     query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
-    options: `${role ? `-c role=${role} ` : ""}-c statement_timeout=5000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=10000`,
+    options: Object.entries(settings)
+      .map(([key, value]) => `-c ${key}=${value}`)
+      .join(" "),
   });
   // An idle connection that dies is replaced by the pool; without a listener it would end the process.
   pool.on("error", (error) => log.warn(errorFields(error), "an idle database connection was lost"));

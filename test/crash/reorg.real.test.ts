@@ -102,7 +102,6 @@ describe("a credited block that leaves the chain before it is final", () => {
       "settlement.credited",
       "settlement.reversed",
       "settlement.credited",
-      "settlement.final",
     ]);
     expect(await paid.settle()).toMatchObject({
       status: 409,

@@ -214,23 +214,40 @@ describe("a database that fails in the middle of a settle", () => {
     "when the %s caller would be granted: pending, never a failure",
     async (which) => {
       const paid = await newPayment(world, merchant);
+      // Who will ask by an id again is granted apart from the credit, together with the answer that is kept.
+      const id = { "Idempotency-Key": `the ${which} caller fails` };
       if (which === "second") {
         failing.set("before-grant", "database_unavailable");
-        expect((await paid.settle()).body).toMatchObject({ errorReason: "settlement_pending" });
+        expect((await paid.settle(id)).body).toMatchObject({ errorReason: "settlement_pending" });
       }
       failing.set("before-grant", "database_unavailable");
-      const pending = await paid.settle();
+      const pending = await paid.settle(id);
       expect(pending).toMatchObject({
         status: 200,
         body: { success: false, errorReason: "settlement_pending", extra: { paymentId: expect.any(String) } },
       });
-      expect((await paid.settle()).body).toMatchObject({
+      expect((await paid.settle(id)).body).toMatchObject({
         success: true,
         extra: { paymentId: pending.body.extra.paymentId },
       });
       expect(await paid.settle()).toMatchObject({ status: 409 });
     },
   );
+
+  it.each<[string, Checkpoint, "database_unavailable" | "commit_unknown"]>([
+    ["before the credit commits", "before-credit", "database_unavailable"],
+    ["while nobody can say whether it did", "credited", "commit_unknown"],
+  ])("%s: the caller who waits is told success all the same, and nobody after it", async (_, step, code) => {
+    const paid = await newPayment(world, merchant);
+    failing.set(step, code);
+    expect((await paid.settle()).body).toMatchObject({ success: true });
+    expect(failing.has(step)).toBe(false);
+    expect(await paid.settle()).toMatchObject({
+      status: 409,
+      body: { errorReason: "duplicate_settlement" },
+    });
+    expect(await claimOf(world.database, paid.nonce)).toMatchObject({ granted: true, credit_epoch: 0 });
+  });
 });
 
 describe("one authorization for two resources", () => {

@@ -16,12 +16,16 @@ export interface FakeNode {
   readonly url: string;
   /** Methods it was asked, in order. */
   readonly asked: string[];
+  /** The `Authorization` of each request that had one. */
+  readonly authorized: string[];
   stop(): Promise<void>;
 }
 
 export async function startFakeNode(script: Script): Promise<FakeNode> {
   const asked: string[] = [];
+  const authorized: string[] = [];
   const server = createServer((request, response) => {
+    if (request.headers.authorization) authorized.push(request.headers.authorization);
     void answer(request, response, asked, script);
   });
   server.listen(0, "127.0.0.1");
@@ -30,6 +34,7 @@ export async function startFakeNode(script: Script): Promise<FakeNode> {
   return {
     url: `http://127.0.0.1:${port}`,
     asked,
+    authorized,
     stop: async () => {
       if (!server.listening) return;
       server.closeAllConnections();

@@ -13,7 +13,6 @@ export async function hearAgents(tx: Tx, desk: InvoiceDesk, facts: readonly outb
     (fact) =>
       fact.type.startsWith("settlement.") &&
       fact.type !== "settlement.claimed" &&
-      fact.type !== "settlement.final" &&
       payableOf(fact).startsWith("inv_"),
   );
   if (ours.length > 0) await recordPayments(tx, desk, ours, describe);

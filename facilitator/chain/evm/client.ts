@@ -1,10 +1,10 @@
-import { http } from "viem";
 import type { Hex } from "#kernel/bytes";
 import type { Clock } from "#kernel/clock";
 import { type Fault, fault } from "#kernel/fault";
 import type { Log } from "#kernel/log";
 import type { ChainRow } from "../registry.ts";
 import { MalformedAnswer, quantity } from "./answer.ts";
+import { type Post, postTo, type RawReply } from "./post.ts";
 
 /** An error that a node gave as its answer. `data` is what a failed execution returned. */
 export interface RpcError {
@@ -43,19 +43,13 @@ export interface RpcClient {
 interface Endpoint {
   /** Host only: a path or a query may carry a key. */
   readonly name: string;
-  readonly send: (request: { method: string; params: readonly unknown[] }) => Promise<RawReply>;
+  readonly send: Post;
   /** Whether it said the right chain id since it last failed. */
   verified: boolean;
   /** Since it last answered. */
   failures: number;
   restsUntilMs: number;
 }
-interface RawReply {
-  readonly result?: unknown;
-  readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly data?: unknown };
-}
-
-const TIMEOUT_MS = 5000;
 /** An endpoint that failed is asked last for this long, and twice as long each time that it fails again: one that is
  *  slow must not slow down every look at the chain. */
 const REST_MS = { first: 5_000, most: 60_000 };
@@ -191,21 +185,7 @@ class WrongChain extends Error {
 }
 
 function endpointOf(url: string): Endpoint {
-  // Raw replies, no retries: failover and the reading of errors are ours.
-  const transport = http(url, { raw: true, retryCount: 0, timeout: TIMEOUT_MS, fetchFn: fetchInTime });
-  const { request } = transport({ retryCount: 0 });
-  return {
-    name: new URL(url).host,
-    send: (question) => (request as (question: unknown) => Promise<RawReply>)(question),
-    verified: false,
-    failures: 0,
-    restsUntilMs: 0,
-  };
-}
-
-/** The library's own time-out ends with the headers: a body that never ends would hold its caller for ever. */
-function fetchInTime(url: string | URL | Request, init: RequestInit = {}): Promise<Response> {
-  return fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  return { name: new URL(url).host, send: postTo(url), verified: false, failures: 0, restsUntilMs: 0 };
 }
 
 function restMs(failures: number): number {
@@ -226,7 +206,7 @@ function dataOf(data: unknown): Hex | null {
   return typeof data === "object" && data !== null && "data" in data ? dataOf(data.data) : null;
 }
 
-/** The library's messages quote URL and body; its short form does not, nor does a status. */
+/** A message may quote what was asked; a name and a status do not. */
 function shortly(error: unknown): string {
   if (!(error instanceof Error)) return "no answer";
   const status = "status" in error && typeof error.status === "number" ? ` ${error.status}` : "";

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { type Hash, hash } from "#kernel/bytes";
 import type { Executor } from "#store";
 import type { ToldClaim } from "../../../facilitator/settlement/claim-parts.ts";
-import { waiters } from "../../../facilitator/settlement/waiters.ts";
-import { manualClock } from "../../support/manual-clock.ts";
+import { type Waiters, waiters } from "../../../facilitator/settlement/waiters.ts";
+import { type ManualClock, manualClock } from "../../support/manual-clock.ts";
 
 const [one, other] = [hash(`0x${"1".repeat(64)}`), hash(`0x${"2".repeat(64)}`)];
 const chainId = 1;
@@ -92,6 +92,54 @@ describe("waiting for a claim", () => {
     expect(await turns(4)).toBe(4);
     waiting.close();
     expect(await mine).toBe(false);
+  });
+
+  describe("by somebody who is promised success with the credit", () => {
+    const row = { claimKey: one, creditState: "credited" } as ToldClaim;
+
+    it("is the first caller who can be granted it; the others are handed the row as well", async () => {
+      const waiting = waiters(manualClock());
+      const anonymous = waiting.wait(of(one), 1_000, forEver());
+      const mine = waiting.wait(of(one), 1_000, forEver(), "req_1");
+      const later = waiting.wait(of(one), 1_000, forEver(), "req_2");
+      expect([...waiting.promise([one, other])]).toEqual([[one, "req_1"]]);
+      waiting.hand([row]);
+      waiting.withdraw([one]);
+      expect(await Promise.all([anonymous, mine, later])).toEqual([row, row, row]);
+    });
+
+    it.each([
+      ["its time is up", async (clock: ManualClock) => clock.advance(1_000)],
+      ["it has gone away", async (_: ManualClock, caller: AbortController) => caller.abort()],
+      ["the service stops", async (_: ManualClock, __: AbortController, all: Waiters) => all.close()],
+      [
+        "another outcome is told",
+        async (_: ManualClock, __: AbortController, all: Waiters) => all.tell([one]),
+      ],
+    ])("lasts until it is known how that went, though %s", async (_, happens) => {
+      const clock = manualClock();
+      const waiting = waiters(clock);
+      const caller = new AbortController();
+      const kept = waiting.wait(of(one), 1_000, caller.signal, "req_1");
+      waiting.promise([one]);
+      await happens(clock, caller, waiting);
+      expect(await Promise.race([kept, "still waiting"])).toBe("still waiting");
+      waiting.hand([row]);
+      expect(await kept).toBe(row);
+    });
+
+    it("ends as it would have when nothing comes of the promise, and goes on where nothing had ended it", async () => {
+      const clock = manualClock();
+      const waiting = waiters(clock);
+      const late = waiting.wait(of(one), 1_000, forEver(), "req_1");
+      const patient = waiting.wait(of(other), 9_000, forEver(), "req_2");
+      waiting.promise([one, other]);
+      await clock.advance(1_000);
+      waiting.withdraw([one, other]);
+      expect(await late).toBe(false);
+      waiting.tell([other]);
+      expect(await patient).toBe(true);
+    });
   });
 
   it("is over at once for those who come while the service stops", async () => {

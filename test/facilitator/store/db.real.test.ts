@@ -53,6 +53,19 @@ const outcome = (work: Promise<unknown>) =>
     (error: unknown) => (error instanceof Fault ? error.code : (outageOf(error)?.code ?? error)),
   );
 
+describe("a pool for statements that need few rows", () => {
+  it("finds them by an index where there is one, however small the table is", async () => {
+    const plan = async (over: Partial<DbOptions>) => {
+      const { rows } = await open(over).pool.execute(sql`EXPLAIN SELECT * FROM note WHERE text = 'one'`);
+      return rows.map((row) => Object.values(row)[0]).join();
+    };
+    await database.query("INSERT INTO note VALUES ('one')");
+    await database.query("VACUUM ANALYZE note");
+    expect(await plan({})).toContain("Seq Scan");
+    expect(await plan({ byIndex: true })).toMatch(/Index (?:Only )?Scan/);
+  });
+});
+
 describe("a process that was busy for longer than a connection may take", () => {
   const beBusy = (ms: number) => {
     const end = performance.now() + ms;

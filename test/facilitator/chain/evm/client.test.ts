@@ -89,6 +89,29 @@ describe("asking", () => {
     expect(first.asked).toEqual(["eth_chainId", "test_ask"]);
   });
 
+  it("takes an error of JSON-RPC for the answer below a status that says less", async () => {
+    const error = { code: 3, message: "execution reverted", data: "0xe450d38c" };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, error });
+    const { url } = await node((method) => (method === "test_ask" ? { http: { status: 400, body } } : null));
+    const rpc = await open([url]);
+    expect(await rpc.ask(question)).toEqual({ ok: false, error });
+  });
+
+  it("goes to the next endpoint after more than it may be sent", async () => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, result: "f".repeat(11_000_000) });
+    const first = await node((method) => (method === "test_ask" ? { http: { status: 200, body } } : null));
+    const second = await node();
+    const rpc = await open([first.url, second.url]);
+    expect(await rpc.request(question)).toBe("said 1");
+  });
+
+  it("shows itself by the user and password of a URL, and keeps them out of its connections", async () => {
+    const { url, authorized } = await node();
+    const rpc = await open([url.replace("http://", "http://us%40r:p%3Ass@")]);
+    await rpc.request(question);
+    expect(new Set(authorized)).toEqual(new Set([`Basic ${btoa("us@r:p:ss")}`]));
+  });
+
   it("goes to the next endpoint after an answer of the wrong shape", async () => {
     const [first, second] = [await node(), await node()];
     const rpc = await open([first.url, second.url]);

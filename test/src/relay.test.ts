@@ -1,0 +1,47 @@
+import { describe, expect, it, vi } from "vitest";
+import type { Database } from "#store";
+import { relay } from "../../src/relay.ts";
+import { silentLog } from "../support/dev-chain.ts";
+import { manualClock } from "../support/manual-clock.ts";
+
+/** A database without facts that counts how often it was asked for some. */
+function withoutFacts() {
+  const asked = vi.fn(async () => []);
+  const db = { pool: { select: () => ({ from: () => ({ where: () => ({ limit: asked }) }) }) } };
+  return { db: db as unknown as Database, asked };
+}
+
+describe("telling facts", () => {
+  async function turnsWithin(ms: number, isBusy: () => boolean): Promise<number> {
+    const clock = manualClock();
+    const { db, asked } = withoutFacts();
+    const facts = relay({ db, clock, log: silentLog, isBusy }, []);
+    facts.start();
+    for (let passed = 0; passed < ms; passed += 10) await clock.advance(10);
+    const times = asked.mock.calls.length;
+    await facts.stop();
+    return times;
+  }
+
+  it("begins soon where nobody is about to pay", async () => {
+    expect(await turnsWithin(100, () => false)).toBe(1);
+  });
+
+  it("gives way to those who pay", async () => {
+    expect(await turnsWithin(450, () => true)).toBe(0);
+  });
+
+  it("waits for a calm, not for a gap in the wave", async () => {
+    let look = 0;
+    expect(
+      await turnsWithin(450, () => {
+        look += 1;
+        return look % 2 === 0;
+      }),
+    ).toBe(0);
+  });
+
+  it("is not kept from it for long", async () => {
+    expect(await turnsWithin(600, () => true)).toBe(1);
+  });
+});
