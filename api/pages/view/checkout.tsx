@@ -68,8 +68,9 @@ export function CheckoutPage(props: CheckoutProps) {
 }
 
 /** What the page shows of a payment; when it differs from what the server tells, the page is stale. */
-export function newsOf({ phase, received, confirmations, address, expiresAt }: CheckoutStatus): string {
-  return [phase, received?.amount, confirmations, address, expiresAt].join(" ");
+export function newsOf(status: CheckoutStatus): string {
+  const { phase, received, confirmations, executionPath, due, address, expiresAt } = status;
+  return [phase, received?.amount, confirmations, executionPath, due?.asset, address, expiresAt].join(" ");
 }
 
 function Stub({ status, payment, rail, speech, brand }: CheckoutProps) {
