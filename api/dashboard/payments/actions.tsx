@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
 import type { Child } from "hono/jsx";
-import type { PaymentPosition } from "../../clearing/schema.ts";
+import type { PaymentPosition, ReviewInput } from "../../clearing/schema.ts";
 import type { Permission } from "../../http/permissions.ts";
 import { RefundReason } from "../../refund/schema.ts";
 import { Choice, Field, Form } from "../view/form.tsx";
@@ -22,7 +22,7 @@ function foldsOf(payment: PaymentPosition): Child[] {
   const at = `/dashboard/payments/${paymentIntent.id}`;
   const isInReview = clearing?.state === "in-review" || deposit?.reviewRequired === true;
   return [
-    isInReview ? <ReviewFold at={at} isOpen={true} /> : null,
+    isInReview ? <ReviewFold at={at} decisions={decisionsOf(payment)} /> : null,
     clearing?.state === "settled" ? <RefundFold at={at} payment={payment} /> : null,
     clearing && ended.includes(clearing.state) ? <RetryFold at={at} /> : null,
     paymentIntent.status === "created" || clearing?.state === "awaiting-funds" ? (
@@ -87,24 +87,33 @@ function RefundFold({ at, payment }: { readonly at: string; readonly payment: Pa
   );
 }
 
-function ReviewFold({ at, isOpen }: { readonly at: string; readonly isOpen: boolean }) {
+const decisions = {
+  accept: "Accept what came as the payment",
+  return: "Return it to the payer",
+  extend: "Give the payer more time",
+} as const satisfies Readonly<Record<ReviewInput["action"], string>>;
+
+/** What came beside a payment that is settled, or over, can only go back. */
+function decisionsOf({ clearing }: PaymentPosition): readonly (readonly [string, string])[] {
+  const all = Object.entries(decisions);
+  return clearing?.state === "in-review" ? all : all.filter(([action]) => action === "return");
+}
+
+interface ReviewProps {
+  readonly at: string;
+  readonly decisions: readonly (readonly [string, string])[];
+}
+
+function ReviewFold({ at, decisions }: ReviewProps) {
   const action = `${at}/review`;
   return (
-    <Fold title="Decide about it" action={action} needs="payments:write" isOpen={isOpen}>
+    <Fold title="Decide about it" action={action} needs="payments:write" isOpen={true}>
       <Form action={action} submit="Decide">
-        <Choice
-          name="action"
-          label="What becomes of the money"
-          options={[
-            ["accept", "Accept what came as the payment"],
-            ["return", "Return it to the payer"],
-            ["extend", "Give the payer more time"],
-          ]}
-        />
+        <Choice name="action" label="What becomes of the money" options={decisions} />
         <Field
           name="destination"
           label="Return to address"
-          hint="Empty: to the payer, where that can be told."
+          hint="Only for a return. Empty: to the payer, where that can be told."
         />
         <Field name="note" label="Note" maxLength={500} />
       </Form>

@@ -19,7 +19,9 @@ interface DetailProps {
 const notices = {
   refunded: "The refund is made. It is on its way as soon as the payment is final.",
   retried: "The payment was taken up again.",
-  reviewed: "Your decision is noted, and the money follows it.",
+  accepted: "What came is the payment. It is settled with that.",
+  returned: "What came is not yours: it goes back.",
+  extended: "The payer has more time, for what is missing.",
   cancelled: "The payment is cancelled. Nobody can pay it any more.",
 };
 
