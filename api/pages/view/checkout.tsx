@@ -76,6 +76,7 @@ export function newsOf(status: CheckoutStatus): string {
 function Stub({ status, payment, rail, speech, brand }: CheckoutProps) {
   const { say } = speech;
   const { merchantReference } = payment.intent;
+  const isPaid = status.phase === "paid";
   return (
     <header class="stub">
       <Seller merchant={status.merchant} brand={brand} />
@@ -88,9 +89,9 @@ function Stub({ status, payment, rail, speech, brand }: CheckoutProps) {
             <dd>{merchantReference}</dd>
           </>
         ) : null}
-        {rail && status.due ? (
+        {rail && status.due && (isPaid || !isOver(status)) ? (
           <>
-            <dt>{say("payWith")}</dt>
+            <dt>{say(isPaid ? "paidWith" : "payWith")}</dt>
             <dd>
               {status.due.display} {say("onChain", { chain: chainName(rail.chain) })}
             </dd>

@@ -238,6 +238,35 @@ describe("what came beside a settled payment", () => {
   });
 });
 
+describe("what was too much", () => {
+  it("is shown, and goes back when the merchant says where to; the payment stays as it was", async () => {
+    const { paymentIntent, clearing, deposit } = await seller.asked();
+    const { id } = paymentIntent;
+    await sendTo(world, deposit.address, 12_000_000n);
+    await seller.reaches(id, "settled");
+    const { text } = await mine.get(pathOf(id));
+    expect(text).toMatch(/Too much<\/dt><dd><span class="money" title="2.000000 USDC"/);
+    expect(decisionsOn(text)).toEqual(["return"]);
+    const { address: destination } = newKey();
+    expect(await decide(id, { action: "return", destination })).toMatchObject(done(id, "returned"));
+    const after = (await mine.get(pathOf(id))).text;
+    expect([after.includes("Too much"), decisionsOn(after)]).toEqual([false, []]);
+    await arrives(destination, 2_000_000n);
+    await expectAtRest(world);
+    expect((await ledgerOf(world.database, clearing.id)).toSorted()).toEqual(
+      [
+        "single clearing deposit → clearing 10000000",
+        "single overpayment deposit → overpayment 2000000",
+        ...credited(9_950_000, 50_000),
+        "single out overpayment → returns-in-transit 2000000",
+        "pending out returns-in-transit → treasury 2000000",
+        "post out returns-in-transit → treasury 2000000",
+      ].toSorted(),
+    );
+    expect((await seller.read(id)).clearing.state).toBe("settled");
+  });
+});
+
 /** The decisions that a page offers. */
 function decisionsOn(text: string): readonly string[] {
   const [, options = ""] = /<select[^>]* name="action"[^>]*>(.*?)<\/select>/s.exec(text) ?? [];
