@@ -19,6 +19,7 @@ export function mountDashboard(app: OpenAPIHono, desk: Desk, house: Omit<Porch, 
     if (c.req.path !== style.path) throw fault("not_found");
     return answerAsset(c, style);
   });
+  app.get("/dashboard/", (c) => c.redirect("/dashboard", 301));
   mountSignIn(app, porch);
   const sections = sectionsOf(desk);
   const places = sections.map(({ place }) => place);

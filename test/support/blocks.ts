@@ -2,6 +2,7 @@
 import { type Hex, hash } from "#kernel/bytes";
 import type { BlockRef } from "../../facilitator/chain/port.ts";
 import type { DevChain } from "./dev-chain.ts";
+import { type Payer, until } from "./house.ts";
 
 /** The block that a transaction was mined in. */
 export async function blockOf({ chain }: DevChain, txHash: Hex): Promise<BlockRef> {
@@ -21,4 +22,17 @@ export async function inOneBlock(
   await anvil.mine();
   await anvil.rpc("evm_setAutomine", [true]);
   return chain.head();
+}
+
+type Waiting = Readonly<Record<string, { readonly from: string; readonly input: string }>>;
+
+/** Resolves when a transaction waits to be mined that this payer sent, or that takes the payer's money by a signature. */
+export async function inTheMempool({ anvil }: DevChain, payer: Payer): Promise<void> {
+  const named = payer.address.slice(2);
+  const isThere = async () => {
+    const { pending } = await anvil.rpc<{ pending: Readonly<Record<string, Waiting>> }>("txpool_content");
+    const all = Object.values(pending).flatMap((each) => Object.values(each));
+    return all.some(({ from, input }) => from.toLowerCase() === payer.address || input.includes(named));
+  };
+  await until(isThere, "the payment waits to be mined");
 }

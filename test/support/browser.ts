@@ -81,10 +81,11 @@ export async function giveWallet(
       chainId = (wanted as { readonly chainId: string }).chainId;
       return null;
     },
-    eth_sendTransaction: ([call]) => {
-      const { from, to, data } = call as { from: string; to: string; data: `0x${string}` };
-      return dev.transact(from, { to, data });
-    },
+    // Answers when it is sent, as wallets do: what must be in a block first, the page waits for.
+    eth_sendTransaction: ([call]) =>
+      dev.anvil.rpc("eth_sendTransaction", [
+        { gas: "0x4c4b40", ...(call as Readonly<Record<string, string>>) },
+      ]),
     personal_sign: ([text]) =>
       privateKeyToAccount(payer.key).signMessage({ message: { raw: text as `0x${string}` } }),
     eth_signTypedData_v4: ([, text]) =>

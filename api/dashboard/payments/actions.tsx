@@ -1,28 +1,39 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
 import type { Child } from "hono/jsx";
-import type { PaymentPosition } from "../../clearing/schema.ts";
+import type { PaymentPosition, ReviewInput } from "../../clearing/schema.ts";
+import type { Money } from "../../http/money.ts";
 import type { Permission } from "../../http/permissions.ts";
 import { RefundReason } from "../../refund/schema.ts";
 import { Choice, Field, Form } from "../view/form.tsx";
 import { Card } from "../view/heading.tsx";
 import { useViewer } from "../view/visit.ts";
 
+interface ActionsProps {
+  readonly payment: PaymentPosition;
+  readonly excess: readonly Money[];
+}
+
+/** The place of what waits for a decision. */
+export const DECIDE = "decide";
+
 /** What can be done about a payment as it stands. */
-export function Actions({ payment }: { readonly payment: PaymentPosition }) {
-  const folds = foldsOf(payment);
+export function Actions({ payment, excess }: ActionsProps) {
+  const folds = foldsOf(payment, excess);
   if (folds.length === 0) return null;
   return <Card title="What you can do">{folds}</Card>;
 }
 
 const ended = ["failed", "expired"];
 
-function foldsOf(payment: PaymentPosition): Child[] {
+function foldsOf(payment: PaymentPosition, excess: readonly Money[]): Child[] {
   const { paymentIntent, clearing, deposit } = payment;
   const at = `/dashboard/payments/${paymentIntent.id}`;
   const isInReview = clearing?.state === "in-review" || deposit?.reviewRequired === true;
   return [
-    isInReview ? <ReviewFold at={at} isOpen={true} /> : null,
+    isInReview || excess.length > 0 ? (
+      <ReviewFold at={at} decisions={decisionsOf(payment)} isOpen={isInReview} />
+    ) : null,
     clearing?.state === "settled" ? <RefundFold at={at} payment={payment} /> : null,
     clearing && ended.includes(clearing.state) ? <RetryFold at={at} /> : null,
     paymentIntent.status === "created" || clearing?.state === "awaiting-funds" ? (
@@ -33,6 +44,7 @@ function foldsOf(payment: PaymentPosition): Child[] {
 
 interface FoldProps {
   readonly title: string;
+  readonly id?: string;
   readonly action: string;
   readonly needs: Permission;
   readonly isOpen?: boolean;
@@ -40,10 +52,14 @@ interface FoldProps {
 }
 
 /** An action behind its name: opened by a click, or because its form came back. A key that may not do it is told so. */
-function Fold({ title, action, needs, isOpen, children }: FoldProps) {
+function Fold({ title, id, action, needs, isOpen, children }: FoldProps) {
   const { may, refused } = useViewer();
   return (
-    <details class="fold" {...(isOpen || refused?.path === action ? { open: true } : {})}>
+    <details
+      class="fold"
+      {...(id ? { id } : {})}
+      {...(isOpen || refused?.path === action ? { open: true } : {})}
+    >
       <summary>{title}</summary>
       {may(needs) ? (
         children
@@ -87,24 +103,34 @@ function RefundFold({ at, payment }: { readonly at: string; readonly payment: Pa
   );
 }
 
-function ReviewFold({ at, isOpen }: { readonly at: string; readonly isOpen: boolean }) {
+const decisions = {
+  accept: "Accept it as the payment",
+  return: "Return it to the payer",
+  extend: "Give the payer more time",
+} as const satisfies Readonly<Record<ReviewInput["action"], string>>;
+
+/** What came beside a payment that is settled, or over, can only go back; so can what was too much. */
+function decisionsOf({ clearing }: PaymentPosition): readonly (readonly [string, string])[] {
+  const all = Object.entries(decisions);
+  return clearing?.state === "in-review" ? all : all.filter(([action]) => action === "return");
+}
+
+interface ReviewProps {
+  readonly at: string;
+  readonly decisions: readonly (readonly [string, string])[];
+  readonly isOpen: boolean;
+}
+
+function ReviewFold({ at, decisions, isOpen }: ReviewProps) {
   const action = `${at}/review`;
   return (
-    <Fold title="Decide about it" action={action} needs="payments:write" isOpen={isOpen}>
+    <Fold title="Decide about it" id={DECIDE} action={action} needs="payments:write" isOpen={isOpen}>
       <Form action={action} submit="Decide">
-        <Choice
-          name="action"
-          label="What becomes of the money"
-          options={[
-            ["accept", "Accept what came as the payment"],
-            ["return", "Return it to the payer"],
-            ["extend", "Give the payer more time"],
-          ]}
-        />
+        <Choice name="action" label="What becomes of the money" options={decisions} />
         <Field
           name="destination"
           label="Return to address"
-          hint="Empty: to the payer, where that can be told."
+          hint="Only for a return. Empty: to the payer, where that can be told."
         />
         <Field name="note" label="Note" maxLength={500} />
       </Form>

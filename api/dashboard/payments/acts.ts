@@ -48,6 +48,12 @@ function wholeUnlessSaid(fields: Fields): Fields {
   return fields.filter(([name]) => name !== "amount.asset");
 }
 
+const decided: Readonly<Record<ReviewInput["action"], string>> = {
+  accept: "accepted",
+  return: "returned",
+  extend: "extended",
+};
+
 function reviewing(room: Room, { clearing }: PaymentsDesk, again: Show): void {
   room.action({
     path: `${PATH}/review`,
@@ -55,7 +61,7 @@ function reviewing(room: Room, { clearing }: PaymentsDesk, again: Show): void {
     beforehand: (ctx, input) => outsideOf(clearing, { ctx, input }),
     async act(ctx, input, outside) {
       await review(clearing, { ctx, input, outside });
-      return backTo(input.id, "reviewed");
+      return backTo(input.id, decided[input.action]);
     },
     again,
   });

@@ -1,30 +1,35 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
 import type { PaymentPosition } from "../../clearing/schema.ts";
+import type { Money } from "../../http/money.ts";
 import type { Refund } from "../../refund/schema.ts";
 import { Card, Heading } from "../view/heading.tsx";
 import { Notice } from "../view/notice.tsx";
 import { Amount, Badge, Code, Facts, Time, Transaction } from "../view/shown.tsx";
 import { Table } from "../view/table.tsx";
-import { Actions } from "./actions.tsx";
+import { Actions, DECIDE } from "./actions.tsx";
 import { PaymentBadge, wayOf } from "./list.tsx";
 import { toneOfRefund, toneOfState } from "./tones.ts";
 
 interface DetailProps {
   readonly payment: PaymentPosition;
   readonly refunds: readonly Refund[];
+  /** What came beyond what was due, and still lies here. */
+  readonly excess: readonly Money[];
   readonly notice: string | undefined;
 }
 
 const notices = {
   refunded: "The refund is made. It is on its way as soon as the payment is final.",
   retried: "The payment was taken up again.",
-  reviewed: "Your decision is noted, and the money follows it.",
+  accepted: "What came is the payment. It is settled with that.",
+  returned: "What came is not yours: it goes back.",
+  extended: "The payer has more time, for what is missing.",
   cancelled: "The payment is cancelled. Nobody can pay it any more.",
 };
 
 /** A payment whole: where it stands, how it came there, what can be done about it. */
-export function PaymentPage({ payment, refunds, notice }: DetailProps) {
+export function PaymentPage({ payment, refunds, excess, notice }: DetailProps) {
   const { paymentIntent, clearing, deposit } = payment;
   const isWaiting = clearing?.state === "in-review" || deposit?.reviewRequired;
   return (
@@ -54,7 +59,9 @@ export function PaymentPage({ payment, refunds, notice }: DetailProps) {
       </Heading>
       <Notice code={notice} words={notices} />
       {isWaiting ? (
-        <p class="warning">Money of this payment waits for your decision, under “Decide about it”.</p>
+        <p class="warning">
+          Money of this payment waits for your decision: <a href={`#${DECIDE}`}>decide about it</a>.
+        </p>
       ) : null}
       <div class="columns">
         <div>
@@ -66,11 +73,11 @@ export function PaymentPage({ payment, refunds, notice }: DetailProps) {
               <Facts of={clearingFacts(clearing, paymentIntent.payment.chain)} />
             </Card>
           ) : null}
-          {deposit ? <DepositCard deposit={deposit} /> : null}
+          {deposit ? <DepositCard deposit={deposit} excess={excess} /> : null}
           {refunds.length > 0 ? <RefundsCard refunds={refunds} /> : null}
         </div>
         <div>
-          <Actions payment={payment} />
+          <Actions payment={payment} excess={excess} />
           <TimelineCard timeline={payment.timeline} />
         </div>
       </div>
@@ -111,13 +118,19 @@ function clearingFacts(clearing: NonNullable<PaymentPosition["clearing"]>, chain
   ] as const;
 }
 
-function DepositCard({ deposit }: { readonly deposit: NonNullable<PaymentPosition["deposit"]> }) {
+interface DepositProps {
+  readonly deposit: NonNullable<PaymentPosition["deposit"]>;
+  readonly excess: readonly Money[];
+}
+
+function DepositCard({ deposit, excess }: DepositProps) {
   return (
     <Card title="Money that came">
       <Facts
         of={[
           ["Address", <Code>{deposit.address}</Code>],
           ["Received", <Amount of={deposit.received} />],
+          ...excess.map((each) => ["Too much", <Amount of={each} />] as const),
         ]}
       />
       {deposit.deposits.length === 0 ? null : (

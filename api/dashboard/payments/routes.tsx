@@ -2,6 +2,7 @@
 /** @jsxImportSource hono/jsx */
 import type { Context } from "hono";
 import { isId } from "#kernel/id";
+import { readExcess } from "../../clearing/verbs/excess.ts";
 import { readProof } from "../../documents/verbs.ts";
 import { readPage, shownPage } from "../../http/page.ts";
 import { PaymentFilter } from "../../payment/schema.ts";
@@ -52,10 +53,11 @@ function paymentOf({ clearing }: PaymentsDesk): Show {
     const input = { id: c.req.param("id") ?? "" };
     const payment = await readPayment(clearing, { ctx, input });
     const refunds = await listRefunds({ ctx, input: { ...input, limit: MOST_REFUNDS, after: null } });
+    const excess = await readExcess({ ctx, input });
     const notice = c.req.query("notice");
     return {
       title: `Payment of ${payment.paymentIntent.amount.display}`,
-      body: <PaymentPage payment={payment} refunds={refunds} notice={notice} />,
+      body: <PaymentPage payment={payment} refunds={refunds} excess={excess} notice={notice} />,
     };
   };
 }

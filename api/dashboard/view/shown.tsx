@@ -46,6 +46,20 @@ export function Code({ children }: { readonly children: string }) {
   return <code class="whole">{children}</code>;
 }
 
+/** A name of several words, which goes on in the next line between them and never within one. */
+export function Words({ of }: { readonly of: string }) {
+  return (
+    <span class="words">
+      {of.split(/(?<=[._])/).map((word) => (
+        <>
+          {word}
+          <wbr />
+        </>
+      ))}
+    </span>
+  );
+}
+
 /** A transaction by its hash, and where it can be looked up. */
 export function Transaction({ hash, chain }: { readonly hash: string; readonly chain: string | null }) {
   const explorer = chain && useViewer().explorerOf(chain);

@@ -7,7 +7,7 @@ import { Lines } from "../view/fields.tsx";
 import { Field, Form } from "../view/form.tsx";
 import { Card, Heading } from "../view/heading.tsx";
 import { Notice } from "../view/notice.tsx";
-import { Badge, Code, Facts, Time, type Tone } from "../view/shown.tsx";
+import { Badge, Code, Facts, Time, type Tone, Words } from "../view/shown.tsx";
 import { type Column, Table } from "../view/table.tsx";
 import { EndpointBadge } from "./list.tsx";
 
@@ -142,11 +142,13 @@ const columns: readonly Column<WebhookDelivery>[] = [
     name: "Event",
     isHead: true,
     show: ({ type, eventId, webhookEndpointId }) => (
-      <a href={`${PATH}/${webhookEndpointId}/deliveries/${eventId}`}>{type}</a>
+      <a href={`${PATH}/${webhookEndpointId}/deliveries/${eventId}`}>
+        <Words of={type} />
+      </a>
     ),
   },
   { name: "State", show: ({ state }) => <DeliveryBadge state={state} /> },
-  { name: "Answer", show: ({ attempts }) => answerOf(attempts.at(-1)) },
+  { name: "Answer", show: ({ attempts }) => <Words of={answerOf(attempts.at(-1))} /> },
   { name: "Queued", isAmount: true, show: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 

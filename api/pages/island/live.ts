@@ -6,6 +6,8 @@ interface Status {
   readonly phase: string;
   readonly received: { readonly amount: string } | null;
   readonly confirmations: number | null;
+  readonly executionPath: string | null;
+  readonly due: { readonly asset: string } | null;
   readonly address: string | null;
   readonly expiresAt: string;
   readonly now: string;
@@ -24,6 +26,9 @@ export function startLive(page: HTMLElement, shown: () => void): void {
   let stream: EventSource | null = null;
   let polling = 0;
   let isBusy = false;
+  let newest: Status | null = null;
+  /** The page did not come when it was asked for, and the stream will not tell the same twice. */
+  let hasMissed = false;
 
   const poll = (everyMs: number) => {
     clearInterval(polling);
@@ -45,17 +50,29 @@ export function startLive(page: HTMLElement, shown: () => void): void {
       stream = null;
       poll(LATE.has(phase) ? LATE_POLL_MS : 0);
     } else if (!stream) listen();
+    else if (stream.readyState === EventSource.OPEN && !hasMissed) poll(0);
+    else if (!polling) poll(POLL_MS);
   };
   const hear = async (status: Status) => {
     setServerTime(status.now);
-    if (isBusy || newsOf(status) === current().dataset.news) return;
+    newest = status;
+    if (isBusy) return;
     isBusy = true;
     try {
-      if (await redraw(base)) shown();
+      await catchUp();
     } finally {
       isBusy = false;
     }
     follow();
+  };
+  /** Until the page is what was told last: more may be told while it is asked for. A page newer than that is good too. */
+  const catchUp = async () => {
+    hasMissed = false;
+    for (let asked: Status | null = null; newest !== asked && isStale(newest); ) {
+      asked = newest;
+      hasMissed = !(await redraw(base).catch(() => false));
+      if (!hasMissed) shown();
+    }
   };
   const ask = async () => {
     const response = await fetch(`${base}/status`, { headers: { Accept: "application/json" } });
@@ -65,6 +82,10 @@ export function startLive(page: HTMLElement, shown: () => void): void {
   follow();
 }
 
+function isStale(newest: Status | null): boolean {
+  return newest !== null && newsOf(newest) !== current().dataset.news;
+}
+
 function current(): HTMLElement {
   const page = document.getElementById("checkout");
   if (!page) throw new Error("the page has lost its middle");
@@ -72,8 +93,9 @@ function current(): HTMLElement {
 }
 
 /** As the server writes it onto the page. */
-function newsOf({ phase, received, confirmations, address, expiresAt }: Status): string {
-  return [phase, received?.amount, confirmations, address, expiresAt].join(" ");
+function newsOf(status: Status): string {
+  const { phase, received, confirmations, executionPath, due, address, expiresAt } = status;
+  return [phase, received?.amount, confirmations, executionPath, due?.asset, address, expiresAt].join(" ");
 }
 
 /** Asks for the page anew and puts it in place, unless a wallet is at work on what did not change. */

@@ -68,13 +68,15 @@ export function CheckoutPage(props: CheckoutProps) {
 }
 
 /** What the page shows of a payment; when it differs from what the server tells, the page is stale. */
-export function newsOf({ phase, received, confirmations, address, expiresAt }: CheckoutStatus): string {
-  return [phase, received?.amount, confirmations, address, expiresAt].join(" ");
+export function newsOf(status: CheckoutStatus): string {
+  const { phase, received, confirmations, executionPath, due, address, expiresAt } = status;
+  return [phase, received?.amount, confirmations, executionPath, due?.asset, address, expiresAt].join(" ");
 }
 
 function Stub({ status, payment, rail, speech, brand }: CheckoutProps) {
   const { say } = speech;
   const { merchantReference } = payment.intent;
+  const isPaid = status.phase === "paid";
   return (
     <header class="stub">
       <Seller merchant={status.merchant} brand={brand} />
@@ -87,9 +89,9 @@ function Stub({ status, payment, rail, speech, brand }: CheckoutProps) {
             <dd>{merchantReference}</dd>
           </>
         ) : null}
-        {rail && status.due ? (
+        {rail && status.due && (isPaid || !isOver(status)) ? (
           <>
-            <dt>{say("payWith")}</dt>
+            <dt>{say(isPaid ? "paidWith" : "payWith")}</dt>
             <dd>
               {status.due.display} {say("onChain", { chain: chainName(rail.chain) })}
             </dd>

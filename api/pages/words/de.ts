@@ -104,6 +104,7 @@ export const de: Words = {
   tryAgain: "Bitte versuchen Sie es gleich noch einmal",
   poweredBy: "Zahlungen mit Farebox",
   payWith: "Zahlen mit",
+  paidWith: "Bezahlt mit",
   open: "Bezahlen",
   yourAmount: "Wie viel möchten Sie zahlen?",
   amountWrong: "Schreiben Sie einen Betrag wie 12.50.",

@@ -99,6 +99,7 @@ export const en = {
   tryAgain: "Please try again in a moment",
   poweredBy: "Payments by Farebox",
   payWith: "Pay with",
+  paidWith: "Paid with",
   open: "Pay",
   yourAmount: "How much do you want to pay?",
   amountWrong: "Write an amount such as 12.50.",

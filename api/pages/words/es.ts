@@ -99,6 +99,7 @@ export const es: Words = {
   tryAgain: "Inténtelo de nuevo en un momento",
   poweredBy: "Pagos con Farebox",
   payWith: "Pagar con",
+  paidWith: "Pagado con",
   open: "Pagar",
   yourAmount: "¿Cuánto quiere pagar?",
   amountWrong: "Escriba un importe como 12.50.",

@@ -103,6 +103,7 @@ export const fr: Words = {
   tryAgain: "Réessayez dans un instant",
   poweredBy: "Paiements par Farebox",
   payWith: "Payer avec",
+  paidWith: "Payé avec",
   open: "Payer",
   yourAmount: "Combien voulez-vous payer ?",
   amountWrong: "Écrivez un montant comme 12.50.",

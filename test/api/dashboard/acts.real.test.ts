@@ -63,30 +63,6 @@ it("a signed proof is a file to keep; of a payment that is not completed there i
   ]);
 });
 
-it("what was underpaid waits for the merchant, who accepts it", async () => {
-  const session = await visit();
-  const asked = await seller.asked({ amount: { amount: "100", asset: "USD" } });
-  const { id } = asked.paymentIntent;
-  await sendTo(world, asked.deposit.address, 99_800_000n);
-  const isConfirmed = async () => (await seller.read(id)).deposit.deposits[0]?.status === "confirmed";
-  await until(isConfirmed, "it is confirmed");
-  clock.forward(32 * MINUTE);
-  await seller.reaches(id, "in-review");
-  expect((await session.get("/dashboard")).text).toContain("One payment waits");
-  expect((await session.get("/dashboard/payments?reviewRequired=true")).text).toContain(id);
-  expect((await session.get(`/dashboard/payments/${id}`)).text).toContain("Accept what came as the payment");
-  expect(await act(session, id, "review", { action: "accept" })).toMatchObject(done(id, "reviewed"));
-  expect((await session.get(`/dashboard/payments/${id}?notice=reviewed`)).text).toContain(
-    "Your decision is noted",
-  );
-  expect((await session.get("/dashboard")).text).not.toContain("One payment waits");
-  expect(await ledgerOf(world.database, asked.clearing.id)).toEqual([
-    "single clearing deposit → clearing 99800000",
-    "pending net clearing → available 99301000",
-    "pending fee clearing → fees 499000",
-  ]);
-});
-
 it("what expired is retried once its money has come", async () => {
   const session = await visit();
   const asked = await seller.asked();

@@ -97,6 +97,11 @@ describe("the dashboard in a browser", () => {
       "post out merchant → treasury 2500000",
     ]);
     await photograph(tab, "dashboard-payment");
+    await tab.page.setViewportSize({ width: 360, height: 740 });
+    // A hash that leads a row has a phone's width to itself.
+    const hash = await tab.page.getByRole("rowheader").locator("code").first().boundingBox();
+    expect(hash?.width).toBeGreaterThan(180);
+    await tab.page.setViewportSize({ width: 1280, height: 800 });
     await expectAccessible(tab);
 
     await tab.page.goto(`${world.baseUrl}/dashboard`);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const open = ["/dashboard/sign-in", "/dashboard/assets/:name"];
+const open = ["/dashboard/", "/dashboard/sign-in", "/dashboard/assets/:name"];
 const walk = (method: string, id = "pi_01K2C0Z0000000000000000000") => {
   const found = routes.filter((route) => route.method === method && !open.includes(route.path));
   expect(found.length).toBeGreaterThan(3);
@@ -38,6 +38,12 @@ describe("without a session", () => {
         expect([path, status, leadsTo]).toEqual([path, 303, "/dashboard/sign-in"]);
       }
     }
+  });
+});
+
+describe("the address with a slash at its end", () => {
+  it("leads to the overview", async () => {
+    expect(await sessionOf(ask, "").get("/dashboard/")).toMatchObject({ status: 301, leadsTo: "/dashboard" });
   });
 });
 

@@ -56,7 +56,8 @@ export async function openSession(baseUrl: string, secretKey: string) {
   const cookie = signedIn.headers.getSetCookie()[0]?.split(";")[0] ?? "";
   const send = async (path: string, init: RequestInit): Promise<Sent> => {
     const headers = { cookie, ...(init.headers as Record<string, string>) };
-    const response = await fetch(`${baseUrl}/dashboard/${path}`, { ...init, headers, redirect: "manual" });
+    const at = path === "" ? `${baseUrl}/dashboard` : `${baseUrl}/dashboard/${path}`;
+    const response = await fetch(at, { ...init, headers, redirect: "manual" });
     return {
       status: response.status,
       location: response.headers.get("location"),

@@ -1,6 +1,7 @@
 /** A person pays at the checkout page: Chromium, a wallet with a key, a real chain. */
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { blockOf, inTheMempool } from "../../support/blocks.ts";
 import {
   expectAccessible,
   giveWallet,
@@ -11,7 +12,7 @@ import {
 } from "../../support/browser.ts";
 import { books, newPayer, startWorld } from "../../support/house.ts";
 import { newSeller, type Seller } from "../../support/payments.ts";
-import { expectAtRest } from "../../support/scene.ts";
+import { expectAtRest, withMiningHeld } from "../../support/scene.ts";
 
 let world: Awaited<ReturnType<typeof startWorld>>;
 let seller: Seller;
@@ -132,6 +133,51 @@ describe("other ways of a wallet", () => {
     await tab.page.getByText("This account has 3.00 USDC, which is less than needed.").waitFor();
     expect(wallet.asked).not.toContain("eth_sendTransaction");
     expect((await seller.read(id)).clearing.state).toBe("awaiting-funds");
+  });
+});
+
+/** The page of a payment that waits for its wallet, and the same page in a second tab. */
+async function twoTabs() {
+  const visit = await visitor();
+  await rail(visit.tab, "USDC on Local chain").click();
+  await heading(visit.tab, "Waiting for your payment").waitFor();
+  const other = await openTab(browser);
+  await other.page.goto(pageOf(visit.id));
+  await heading(other, "Waiting for your payment").waitFor();
+  return { ...visit, other };
+}
+
+describe("two blocks after a wallet has sent it", () => {
+  const ways = [
+    ["by a transfer", "deposit-match", ["Test Wallet", "Send 10.00 USDC"], 1],
+    [
+      "through the contract",
+      "on-chain-contract",
+      ["Pay through the contract instead", "Test Wallet", "Pay 10.00 USDC through the contract"],
+      2,
+    ],
+    ["by a signature", "x402", ["Test Wallet", "Sign and pay, no gas needed"], 1],
+  ] as const;
+
+  it.each(ways)("%s, both tabs say paid, and no third one was mined", async (_, path, presses, sent) => {
+    const { id, tab, other, payer } = await twoTabs();
+    const { dev } = world;
+    await withMiningHeld(world, async () => {
+      for (const name of presses) await rail(tab, name).click();
+      // What goes before the payment itself, an allowance, has blocks of its own.
+      for (let before = 1; before < sent; before++) {
+        await inTheMempool(dev, payer);
+        await dev.anvil.mine();
+      }
+      await inTheMempool(dev, payer);
+      const { number } = await dev.chain.head();
+      await dev.anvil.mine(2);
+      await Promise.all([reads(tab, "Paid"), reads(other, "Paid")]);
+      const { clearing, paymentIntent } = await seller.read(id);
+      const { number: paidIn } = await blockOf(dev, clearing.transactionHash);
+      const { number: newest } = await dev.chain.head();
+      expect([paymentIntent.executionPath, paidIn, newest]).toEqual([path, number + 1, number + 2]);
+    });
   });
 });
 

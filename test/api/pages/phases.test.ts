@@ -113,24 +113,41 @@ describe("presentStatus", () => {
   });
 });
 
+/** Its page, as the server writes it. */
+function pageOf(
+  seen: OpenPayment,
+  { explorer = rail.explorer, status = presentStatus(seen, now) } = {},
+): string {
+  return String(
+    CheckoutPage({
+      ...{ status, payment: seen, rail: { ...rail, explorer }, offers: [], refunds: [] },
+      ...{ isChoosing: false, isTestPayable: false, problem: null, speech: speechOf("en") },
+      assets: { style: "/a.css", script: "/a.js" },
+      brand: { colour: null, logo: null },
+    }),
+  );
+}
+
+describe("the page's stub", () => {
+  it.each([
+    ["awaiting-funds", ["Pay with"]],
+    ["settled", ["Paid with"]],
+    ["expired", []],
+  ] as const)("names the coin of a payment that is %s as %j", (state, named) => {
+    const found = pageOf(payment({ state })).matchAll(/<dt>(Pa[^<]*)<\/dt>/g);
+    expect([...found].map(([, word]) => word)).toEqual(named);
+  });
+});
+
+interface Named {
+  readonly explorer: string | null;
+  readonly transactionHash: string | null;
+}
+
 describe("the page of a payment that was seen", () => {
   const seen = payment({ state: "funds-detected", received: "10.000000", confirmations: 5 });
-  const page = (over: { readonly explorer: string | null; readonly transactionHash: string | null }) =>
-    String(
-      CheckoutPage({
-        status: { ...presentStatus(seen, now), transactionHash: over.transactionHash },
-        payment: seen,
-        rail: { ...rail, explorer: over.explorer },
-        offers: [],
-        refunds: [],
-        isChoosing: false,
-        isTestPayable: false,
-        problem: null,
-        speech: speechOf("en"),
-        assets: { style: "/a.css", script: "/a.js" },
-        brand: { colour: null, logo: null },
-      }),
-    );
+  const page = ({ explorer, transactionHash }: Named) =>
+    pageOf(seen, { explorer, status: { ...presentStatus(seen, now), transactionHash } });
 
   it("says how many confirmations there are, of how many", () => {
     const html = page({ explorer: null, transactionHash: null });

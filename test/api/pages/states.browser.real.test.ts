@@ -1,5 +1,5 @@
 /** What the checkout page shows of payments that go other ways, to whom, and what it refuses to run. */
-import type { Browser } from "playwright-core";
+import type { Browser, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectAccessible, openBrowser, openTab, photograph, type Tab } from "../../support/browser.ts";
 import { startWorld, until } from "../../support/house.ts";
@@ -21,6 +21,32 @@ afterAll(async () => {
 const pageOf = (id: string) => `${world.baseUrl}/checkout/${id}`;
 const reads = ({ page }: Tab, title: string) =>
   page.getByRole("heading", { name: title }).waitFor({ timeout: 15_000 });
+
+const sayWhatIsHeard = `EventSource = class extends EventSource {
+  constructor(url) {
+    super(url);
+    this.addEventListener("state", ({ data }) => console.info("heard " + JSON.parse(data).executionPath));
+  }
+}`;
+
+/** Another visitor of the same page chooses how to pay. */
+async function choose(id: string, executionPath: string): Promise<void> {
+  const body = new URLSearchParams({ chain: "local", asset: "USDC", executionPath });
+  const answer = await fetch(`${pageOf(id)}/confirm`, { method: "POST", redirect: "manual", body });
+  expect([answer.status, answer.headers.get("location")]).toEqual([303, `/checkout/${id}`]);
+}
+
+/** Resolves when the page is asked for: what is answered then comes only when it is let go. */
+function slowLine({ page }: Tab, url: string): Promise<{ letGo(): void }> {
+  return new Promise((asked) => {
+    const answer = async (route: Route) => {
+      const response = await route.fetch();
+      await new Promise<void>((letGo) => asked({ letGo }));
+      await route.fulfill({ response });
+    };
+    void page.route(url, answer, { times: 1 });
+  });
+}
 
 describe("the page of a payment", () => {
   it("underpaid: says what is missing, with a code for that, and then paid", async () => {
@@ -49,6 +75,33 @@ describe("the page of a payment", () => {
     await tab.page.goto(pageOf(paymentIntent.id));
     await sendTo(world, deposit.address, 10_000_000n);
     await reads(tab, "Paid");
+  });
+
+  it("shows the newest, also what it heard while it asked for the page on a slow line", async () => {
+    // A window of the merchant's own stays as it is when the way changes.
+    const { paymentIntent } = await seller.asked({ expiresInSeconds: 3_000 });
+    const tab = await openTab(browser);
+    await tab.page.addInitScript(sayWhatIsHeard);
+    const heard = (path: string) =>
+      tab.page.waitForEvent("console", (message) => message.text() === `heard ${path}`);
+    await tab.page.goto(pageOf(paymentIntent.id));
+    const [line] = await Promise.all([
+      slowLine(tab, pageOf(paymentIntent.id)),
+      choose(paymentIntent.id, "on-chain-contract"),
+    ]);
+    await Promise.all([heard("x402"), choose(paymentIntent.id, "x402")]);
+    line.letGo();
+    await reads(tab, "Pay by signature");
+    expect(tab.faults).toEqual([]);
+  });
+
+  it("asks for the page again where that failed", async () => {
+    const { paymentIntent, deposit } = await seller.asked();
+    const tab = await openTab(browser);
+    await tab.page.goto(pageOf(paymentIntent.id));
+    await tab.page.route(pageOf(paymentIntent.id), (route) => route.abort(), { times: 2 });
+    await sendTo(world, deposit.address, 5_000_000n, { token: world.dev.contracts.assets.EURC });
+    await reads(tab, "Being looked at");
   });
 
   it("in review: money of another coin waits for a decision", async () => {
