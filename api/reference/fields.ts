@@ -77,35 +77,32 @@ function typeInWords(of: Plain, inside: Shape | undefined): string {
 const each = ({ words, ...rest }: Rule): Rule => ({ words: `each ${words}`, ...rest });
 
 function rulesOf(of: Plain): readonly Rule[] {
-  const { pattern, multipleOf, uniqueItems, exclusiveMinimum, exclusiveMaximum } = of;
-  const from = (bound: number | undefined, words: string): Rule[] =>
-    bound === undefined ? [] : [{ words: `${words} ${bound}` }];
+  const { enum: values, example, pattern } = of;
+  // Where all values are told, one of them is no news; what has members shows them.
+  const isTelling = values === undefined && typeof example !== "object";
   return [
     ...range(of.minLength, of.maxLength, "characters"),
-    ...range(of.minimum, of.maximum, ""),
-    ...from(exclusiveMinimum, "more than"),
-    ...from(exclusiveMaximum, "less than"),
-    ...from(multipleOf, "a multiple of"),
+    ...range(of.minimum, of.maximum),
+    ...(of.exclusiveMinimum === undefined ? [] : [{ words: `more than ${of.exclusiveMinimum}` }]),
+    ...(of.exclusiveMaximum === undefined ? [] : [{ words: `less than ${of.exclusiveMaximum}` }]),
+    ...(of.multipleOf === undefined ? [] : [{ words: `a multiple of ${of.multipleOf}` }]),
     ...range(of.minItems, of.maxItems, "items"),
-    ...(uniqueItems ? [{ words: "all different" }] : []),
+    ...(of.uniqueItems ? [{ words: "all different" }] : []),
     ...(pattern === undefined ? [] : [{ words: "matches", code: pattern }]),
     ...(of.default === undefined ? [] : [{ words: "default", code: JSON.stringify(of.default) }]),
-    ...(of.example === undefined || typeof of.example === "object"
-      ? []
-      : [{ words: "such as", code: JSON.stringify(of.example) }]),
+    ...(example === undefined || !isTelling ? [] : [{ words: "such as", code: JSON.stringify(example) }]),
   ];
 }
 
-function range(least: number | undefined, most: number | undefined, unit: string): readonly Rule[] {
-  const words =
-    least === undefined
-      ? `at most ${most}`
-      : most === undefined
-        ? `at least ${least}`
-        : least === most
-          ? `${least}`
-          : `${least} to ${most}`;
-  return least === undefined && most === undefined ? [] : [{ words: `${words} ${unit}`.trim() }];
+function range(least: number | undefined, most: number | undefined, unit = ""): readonly Rule[] {
+  const words = between(least, most);
+  return words === null ? [] : [{ words: `${words} ${unit}`.trim() }];
+}
+
+function between(least: number | undefined, most: number | undefined): string | null {
+  if (least === undefined) return most === undefined ? null : `at most ${most}`;
+  if (most === undefined) return `at least ${least}`;
+  return least === most ? String(least) : `${least} to ${most}`;
 }
 
 function valuesOf({ enum: values = [], const: only }: Plain): readonly string[] {

@@ -4,7 +4,7 @@ import type { Book } from "../book.ts";
 import { addressOf, codesOf, ERRORS } from "../chapters.ts";
 import { type Answer, type Document, follow, type Header, type Media } from "../document.ts";
 import { shapeOf } from "../fields.ts";
-import { Body } from "./fields.tsx";
+import { Body, type Side } from "./fields.tsx";
 import { Words } from "./prose.tsx";
 
 type Answers = Readonly<Record<string, Answer>>;
@@ -47,7 +47,7 @@ function OneAnswer({ document, status, answer }: OneAnswerProps) {
     <details class="answer">
       <summary>{title}</summary>
       {Object.entries(content).map(([type, media]) => (
-        <MediaOf document={document} type={type} media={media} />
+        <MediaOf document={document} type={type} media={media} side="answered" />
       ))}
       <Headers document={document} of={headers} />
     </details>
@@ -58,15 +58,16 @@ interface MediaProps {
   readonly document: Document;
   readonly type: string;
   readonly media: Media;
+  readonly side: Side;
 }
 
-export function MediaOf({ document, type, media: { schema } }: MediaProps) {
+export function MediaOf({ document, type, media: { schema }, side }: MediaProps) {
   return (
     <div class="media">
       <p class="hint">
         <code>{type}</code>
       </p>
-      {schema ? <Body of={shapeOf(document, schema)} /> : null}
+      {schema ? <Body of={shapeOf(document, schema)} side={side} /> : null}
     </div>
   );
 }
@@ -149,7 +150,7 @@ function RefusalShapes({ document, of }: { readonly document: Document; readonly
           <summary>
             Members of <code>{type}</code>
           </summary>
-          {schema ? <Body of={shapeOf(document, schema)} /> : null}
+          {schema ? <Body of={shapeOf(document, schema)} side="answered" /> : null}
         </details>
       ))}
       <Headers document={document} of={headers} />

@@ -93,7 +93,7 @@ function Parameters({ title, of }: { readonly title: string; readonly of: readon
   return (
     <>
       <h3>{title}</h3>
-      <Fields of={of} />
+      <Fields of={of} side="asked" />
     </>
   );
 }
@@ -118,7 +118,7 @@ function RequestBody({
     <>
       <h3>Body {requestBody.required ? <span class="must">required</span> : null}</h3>
       {Object.entries(requestBody.content).map(([type, media]) => (
-        <MediaOf document={document} type={type} media={media} />
+        <MediaOf document={document} type={type} media={media} side="asked" />
       ))}
     </>
   );

@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
+import { STATUS_CODES } from "node:http";
 import type { Book } from "../book.ts";
 import type { Refusal } from "../chapters.ts";
 import { shapeOf } from "../fields.ts";
@@ -24,7 +25,7 @@ export function ErrorsPage({ book }: { readonly book: Book }) {
       {statuses.map((status) => (
         <section>
           <h2>
-            <Status of={String(status)} />
+            <Status of={String(status)} /> {STATUS_CODES[status]}
           </h2>
           <ul class="fields codes">
             {book.refusals
@@ -53,7 +54,7 @@ function ProblemShape({ book: { document, refusals } }: { readonly book: Book })
         <Panel title="A refusal" label="A refusal" text={pretty(refusals[0])} kind="json" />
       </div>
       <div class="terms">
-        <Body of={shapeOf(document, problem)} />
+        <Body of={shapeOf(document, problem)} side="answered" />
       </div>
     </section>
   );

@@ -3,19 +3,28 @@
 import type { Field, Rule, Shape } from "../fields.ts";
 import { Prose } from "./prose.tsx";
 
-export function Fields({ of }: { readonly of: readonly Field[] }) {
+/** Who writes a body must know what it needs; who reads one, what it may lack. */
+export type Side = "asked" | "answered";
+
+interface FieldsProps {
+  readonly of: readonly Field[];
+  readonly side: Side;
+}
+
+export function Fields({ of, side }: FieldsProps) {
   return (
     <ul class="fields">
       {of.map((field) => (
         <li>
           <p class="field">
             <code class="name">{field.name}</code> <span class="type">{field.type}</span>
-            {field.isRequired ? <span class="must">required</span> : null}
+            {side === "asked" && field.isRequired ? <span class="must">required</span> : null}
+            {side === "answered" && !field.isRequired ? <span class="must">not always there</span> : null}
             {field.isDeprecated ? <span class="old">deprecated</span> : null}
           </p>
           <Prose text={field.about} />
           <Limits of={field} />
-          <Inside of={field} />
+          <Inside of={field} side={side} />
         </li>
       ))}
     </ul>
@@ -23,7 +32,7 @@ export function Fields({ of }: { readonly of: readonly Field[] }) {
 }
 
 /** A whole body: what it is, and its members in plain sight. */
-export function Body({ of }: { readonly of: Shape }) {
+export function Body({ of, side }: { readonly of: Shape; readonly side: Side }) {
   return (
     <>
       <p class="field">
@@ -31,9 +40,9 @@ export function Body({ of }: { readonly of: Shape }) {
       </p>
       <Prose text={of.about} />
       <Limits of={of} />
-      {of.fields.length > 0 ? <Fields of={of.fields} /> : null}
-      <Choices of={of.choices} />
-      {of.isClosed ? <p class="hint">Members that are not listed are refused.</p> : null}
+      {of.fields.length > 0 ? <Fields of={of.fields} side={side} /> : null}
+      <Choices of={of.choices} side={side} />
+      {side === "asked" && of.isClosed ? <p class="hint">Members that are not listed are refused.</p> : null}
     </>
   );
 }
@@ -72,20 +81,20 @@ function RuleText({ of: { words, code } }: { readonly of: Rule }) {
 }
 
 /** What a member holds, folded away. */
-function Inside({ of: { name, fields, choices } }: { readonly of: Field }) {
+function Inside({ of: { name, fields, choices }, side }: { readonly of: Field; readonly side: Side }) {
   if (fields.length === 0 && choices.length === 0) return null;
   return (
     <details class="inside">
       <summary>
         Members of <code>{name}</code>
       </summary>
-      {fields.length > 0 ? <Fields of={fields} /> : null}
-      <Choices of={choices} />
+      {fields.length > 0 ? <Fields of={fields} side={side} /> : null}
+      <Choices of={choices} side={side} />
     </details>
   );
 }
 
-function Choices({ of }: { readonly of: readonly Shape[] }) {
+function Choices({ of, side }: { readonly of: readonly Shape[]; readonly side: Side }) {
   return (
     <>
       {of.map((shape, i) => (
@@ -95,8 +104,8 @@ function Choices({ of }: { readonly of: readonly Shape[] }) {
           </summary>
           <Prose text={shape.about} />
           <Limits of={shape} />
-          {shape.fields.length > 0 ? <Fields of={shape.fields} /> : null}
-          <Choices of={shape.choices} />
+          {shape.fields.length > 0 ? <Fields of={shape.fields} side={side} /> : null}
+          <Choices of={shape.choices} side={side} />
         </details>
       ))}
     </>
