@@ -106,7 +106,13 @@ describe("by keyboard", () => {
     await tab.page.keyboard.press("Enter");
     await photograph(tab, "docs-menu");
     await tab.page.setViewportSize(phone);
-    await tab.page.getByRole("navigation", { name: "Menu" }).getByRole("link", { name: "Payouts" }).click();
+    const menu = tab.page.getByRole("navigation", { name: "Menu" });
+    await menu.getByRole("link", { name: "Read a refund" }).click();
+    const heading = await tab.page.getByRole("heading", { name: "Read a refund" }).boundingBox();
+    expect(heading?.y).toBeGreaterThan(0);
+    expect(heading?.y).toBeLessThan(phone.height / 2);
+    expect((await menu.boundingBox())?.y).toBeLessThan(0);
+    await menu.getByRole("link", { name: "Payouts" }).click();
     await tab.page.getByRole("heading", { name: "Payouts", level: 1 }).waitFor();
   });
 });
