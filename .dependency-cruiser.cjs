@@ -24,6 +24,7 @@ const features = [
   "mail",
   "pages",
   "dashboard",
+  "reference",
 ];
 const roles = ["state", "schema", "tables", "present", "verbs", "jobs", "routes"];
 

@@ -14,7 +14,6 @@ import { clearingRoutes } from "./clearing/routes.ts";
 import { customerRoutes } from "./customer/routes.ts";
 import { dashboardJobs } from "./dashboard/jobs.ts";
 import { mountDashboard } from "./dashboard/routes.ts";
-import { mountDocs } from "./docs.ts";
 import { proofKey } from "./documents/proof.ts";
 import { documentRoutes, mountProofKey } from "./documents/routes.ts";
 import { eventFamilies } from "./events.ts";
@@ -64,6 +63,7 @@ import type { Rates } from "./rate/rates.ts";
 import { rateRoutes } from "./rate/routes.ts";
 import { ExecutionPath } from "./rate/schema.ts";
 import type { Pricing } from "./rate/verbs.ts";
+import { mountReference } from "./reference/routes.tsx";
 import { refundHearer, refundLoop } from "./refund/loop.ts";
 import { refundRoutes } from "./refund/routes.ts";
 import { noncesOf } from "./refund/siwe.ts";
@@ -298,8 +298,7 @@ export function createApi({
   describeAgentUrl(app);
   mountProofKey(app, documents);
   describeEvents(app, families);
-  mountDocs(app);
-  addDocument(app, { baseUrl, version });
+  mountReference(app, addDocument(app, { baseUrl, version }));
   const jobs = [
     ...requestJobs({ db, clock: merchantClock }),
     ...dashboardJobs({ db, clock }),

@@ -72,20 +72,24 @@ const headers = {
 const always = ["Request-Id", "Service-Version", "RateLimit-Policy", "RateLimit"] as const;
 const ofLists = ["Next-Cursor", "Link"] as const;
 
-/** `GET /openapi.json`, made from the schemas that validate. */
+/** `GET /openapi.json`, made from the schemas that validate; returns who gives the same text to other rooms. */
 export function addDocument(
   app: OpenAPIHono,
   { baseUrl, version }: { readonly baseUrl: string; readonly version: string },
-): void {
+): () => string {
   registerComponents(app);
   let json: string | undefined;
-  app.get("/openapi.json", (c) => {
+  const read = () => {
     json ??= JSON.stringify(complete(documentOf(app, { baseUrl, version })));
-    return c.body(json, 200, {
+    return json;
+  };
+  app.get("/openapi.json", (c) =>
+    c.body(read(), 200, {
       "Content-Type": "application/json",
       "Cache-Control": "public, max-age=300",
-    });
-  });
+    }),
+  );
+  return read;
 }
 
 function registerComponents({ openAPIRegistry }: OpenAPIHono): void {

@@ -67,7 +67,7 @@ type Plant = readonly [rule: string, file: string, specifier: string];
 const centre = ["kernel", "store", "ledger", "chain", "scheme", "payable", "settlement"];
 const features = (
   "merchant customer rate quote catalog payment-intent clearing payment refund payout cart payment-link invoice " +
-  "subscription resource provider webhook documents mail pages dashboard"
+  "subscription resource provider webhook documents mail pages dashboard reference"
 ).split(" ");
 const roles = ["state", "schema", "tables", "present", "verbs", "jobs", "routes"];
 

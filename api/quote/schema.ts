@@ -5,7 +5,9 @@ import { RateSource } from "../rate/schema.ts";
 const AssetCode = z
   .string()
   .max(64)
-  .regex(/^[^\p{C}\s]+$/u, "an asset code such as USDC or USDC@base");
+  .regex(/^[^\p{C}\s]+$/u, "an asset code such as USDC or USDC@base")
+  // A pattern of JSON Schema has no flags; this one says nearly as much without.
+  .openapi({ pattern: "^\\S+$" });
 
 /** What is asked of `POST /v1/quotes`. Source: interface §4. */
 export const QuoteInput = z

@@ -12,7 +12,11 @@ export const Destination = z
   .string()
   .refine((text) => parseAddress(text) !== null, "an address; a mixed-case one with a right checksum")
   .refine((text) => !ZERO.test(text), "an address that somebody holds")
-  .openapi({ type: "string", pattern: "^0x[0-9a-fA-F]{40}$" });
+  .openapi({
+    type: "string",
+    pattern: "^0x[0-9a-fA-F]{40}$",
+    example: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+  });
 
 export const RefundReason = z.enum([
   "requested-by-customer",

@@ -142,6 +142,14 @@ describe("GET /openapi.json", () => {
     }
   });
 
+  it("has patterns that any reader of JSON Schema can use: none brings the flags of an expression along", () => {
+    const patterns = [...JSON.stringify(document).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
+      ([, text]) => JSON.parse(text ?? ""),
+    );
+    expect(patterns.length).toBeGreaterThan(10);
+    expect(patterns.filter((pattern) => !pattern.startsWith("^") || !pattern.endsWith("$"))).toEqual([]);
+  });
+
   it("names the shared shapes, so that a client has one type for each", () => {
     for (const name of ["Money", "MoneyInput", "Problem", "ApiKey", "Merchant", "Resource"])
       expect(Object.keys(document.components.schemas)).toContain(name);
