@@ -54,6 +54,7 @@ function pastAll({ callers }: Life): number {
 /** All that is under way, first come first served. */
 async function finishCalls(life: Life): Promise<void> {
   const { scheduler } = life.ground;
+  await scheduler.quiet();
   for (;;) {
     const [next] = scheduler.ready();
     if (!next) return life.check();

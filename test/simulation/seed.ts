@@ -112,6 +112,7 @@ async function stir(life: Life): Promise<void> {
       if (acts === warm + 1) for (let i = chance.below(4); i > 0; i -= 1) begin(life);
       await (acts <= warm ? wakeSomebody(life) : act(life));
     }
+    await scheduler.quiet();
     await life.check();
   }
 }

@@ -22,7 +22,7 @@ export async function openShops(server: string, database: string): Promise<void>
   }
 }
 
-/** Truncating takes longer than a seed: it is done once for many. */
+/** Truncating takes a while: it is done once for many seeds. */
 export async function sweepUp(backend: Backend): Promise<void> {
   await backend.look(`TRUNCATE ${TABLES} RESTART IDENTITY CASCADE`);
   await backend.look("DELETE FROM payable WHERE id <> 'template'");
