@@ -11,7 +11,8 @@ const rounds = [
   { ms: 0, blocks: 5 },
   ...Array.from({ length: 10 }, () => ({ ms: 16_000, blocks: 2 })),
 ];
-/** The round in which who was never told asks once more, and the one that begins behind every authorization's time. */
+/** The round before which blocks may leave a last time and who was never told asks once more, and the one that begins
+ *  behind every authorization's time. */
 const [ASKED_AGAIN, PAST] = [2, 3];
 
 /** Blocks come and loops turn until nothing is open. */
@@ -20,8 +21,10 @@ export async function comeToRest(life: Life): Promise<void> {
   await calm(life);
   for (const [i, { ms, blocks }] of rounds.entries()) {
     await finishCalls(life);
-    if (i === ASKED_AGAIN)
+    if (i === ASKED_AGAIN) {
+      life.world.lastReorg();
       for (const payment of life.callers.payments) life.callers.askForMissing(payment, life.processes);
+    }
     if (i === PAST) scheduler.now = Math.max(scheduler.now, pastAll(life));
     scheduler.now += ms;
     for (let n = 0; n < blocks; n += 1) life.world.mine(life.processes);

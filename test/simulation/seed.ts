@@ -104,7 +104,7 @@ async function stir(life: Life): Promise<void> {
   for (let acts = 0, most = warm + 30 + chance.below(30); acts < most; ) {
     const ready = scheduler.ready();
     const [first] = ready;
-    if (first?.within && faults.strikes("kill-in-transaction", 0.03)) await life.kill(first.owner as Process);
+    if (first?.within && faults.strikes("kill-in-transaction", 0.1)) await life.kill(first.owner as Process);
     else if (first && (scheduler.exclusive !== null || chance.chance(0.93)))
       await scheduler.take(chance.of(ready));
     else {
@@ -137,11 +137,11 @@ const acts: readonly (readonly [weight: number, act: (life: Life) => void | Prom
   [14, (life) => begin(life)],
   [10, (life) => withProcess(life, (at) => repeat(life, at))],
   [8, (life) => meddle(life)],
-  [6, ({ world, processes }) => world.reorg(processes)],
+  [8, ({ world, processes }) => world.reorg(processes)],
   [5, (life) => withProcess(life, (at) => life.world.forkView(at))],
-  [4, ({ world }) => world.dropTransaction()],
+  [8, ({ world }) => world.dropTransaction()],
   [3, ({ callers }) => callers.hangUp()],
-  [6, (life) => killSomebody(life)],
+  [12, (life) => killSomebody(life)],
   [5, (life) => stallSomebody(life)],
   [5, (life) => life.startProcess()],
   [2, (life) => jump(life)],

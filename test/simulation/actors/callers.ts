@@ -56,7 +56,7 @@ export class Callers {
         scheduler.note(payment.name, `${asked.requestId} is told ${answer.outcome} ${answer.reason ?? ""}`);
         this.#checks.push(() => checkAnswer(this.#parts.backend, payment, asked, answer));
         if (answer.outcome !== "settled" || answer.replayed || manner === "with-id") return;
-        if (faults.strikes("answer-not-delivered", 6)) this.#release(at, asked, answer.paymentId ?? "");
+        if (faults.strikes("answer-not-delivered", 30)) this.#release(at, asked, answer.paymentId ?? "");
       })
       .catch((error) => this.#failed(`settle ${asked.requestId}`, error));
     return asked;
@@ -110,7 +110,7 @@ export class Callers {
   hangUp(): void {
     const { chance, faults } = this.#parts;
     const waiting = [...this.#waiting];
-    if (waiting.length > 0 && faults.strikes("hang-up", 6)) chance.of(waiting).abort();
+    if (waiting.length > 0 && faults.strikes("hang-up", 9)) chance.of(waiting).abort();
   }
 
   #failed(what: string, error: unknown): void {

@@ -61,17 +61,34 @@ export class World {
   }
 
   reorg(processes: readonly Process[]): void {
-    const { tree, faults, chance, scheduler } = this.#parts;
+    const { faults } = this.#parts;
     if (!faults.strikes("reorg", 6) || processes.some(({ view }) => view.side)) return;
+    this.#fork(() => faults.strikes("reorg-that-loses", 9));
+  }
+
+  /** The last fault of all, in a world that has come to rest: by then most has been credited that can be taken back. */
+  lastReorg(): void {
+    const { faults, chance } = this.#parts;
+    if (!chance.chance(0.3)) return;
+    faults.count("reorg");
+    this.#fork(() => {
+      const isLost = chance.chance(0.3);
+      if (isLost) faults.count("reorg-that-loses");
+      return isLost;
+    });
+  }
+
+  #fork(isLost: () => boolean): void {
+    const { tree, chance, scheduler } = this.#parts;
     const depth = 1 + chance.below(FINAL_AFTER - 1);
     if (pathBack(tree.tip, depth).length < depth) return;
-    tree.fork(depth, this.#time, chance, () => faults.strikes("reorg-that-loses", 5));
+    tree.fork(depth, this.#time, chance, isLost);
     scheduler.note("chain", `another branch wins, ${depth} blocks leave; now at ${tree.tip.ref.number}`);
   }
 
   dropTransaction(): void {
     const { tree, faults, chance, scheduler } = this.#parts;
-    if (tree.waiting.length === 0 || !faults.strikes("mempool-drop", 4)) return;
+    if (tree.waiting.length === 0 || !faults.strikes("mempool-drop", 9)) return;
     const gone = chance.of(tree.waiting);
     tree.waiting = tree.waiting.filter((each) => each !== gone);
     scheduler.note("chain", `drops ${gone.hash.slice(0, 8)}`);
