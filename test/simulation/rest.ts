@@ -1,5 +1,6 @@
 /** The end of a seed: nothing goes wrong any more, blocks come, and everything that was begun must end. */
 import { Violation } from "./oracles/violation.ts";
+import { FINAL_AFTER } from "./parts/node.ts";
 import type { Life } from "./seed.ts";
 
 /** Rounds in turn: leases lapse, what waits is sent and mined, credits come; then all windows are over; then what a loop
@@ -11,8 +12,8 @@ const rounds = [
   { ms: 0, blocks: 5 },
   ...Array.from({ length: 10 }, () => ({ ms: 16_000, blocks: 2 })),
 ];
-/** The round before which blocks may leave a last time and who was never told asks once more, and the one that begins
- *  behind every authorization's time. */
+/** The round before which a view may lag and blocks may leave a last time and who was never told asks once more, and
+ *  the one that begins behind every authorization's time. */
 const [ASKED_AGAIN, PAST] = [2, 3];
 
 /** Blocks come and loops turn until nothing is open. */
@@ -22,6 +23,7 @@ export async function comeToRest(life: Life): Promise<void> {
   for (const [i, { ms, blocks }] of rounds.entries()) {
     await finishCalls(life);
     if (i === ASKED_AGAIN) {
+      await lastLag(life);
       life.world.lastReorg();
       for (const payment of life.callers.payments) life.callers.askForMissing(payment, life.processes);
     }
@@ -47,6 +49,19 @@ async function calm(life: Life): Promise<void> {
   if (chance.chance(0.5)) await finishCalls(life);
   for (const process of life.processes.slice(1)) await life.kill(process);
   if (life.processes.length === 0) life.startProcess();
+}
+
+/** By now most has been credited that a view which lags must not take back. */
+async function lastLag(life: Life): Promise<void> {
+  const { chance, faults, scheduler } = life.ground;
+  const [only] = life.processes;
+  if (!only || !chance.chance(0.3)) return;
+  faults.count("lagging-view");
+  only.view.behind = 1 + chance.below(FINAL_AFTER - 1);
+  scheduler.note("chain", `${only.name} lags ${only.view.behind} blocks behind`);
+  scheduler.now += 2_000;
+  await turnAll(life);
+  only.view.behind = 0;
 }
 
 /** Milliseconds beyond every authorization's time. */

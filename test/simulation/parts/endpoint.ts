@@ -39,6 +39,8 @@ export interface Surroundings {
 export interface View {
   /** A branch that will lose, while the endpoint follows it. */
   side: Block | null;
+  /** Blocks that it does not know of yet. */
+  behind: number;
   /** Its head when the process last looked at authorizations. */
   lastRead: Block | null;
 }
@@ -51,8 +53,8 @@ export function endpointOf(around: Surroundings, owner: Owner, view: View): Chai
   /** What this call is answered from: any node behind the endpoint. */
   function seen(): Block {
     const head = view.side ?? tree.tip;
-    if (!faults.strikes("lagging-view")) return head;
-    return pathBack(head, 1 + chance.below(FINAL_AFTER - 1)).at(-1)?.parent ?? head;
+    const behind = faults.strikes("lagging-view") ? 1 + chance.below(FINAL_AFTER - 1) : view.behind;
+    return pathBack(head, behind).at(-1)?.parent ?? head;
   }
 
   function ask<T>(label: string, answer: (at: Block) => T): Promise<T> {
