@@ -1,4 +1,5 @@
 /** The end of a seed: nothing goes wrong any more, blocks come, and everything that was begun must end. */
+import { checkSent } from "./oracles/rows.ts";
 import { Violation } from "./oracles/violation.ts";
 import { FINAL_AFTER } from "./parts/node.ts";
 import type { Life } from "./seed.ts";
@@ -9,7 +10,7 @@ const rounds = [
   { ms: 2_000, blocks: 1 },
   { ms: 16_000, blocks: 1 },
   { ms: 2_000, blocks: 2 },
-  { ms: 0, blocks: 5 },
+  { ms: 2_000, blocks: 5 },
   ...Array.from({ length: 10 }, () => ({ ms: 16_000, blocks: 2 })),
 ];
 /** The round before which a view may lag and blocks may leave a last time and who was never told asks once more, and
@@ -24,10 +25,13 @@ export async function comeToRest(life: Life): Promise<void> {
     await finishCalls(life);
     if (i === ASKED_AGAIN) {
       await lastLag(life);
-      life.world.lastReorg();
+      await lastReorg(life);
       for (const payment of life.callers.payments) life.callers.askForMissing(payment, life.processes);
     }
-    if (i === PAST) scheduler.now = Math.max(scheduler.now, pastAll(life));
+    if (i === PAST) {
+      await checkSent(life);
+      scheduler.now = Math.max(scheduler.now, pastAll(life));
+    }
     scheduler.now += ms;
     for (let n = 0; n < blocks; n += 1) life.world.mine(life.processes);
     await turnAll(life);
@@ -64,6 +68,13 @@ async function lastLag(life: Life): Promise<void> {
   only.view.behind = 0;
 }
 
+/** A turn to find the last common block, before there are newer ones to follow. */
+async function lastReorg(life: Life): Promise<void> {
+  if (!life.world.lastReorg()) return;
+  life.ground.scheduler.now += 2_000;
+  await turnAll(life);
+}
+
 /** Milliseconds beyond every authorization's time. */
 function pastAll({ callers }: Life): number {
   return 1000 * (1 + Math.max(0, ...callers.payments.map(({ terms }) => Number(terms.validBefore))));
@@ -97,15 +108,16 @@ interface Open extends Record<string, unknown> {
   readonly what: string;
 }
 
-async function openThings({ ground: { backend, row } }: Life): Promise<readonly string[]> {
+async function openThings({ ground: { backend, row, tree } }: Life): Promise<readonly string[]> {
   const rows = await backend.look<Open>(
     `SELECT kind || ' ' || id || ' is ' || state || ' after ' || attempts || ' attempts' AS what FROM claim
        WHERE chain_id = $1 AND state NOT IN ('final','expired','cancelled','review')
+     UNION ALL SELECT 'the chain is followed to ' || cursor_number FROM observer WHERE chain_id = $1 AND cursor_number < $2
      UNION ALL SELECT 'slot ' || id || ' is open' FROM slot WHERE chain_id = $1 AND open
      UNION ALL SELECT 'fact ' || id || ' ' || type || ' is not told' FROM outbox WHERE delivered_at IS NULL
      UNION ALL SELECT 'transfer in ' || block_number || ' is not booked' FROM chain_transfer
        WHERE chain_id = $1 AND canonical AND (claimed_kind IS NULL OR claimed_kind = 'unmatched' AND NOT booked_final)`,
-    [row.chainId],
+    [row.chainId, tree.tip.ref.number],
   );
   return rows.map(({ what }) => what);
 }

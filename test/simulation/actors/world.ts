@@ -67,15 +67,16 @@ export class World {
   }
 
   /** The last fault of all, in a world that has come to rest: by then most has been credited that can be taken back. */
-  lastReorg(): void {
+  lastReorg(): boolean {
     const { faults, chance } = this.#parts;
-    if (!chance.chance(0.3)) return;
+    if (!chance.chance(0.3)) return false;
     faults.count("reorg");
     this.#fork(() => {
       const isLost = chance.chance(0.3);
       if (isLost) faults.count("reorg-that-loses");
       return isLost;
     });
+    return true;
   }
 
   #fork(isLost: () => boolean): void {
