@@ -26,6 +26,7 @@ export async function comeToRest(life: Life): Promise<void> {
     if (i === ASKED_AGAIN) {
       await lastLag(life);
       await lastReorg(life);
+      life.world.lastStranger(life.callers.payments);
       for (const payment of life.callers.payments) life.callers.askForMissing(payment, life.processes);
     }
     if (i === PAST) {
@@ -53,6 +54,7 @@ async function calm(life: Life): Promise<void> {
   if (chance.chance(0.5)) await finishCalls(life);
   for (const process of life.processes.slice(1)) await life.kill(process);
   if (life.processes.length === 0) life.startProcess();
+  life.world.lastDrop();
 }
 
 /** By now most has been credited that a view which lags must not take back. */

@@ -36,7 +36,9 @@ export class Callers {
   repeat(at: Process): void {
     const { chance } = this.#parts;
     const [known] = this.payments.length > 0 ? [chance.of(this.payments)] : [];
-    if (known) this.ask(at, known, mannerOf(this.#parts, known));
+    if (!known) return;
+    if (chance.chance(0.25)) this.verify(at, known);
+    else this.ask(at, known, mannerOf(this.#parts, known));
   }
 
   ask(at: Process, payment: Payment, manner: Asked["manner"]): Asked {

@@ -95,6 +95,27 @@ export class World {
     scheduler.note("chain", `drops ${gone.hash.slice(0, 8)}`);
   }
 
+  /** The last one of its kind: what is under way when everything calms down is forgotten by the chain. */
+  lastDrop(): void {
+    const { tree, faults, chance } = this.#parts;
+    if (!chance.chance(0.3)) return;
+    const ours = tree.waiting.filter(({ lane }) => lane);
+    for (const _ of ours) faults.count("mempool-drop");
+    tree.waiting = tree.waiting.filter(({ lane }) => !lane);
+  }
+
+  /** A stranger comes late with what a payer once signed, and has the money now. */
+  lastStranger(payments: readonly Payment[]): void {
+    const { faults, chance, scheduler } = this.#parts;
+    for (const payment of payments) {
+      if (!chance.chance(0.15)) continue;
+      faults.count("front-run");
+      scheduler.note(payment.name, "is funded and submitted by a stranger");
+      this.fund(payment);
+      this.submit(payment);
+    }
+  }
+
   /** Something that a payer or a stranger may do. */
   meddle(payment: Payment): void {
     const { faults, scheduler } = this.#parts;

@@ -4,6 +4,7 @@ import type { Address } from "#kernel/bytes";
 import { treasury } from "../parts/keys.ts";
 import { branchOf } from "../parts/node.ts";
 import type { Life } from "../seed.ts";
+import { isRefusal } from "./answers.ts";
 import { Violation } from "./violation.ts";
 
 interface ClaimRow extends Record<string, unknown> {
@@ -113,14 +114,6 @@ function checkGrants({ callers }: Life): void {
     if (isKnown)
       throw new Violation("grant-comes-back", `${name}: nobody was told of its success, and nobody will be`);
   }
-}
-
-/** Answers that say that nothing was recorded. */
-function isRefusal(answer: { readonly outcome: string; readonly reason: string | null } | null): boolean {
-  return (
-    answer?.outcome === "refused" ||
-    (answer?.outcome === "unavailable" && answer.reason !== "settlement_pending")
-  );
 }
 
 interface Books extends Record<string, unknown> {
