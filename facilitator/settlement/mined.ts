@@ -117,7 +117,7 @@ async function unpaidItems(engine: Engine, slots: readonly Slot[]): Promise<read
     .select(sentColumns)
     .from(claim)
     .where(sql`${claim.claimKey} = ANY(${toBytesArray(keys)}) AND ${claim.state} = 'submitting'`)
-    .orderBy(asc(claim.createdAt));
+    .orderBy(asc(claim.createdAt), asc(claim.claimKey));
 }
 
 /** Mined, and yet not paid: the chain is asked why. What would pass now is tried again when its slot has closed. */

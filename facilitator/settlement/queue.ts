@@ -77,7 +77,7 @@ export async function reserve(
     WHERE of_payer <= ${MOST_OF_FAILED_PAYER} OR NOT EXISTS (
       SELECT 1 FROM payer_gas WHERE payer_gas.payer = item.payer AND payer_gas.chain_id = ${chainId}
         AND failures > 0 AND ${isThisHour("since")} OFFSET 0)
-    ORDER BY row_number() OVER (PARTITION BY merchant_id ORDER BY turn, created_at, claim_key), created_at LIMIT ${limit}`);
+    ORDER BY row_number() OVER (PARTITION BY merchant_id ORDER BY turn, created_at, claim_key), created_at, claim_key LIMIT ${limit}`);
   if (rows.length === 0) return [];
   const keys = toBytesArray(rows.map(({ claim_key }) => claim_key));
   const update = db
@@ -90,7 +90,7 @@ export async function reserve(
     WITH free AS MATERIALIZED (
         SELECT claim_key FROM claim WHERE claim_key = ANY(${keys}) AND ${isFree} FOR UPDATE SKIP LOCKED),
       taken AS ${update}
-    SELECT * FROM taken ORDER BY created_at`);
+    SELECT * FROM taken ORDER BY created_at, claim_key`);
   return decodeRows(sentColumns, taken.rows);
 }
 

@@ -25,7 +25,8 @@ export interface Reconciled {
   readonly blockNumber: number;
   readonly status: "equal" | "different" | "not-checked";
   readonly ledger: bigint;
-  /** Came for an order whose merchant payment has yet to book it. */
+  /** Seen to come and not in the books yet: for an order whose merchant payment has yet to book it, or for a claim whose
+   *  credit waits for the final block. */
   readonly waiting: bigint;
   readonly onChain: bigint | null;
   /** Transfers out that nothing of ours explains. */

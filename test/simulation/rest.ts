@@ -1,5 +1,7 @@
 /** The end of a seed: nothing goes wrong any more, blocks come, and everything that was begun must end. */
+import { checkSent } from "./oracles/rows.ts";
 import { Violation } from "./oracles/violation.ts";
+import { FINAL_AFTER } from "./parts/node.ts";
 import type { Life } from "./seed.ts";
 
 /** Rounds in turn: leases lapse, what waits is sent and mined, credits come; then all windows are over; then what a loop
@@ -8,10 +10,11 @@ const rounds = [
   { ms: 2_000, blocks: 1 },
   { ms: 16_000, blocks: 1 },
   { ms: 2_000, blocks: 2 },
-  { ms: 0, blocks: 5 },
+  { ms: 2_000, blocks: 5 },
   ...Array.from({ length: 10 }, () => ({ ms: 16_000, blocks: 2 })),
 ];
-/** The round in which who was never told asks once more, and the one that begins behind every authorization's time. */
+/** The round before which a view may lag and blocks may leave a last time and who was never told asks once more, and
+ *  the one that begins behind every authorization's time. */
 const [ASKED_AGAIN, PAST] = [2, 3];
 
 /** Blocks come and loops turn until nothing is open. */
@@ -20,9 +23,16 @@ export async function comeToRest(life: Life): Promise<void> {
   await calm(life);
   for (const [i, { ms, blocks }] of rounds.entries()) {
     await finishCalls(life);
-    if (i === ASKED_AGAIN)
+    if (i === ASKED_AGAIN) {
+      await lastLag(life);
+      await lastReorg(life);
+      life.world.lastStranger(life.callers.payments);
       for (const payment of life.callers.payments) life.callers.askForMissing(payment, life.processes);
-    if (i === PAST) scheduler.now = Math.max(scheduler.now, pastAll(life));
+    }
+    if (i === PAST) {
+      await checkSent(life);
+      scheduler.now = Math.max(scheduler.now, pastAll(life));
+    }
     scheduler.now += ms;
     for (let n = 0; n < blocks; n += 1) life.world.mine(life.processes);
     await turnAll(life);
@@ -44,6 +54,27 @@ async function calm(life: Life): Promise<void> {
   if (chance.chance(0.5)) await finishCalls(life);
   for (const process of life.processes.slice(1)) await life.kill(process);
   if (life.processes.length === 0) life.startProcess();
+  life.world.lastDrop();
+}
+
+/** By now most has been credited that a view which lags must not take back. */
+async function lastLag(life: Life): Promise<void> {
+  const { chance, faults, scheduler } = life.ground;
+  const [only] = life.processes;
+  if (!only || !chance.chance(0.3)) return;
+  faults.count("lagging-view");
+  only.view.behind = 1 + chance.below(FINAL_AFTER - 1);
+  scheduler.note("chain", `${only.name} lags ${only.view.behind} blocks behind`);
+  scheduler.now += 2_000;
+  await turnAll(life);
+  only.view.behind = 0;
+}
+
+/** A turn to find the last common block, before there are newer ones to follow. */
+async function lastReorg(life: Life): Promise<void> {
+  if (!life.world.lastReorg()) return;
+  life.ground.scheduler.now += 2_000;
+  await turnAll(life);
 }
 
 /** Milliseconds beyond every authorization's time. */
@@ -54,6 +85,7 @@ function pastAll({ callers }: Life): number {
 /** All that is under way, first come first served. */
 async function finishCalls(life: Life): Promise<void> {
   const { scheduler } = life.ground;
+  await scheduler.quiet();
   for (;;) {
     const [next] = scheduler.ready();
     if (!next) return life.check();
@@ -78,15 +110,16 @@ interface Open extends Record<string, unknown> {
   readonly what: string;
 }
 
-async function openThings({ ground: { backend, row } }: Life): Promise<readonly string[]> {
+async function openThings({ ground: { backend, row, tree } }: Life): Promise<readonly string[]> {
   const rows = await backend.look<Open>(
     `SELECT kind || ' ' || id || ' is ' || state || ' after ' || attempts || ' attempts' AS what FROM claim
        WHERE chain_id = $1 AND state NOT IN ('final','expired','cancelled','review')
+     UNION ALL SELECT 'the chain is followed to ' || cursor_number FROM observer WHERE chain_id = $1 AND cursor_number < $2
      UNION ALL SELECT 'slot ' || id || ' is open' FROM slot WHERE chain_id = $1 AND open
      UNION ALL SELECT 'fact ' || id || ' ' || type || ' is not told' FROM outbox WHERE delivered_at IS NULL
      UNION ALL SELECT 'transfer in ' || block_number || ' is not booked' FROM chain_transfer
        WHERE chain_id = $1 AND canonical AND (claimed_kind IS NULL OR claimed_kind = 'unmatched' AND NOT booked_final)`,
-    [row.chainId],
+    [row.chainId, tree.tip.ref.number],
   );
   return rows.map(({ what }) => what);
 }

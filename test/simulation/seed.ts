@@ -10,6 +10,7 @@ import type { Backend } from "./parts/backend.ts";
 import type { FaultKind } from "./parts/faults.ts";
 import { type Ground, layGround } from "./parts/ground.ts";
 import { Process } from "./parts/house.ts";
+import type { Call } from "./parts/scheduler.ts";
 import { comeToRest } from "./rest.ts";
 
 export interface Lived {
@@ -104,7 +105,8 @@ async function stir(life: Life): Promise<void> {
   for (let acts = 0, most = warm + 30 + chance.below(30); acts < most; ) {
     const ready = scheduler.ready();
     const [first] = ready;
-    if (first?.within && faults.strikes("kill-in-transaction", 0.03)) await life.kill(first.owner as Process);
+    if (first?.within && faults.strikes("kill-in-transaction", 0.1)) await life.kill(first.owner as Process);
+    else if (stallsBeforeSigning(life, ready)) continue;
     else if (first && (scheduler.exclusive !== null || chance.chance(0.93)))
       await scheduler.take(chance.of(ready));
     else {
@@ -112,6 +114,7 @@ async function stir(life: Life): Promise<void> {
       if (acts === warm + 1) for (let i = chance.below(4); i > 0; i -= 1) begin(life);
       await (acts <= warm ? wakeSomebody(life) : act(life));
     }
+    await scheduler.quiet();
     await life.check();
   }
 }
@@ -136,11 +139,11 @@ const acts: readonly (readonly [weight: number, act: (life: Life) => void | Prom
   [14, (life) => begin(life)],
   [10, (life) => withProcess(life, (at) => repeat(life, at))],
   [8, (life) => meddle(life)],
-  [6, ({ world, processes }) => world.reorg(processes)],
+  [8, ({ world, processes }) => world.reorg(processes)],
   [5, (life) => withProcess(life, (at) => life.world.forkView(at))],
-  [4, ({ world }) => world.dropTransaction()],
+  [8, ({ world }) => world.dropTransaction()],
   [3, ({ callers }) => callers.hangUp()],
-  [6, (life) => killSomebody(life)],
+  [12, (life) => killSomebody(life)],
   [5, (life) => stallSomebody(life)],
   [5, (life) => life.startProcess()],
   [2, (life) => jump(life)],
@@ -187,9 +190,25 @@ function stallSomebody(life: Life): void {
   scheduler.note(process.name, process.isStalled ? "stalls" : "goes on");
 }
 
+const SIGNS = /update "signer" set "next_nonce"/;
+
+/** Where a stall does most harm: it has read its nonce, and goes on when another process may hold its lane. */
+function stallsBeforeSigning({ processes, ground }: Life, ready: readonly Call[]): boolean {
+  const { faults, scheduler } = ground;
+  if (processes.length < 2 || scheduler.exclusive !== null) return false;
+  const call = ready.find(({ label }) => SIGNS.test(label));
+  if (!call || !faults.strikes("stall", 6)) return false;
+  call.owner.isStalled = true;
+  scheduler.now += LEASES_LAPSE_MS;
+  scheduler.note(call.owner.name, "stalls before it signs");
+  return true;
+}
+
+const LEASES_LAPSE_MS = 16_000;
+
 /** Long enough for every lease to lapse. */
 function jump({ ground: { faults, scheduler } }: Life): void {
-  if (faults.strikes("time-jump", 6)) scheduler.now += 16_000;
+  if (faults.strikes("time-jump", 6)) scheduler.now += LEASES_LAPSE_MS;
 }
 
 /** Mostly who is due first: time passes no faster than it must. */

@@ -3,8 +3,9 @@ import { availableParallelism } from "node:os";
 import { Command } from "commander";
 import { startTestServer } from "../support/database-server.ts";
 import { type Outcome, runFleet, split } from "./fleet.ts";
+import { job } from "./job.ts";
 import { mutants } from "./mutants/mutants.ts";
-import { faultKinds } from "./parts/faults.ts";
+import { type FaultKind, faultKinds } from "./parts/faults.ts";
 
 interface Options {
   readonly seeds: string;
@@ -14,8 +15,8 @@ interface Options {
   readonly trace: boolean;
 }
 
-/** Among so many every kind of fault strikes, or the simulation is broken. */
-const ENOUGH_SEEDS = 1_000;
+/** Every kind of fault strikes once in so many seeds at least, or the simulation is broken: 1,000 times in 100,000. */
+const SEEDS_PER_FAULT = 100;
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -42,20 +43,12 @@ const {
 const server = await startTestServer();
 try {
   const names = which === true ? mutants.map(({ name }) => name) : which ? which.split(",") : null;
-  const job = {
-    server: server.url,
-    from: Number(from),
-    stride: 1,
-    seeds: Number(seeds),
-    leastSeeds: Number(seeds),
-    seconds: 0,
-    mutants: names,
-  };
-  const outcome = await runFleet(split(job, Number(workers)), (report) => {
+  const asked = job({ server: server.url, from: Number(from), seeds: Number(seeds), mutants: names });
+  const outcome = await runFleet(split(asked, Number(workers)), (report) => {
     if (report.kind === "violation") sayViolation(report.seed, report.what, report.trace);
     if (report.kind === "mutant")
       say(
-        `${report.oracle ? "caught" : "ALIVE "}  ${report.name.padEnd(34)} seed ${report.seed}  ${report.what}`,
+        `${report.oracle ? "caught" : "ALIVE "}  ${report.name.padEnd(34)} ${`${report.seeds}`.padStart(4)} seeds, to ${report.seed}  ${report.what}`,
       );
   });
   if (names) process.exitCode = outcome.mutants.every(({ oracle }) => oracle) ? 0 : 1;
@@ -74,9 +67,13 @@ function sum({ seeds: lived, seconds, steps, faults, violations }: Outcome): voi
   say(
     `${lived} seeds in ${seconds.toFixed(1)} s: ${rate} per second, ${Math.round(steps / lived)} steps each`,
   );
-  for (const kind of faultKinds) say(`${`${faults.get(kind) ?? 0}`.padStart(9)}  ${kind}`);
-  const missing = lived >= ENOUGH_SEEDS ? faultKinds.filter((kind) => !faults.has(kind)) : [];
-  if (missing.length > 0) say(`never struck: ${missing.join(", ")}`);
+  say("    times    seeds");
+  const struck = (kind: FaultKind) => faults.get(kind) ?? { times: 0, seeds: 0 };
+  for (const kind of faultKinds)
+    say(`${`${struck(kind).times}`.padStart(9)}${`${struck(kind).seeds}`.padStart(9)}  ${kind}`);
+  const least = Math.floor(lived / SEEDS_PER_FAULT);
+  const missing = faultKinds.filter((kind) => struck(kind).times < least);
+  if (missing.length > 0) say(`struck fewer than ${least} times: ${missing.join(", ")}`);
   say(`${violations.length} violations`);
   process.exitCode = violations.length + missing.length === 0 ? 0 : 1;
 }

@@ -13,12 +13,12 @@ import { type Lived, live } from "./seed.ts";
 
 export interface Job {
   readonly server: string;
-  /** Lives `from`, `from + stride` and so on: `leastSeeds` of them, and more up to `seeds` until `seconds` are over. */
+  /** Lives `from`, `from + stride` and so on, so many. */
   readonly from: number;
   readonly stride: number;
   readonly seeds: number;
-  readonly leastSeeds: number;
-  readonly seconds: number;
+  /** How much longer the database takes for every answer. */
+  readonly pauseMs: number;
   /** Instead: these mutants, each from its seed on until it is caught. */
   readonly mutants: readonly string[] | null;
 }
@@ -40,13 +40,15 @@ export type Report =
   | {
       readonly kind: "mutant";
       readonly name: string;
+      /** The last one that it lived, and how many those were. */
       readonly seed: number;
+      readonly seeds: number;
       readonly oracle: Oracle | null;
       readonly what: string;
     };
 
-/** Rows are swept up after so many seeds. */
-const SEEDS_PER_SWEEP = 100;
+/** Rows are swept up after so many seeds: that takes as long as a tenth of one, and what oracles read grows until then. */
+const SEEDS_PER_SWEEP = 25;
 
 takeOverRounds();
 // Nobody listens any more.
@@ -69,7 +71,7 @@ async function work(job: Job): Promise<void> {
   const database = `simulation_${process.pid}`;
   await prepareDatabase(job.server, TEMPLATE, database);
   await openShops(job.server, database);
-  const backend = await Backend.open(job.server, database);
+  const backend = await Backend.open(job.server, database, job.pauseMs);
   try {
     if (job.mutants) await hunt(backend, job, job.mutants);
     else await liveMany(backend, job);
@@ -79,9 +81,8 @@ async function work(job: Job): Promise<void> {
   }
 }
 
-async function liveMany(backend: Backend, { from, stride, seeds, leastSeeds, seconds }: Job): Promise<void> {
-  const until = performance.now() + seconds * 1000;
-  for (let i = 0; i < leastSeeds || (i < seeds && performance.now() < until); i += 1) {
+async function liveMany(backend: Backend, { from, stride, seeds }: Job): Promise<void> {
+  for (let i = 0; i < seeds; i += 1) {
     const lived = await live(from + i * stride, backend, createFacilitator);
     tell(lived);
     if (lived.violation || i % SEEDS_PER_SWEEP === SEEDS_PER_SWEEP - 1) await sweepUp(backend);
@@ -113,8 +114,9 @@ async function hunt(backend: Backend, { from, seeds }: Job, names: readonly stri
 async function catchIt(backend: Backend, create: typeof createFacilitator, first: number, most: number) {
   for (let seed = first; seed < first + most; seed += 1) {
     const { violation } = await live(seed, backend, create);
-    if (violation) return { seed, oracle: violation.oracle, what: violation.message };
+    const seeds = seed - first + 1;
+    if (violation) return { seed, seeds, oracle: violation.oracle, what: violation.message };
     if (seed % SEEDS_PER_SWEEP === 0) await sweepUp(backend);
   }
-  return { seed: first + most, oracle: null, what: `no oracle spoke in ${most} seeds` };
+  return { seed: first + most - 1, seeds: most, oracle: null, what: "no oracle spoke" };
 }

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { trialBalance } from "#ledger";
+import { reconcile } from "../../facilitator/settlement/reconcile.ts";
+import { chainTransfer } from "../../facilitator/settlement/tables.ts";
 import { type SimulatedWorld, simulateWorld, tokens } from "./world.ts";
 
 let world: SimulatedWorld;
@@ -34,4 +36,31 @@ it("books what the made-up chain tells, takes it back with its block, and posts 
   await world.turn();
   expect(await unmatched()).toEqual({ posted: 300n, pending: 0n });
   expect(sim.balance(tokens.USDC, row.treasury)).toBe(300n);
+});
+
+it("finds books and chain equal while a payment in a final block waits for its credit", async () => {
+  // given a transfer that was recorded and is final, and that no loop has booked so far, as with dear payments
+  const { sim, row, engine, database } = world;
+  const open = [...engine.chains.values()][0];
+  const block = await open?.chain.finalized();
+  if (!open || !block) throw new Error("a world without a chain");
+  sim.mint(tokens.USDC, row.treasury, 500n);
+  await database.db.pool.insert(chainTransfer).values({
+    chainId: row.chainId,
+    blockNumber: block.number,
+    blockHash: block.hash,
+    txHash: block.hash,
+    logIndex: 99,
+    token: tokens.USDC,
+    sender: tokens.EURC,
+    recipient: row.treasury,
+    amount: 500n,
+    blockTime: new Date(block.timestamp * 1000),
+    canonical: true,
+  });
+  // when both are compared
+  const found = await reconcile(engine, open);
+  // then it counts as waiting, and nothing is stopped
+  const usdc = found.find(({ asset }) => asset.startsWith("USDC"));
+  expect(usdc).toMatchObject({ status: "equal", waiting: 500n });
 });

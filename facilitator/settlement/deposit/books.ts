@@ -20,8 +20,9 @@ const upTo = ({ row, token, blockNumber }: Where) =>
     lte(chainTransfer.blockNumber, blockNumber),
   );
 
-/** What reached orders and is not in the books, because who asked for them has yet to book it, less what stays in the
- *  books until they take it back. Atomic units, by where it lies. */
+/** What was seen to come and is not in the books yet: to orders, because who asked for them has yet to book it; to the
+ *  treasury, because a credit waits for its depth or a loop for its turn. Less what stays in the books until an order takes
+ *  it back. Atomic units, by where it lies. */
 export async function waitingArrivals(
   tx: Tx,
   where: Where,
@@ -29,7 +30,8 @@ export async function waitingArrivals(
   const untaken = and(eq(chainTransfer.canonical, true), isNull(chainTransfer.claimedKind));
   const came = await sumByPlace(tx, and(upTo(where), untaken));
   const stale = await staleBookings(tx, where);
-  return { treasury: came.treasury - stale.treasury, deposits: came.deposits - stale.deposits };
+  const unbooked = await sumOfNoOrder(tx, where, and(upTo(where), untaken));
+  return { treasury: came.treasury + unbooked - stale.treasury, deposits: came.deposits - stale.deposits };
 }
 
 const byPlace = (sums: readonly { readonly isOwn: boolean; readonly amount: bigint }[]) => {
@@ -47,6 +49,14 @@ async function sumByPlace(tx: Tx, where: SQL | undefined) {
     .where(where)
     .groupBy(isOwn);
   return byPlace(rows.map((row) => ({ isOwn: row.isOwn, amount: BigInt(row.amount) })));
+}
+
+async function sumOfNoOrder(tx: Tx, { row }: Where, where: SQL | undefined): Promise<bigint> {
+  const [found] = await tx
+    .select({ amount: sql<string>`coalesce(sum(${chainTransfer.amount}), 0)` })
+    .from(chainTransfer)
+    .where(and(where, isNull(chainTransfer.orderId), eq(chainTransfer.recipient, row.treasury)));
+  return BigInt(found?.amount ?? 0);
 }
 
 /** Booked, and then its block left the chain (and came back, perhaps): in the books until the reversal is posted. */

@@ -36,7 +36,9 @@ export class Callers {
   repeat(at: Process): void {
     const { chance } = this.#parts;
     const [known] = this.payments.length > 0 ? [chance.of(this.payments)] : [];
-    if (known) this.ask(at, known, mannerOf(this.#parts, known));
+    if (!known) return;
+    if (chance.chance(0.25)) this.verify(at, known);
+    else this.ask(at, known, mannerOf(this.#parts, known));
   }
 
   ask(at: Process, payment: Payment, manner: Asked["manner"]): Asked {
@@ -56,7 +58,7 @@ export class Callers {
         scheduler.note(payment.name, `${asked.requestId} is told ${answer.outcome} ${answer.reason ?? ""}`);
         this.#checks.push(() => checkAnswer(this.#parts.backend, payment, asked, answer));
         if (answer.outcome !== "settled" || answer.replayed || manner === "with-id") return;
-        if (faults.strikes("answer-not-delivered", 6)) this.#release(at, asked, answer.paymentId ?? "");
+        if (faults.strikes("answer-not-delivered", 30)) this.#release(at, asked, answer.paymentId ?? "");
       })
       .catch((error) => this.#failed(`settle ${asked.requestId}`, error));
     return asked;
@@ -110,7 +112,7 @@ export class Callers {
   hangUp(): void {
     const { chance, faults } = this.#parts;
     const waiting = [...this.#waiting];
-    if (waiting.length > 0 && faults.strikes("hang-up", 6)) chance.of(waiting).abort();
+    if (waiting.length > 0 && faults.strikes("hang-up", 9)) chance.of(waiting).abort();
   }
 
   #failed(what: string, error: unknown): void {

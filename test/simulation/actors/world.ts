@@ -61,20 +61,59 @@ export class World {
   }
 
   reorg(processes: readonly Process[]): void {
-    const { tree, faults, chance, scheduler } = this.#parts;
+    const { faults } = this.#parts;
     if (!faults.strikes("reorg", 6) || processes.some(({ view }) => view.side)) return;
+    this.#fork(() => faults.strikes("reorg-that-loses", 9));
+  }
+
+  /** The last fault of all, in a world that has come to rest: by then most has been credited that can be taken back. */
+  lastReorg(): boolean {
+    const { faults, chance } = this.#parts;
+    if (!chance.chance(0.3)) return false;
+    faults.count("reorg");
+    this.#fork(() => {
+      const isLost = chance.chance(0.3);
+      if (isLost) faults.count("reorg-that-loses");
+      return isLost;
+    });
+    return true;
+  }
+
+  #fork(isLost: () => boolean): void {
+    const { tree, chance, scheduler } = this.#parts;
     const depth = 1 + chance.below(FINAL_AFTER - 1);
     if (pathBack(tree.tip, depth).length < depth) return;
-    tree.fork(depth, this.#time, chance, () => faults.strikes("reorg-that-loses", 5));
+    tree.fork(depth, this.#time, chance, isLost);
     scheduler.note("chain", `another branch wins, ${depth} blocks leave; now at ${tree.tip.ref.number}`);
   }
 
   dropTransaction(): void {
     const { tree, faults, chance, scheduler } = this.#parts;
-    if (tree.waiting.length === 0 || !faults.strikes("mempool-drop", 4)) return;
+    if (tree.waiting.length === 0 || !faults.strikes("mempool-drop", 9)) return;
     const gone = chance.of(tree.waiting);
     tree.waiting = tree.waiting.filter((each) => each !== gone);
     scheduler.note("chain", `drops ${gone.hash.slice(0, 8)}`);
+  }
+
+  /** The last one of its kind: what is under way when everything calms down is forgotten by the chain. */
+  lastDrop(): void {
+    const { tree, faults, chance } = this.#parts;
+    if (!chance.chance(0.3)) return;
+    const ours = tree.waiting.filter(({ lane }) => lane);
+    for (const _ of ours) faults.count("mempool-drop");
+    tree.waiting = tree.waiting.filter(({ lane }) => !lane);
+  }
+
+  /** A stranger comes late with what a payer once signed, and has the money now. */
+  lastStranger(payments: readonly Payment[]): void {
+    const { faults, chance, scheduler } = this.#parts;
+    for (const payment of payments) {
+      if (!chance.chance(0.15)) continue;
+      faults.count("front-run");
+      scheduler.note(payment.name, "is funded and submitted by a stranger");
+      this.fund(payment);
+      this.submit(payment);
+    }
   }
 
   /** Something that a payer or a stranger may do. */

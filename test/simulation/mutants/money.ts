@@ -11,7 +11,7 @@ export const money: readonly Mutant[] = [
         to: 'eq(claim.creditState, "none"), isOurs,',
       },
     ],
-    seed: null,
+    seed: 14,
   },
   {
     name: "credit-by-receipt-status",
@@ -25,7 +25,7 @@ export const money: readonly Mutant[] = [
       WHERE state = 'submitting' AND claim_key IN (SELECT claim_key FROM slot_item WHERE slot_id = \${id})\`);`,
       },
     ],
-    seed: 12,
+    seed: 17,
   },
   {
     name: "credit-of-another-amount",
@@ -37,7 +37,7 @@ export const money: readonly Mutant[] = [
         to: `sql\`\${claim.payTo} <> \${chainTransfer.recipient}\``,
       },
     ],
-    seed: 18,
+    seed: 19,
   },
   {
     name: "credit-of-a-block-that-left",
@@ -51,7 +51,7 @@ export const money: readonly Mutant[] = [
     // From`,
       },
     ],
-    seed: null,
+    seed: 17,
   },
   {
     name: "used-taken-as-paid",
@@ -62,14 +62,14 @@ export const money: readonly Mutant[] = [
         to: '  return paid || block ? { kind: "paid" } : { kind: "elsewhere", block };',
       },
     ],
-    seed: null,
+    seed: 5,
   },
   {
     name: "no-reversal",
     changes: [
       { file: "settlement/reorg.ts", from: "  await reverseCredits(engine, tx, row, height);\n", to: "" },
     ],
-    seed: null,
+    seed: 11,
   },
   {
     name: "reversal-on-lag",
@@ -81,12 +81,12 @@ export const money: readonly Mutant[] = [
   if (!chain.row.isLocal) return common && common !== "unsaid" ? moveBack(engine, chain, at, common) : at;`,
       },
     ],
-    seed: null,
+    seed: 102,
   },
   {
     name: "unmatched-kept-after-reorg",
     changes: [{ file: "settlement/reorg.ts", from: "  await voidUnmatched(tx, row, height);\n", to: "" }],
-    seed: null,
+    seed: 128,
   },
   {
     name: "epoch-left-out",
@@ -97,7 +97,7 @@ export const money: readonly Mutant[] = [
         to: "creditEpoch: claim.creditEpoch",
       },
     ],
-    seed: null,
+    seed: 11,
   },
   {
     name: "final-by-height-alone",
@@ -108,7 +108,7 @@ export const money: readonly Mutant[] = [
         to: "lte(claim.includedBlock, at.cursorNumber),",
       },
     ],
-    seed: null,
+    seed: 16,
   },
   {
     name: "batch-taken-as-paid",

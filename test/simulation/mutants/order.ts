@@ -11,7 +11,7 @@ export const order: readonly Mutant[] = [
         to: "  const from = await chain.head();",
       },
     ],
-    seed: null,
+    seed: 18,
   },
   {
     name: "send-before-persist",
@@ -23,7 +23,7 @@ export const order: readonly Mutant[] = [
   await lane.chain.send(signed.raw);`,
       },
     ],
-    seed: null,
+    seed: 1,
   },
   {
     name: "replacement-sent-before-persist",
@@ -34,12 +34,12 @@ export const order: readonly Mutant[] = [
         to: "gasLimit: last.gasLimit, ...fees });\n  await lane.chain.send(signed.raw);",
       },
     ],
-    seed: null,
+    seed: 1,
   },
   {
     name: "never-sent-again",
     changes: [{ file: "settlement/tend.ts", from: "  await lane.chain.send(last.raw);\n", to: "" }],
-    seed: null,
+    seed: 84,
   },
   {
     name: "nonce-reused-after-timeout",
@@ -52,12 +52,12 @@ export const order: readonly Mutant[] = [
   await engine.checkpoint("sent");`,
       },
     ],
-    seed: null,
+    seed: 5,
   },
   {
     name: "no-fence",
     changes: [{ file: "settlement/lane.ts", from: "        eq(signerTable.fence, fence),\n", to: "" }],
-    seed: null,
+    seed: 11,
   },
   {
     name: "slot-closed-before-final",
@@ -68,7 +68,7 @@ export const order: readonly Mutant[] = [
         to: "eq(slot.sorted, true), lte(slot.minedBlock, at.cursorNumber)",
       },
     ],
-    seed: null,
+    seed: 99,
   },
   {
     name: "no-second-look",
@@ -79,7 +79,7 @@ export const order: readonly Mutant[] = [
         to: "else if (state) good.push({ claim, call });",
       },
     ],
-    seed: null,
+    seed: 56,
   },
   {
     name: "revert-is-the-end",
@@ -101,7 +101,7 @@ export const order: readonly Mutant[] = [
         to: "lte(claim.validBefore, BigInt(Math.floor(engine.clock.now().getTime() / 1000))),",
       },
     ],
-    seed: null,
+    seed: 2,
   },
   {
     name: "expiry-before-final",
@@ -139,6 +139,6 @@ export const order: readonly Mutant[] = [
         to: "  await engine.loopDb.tx((other) => outbox.append(other, facts));",
       },
     ],
-    seed: null,
+    seed: 77,
   },
 ];

@@ -11,7 +11,7 @@ export const trust: readonly Mutant[] = [
         to: '  const undecided = row.state === "review";',
       },
     ],
-    seed: null,
+    seed: 1,
   },
   {
     name: "unknown-commit-told-as-refusal",
@@ -22,7 +22,7 @@ export const trust: readonly Mutant[] = [
         to: "const unknown = false;",
       },
     ],
-    seed: null,
+    seed: 9,
   },
   {
     name: "grant-without-compare-and-set",
@@ -33,7 +33,7 @@ export const trust: readonly Mutant[] = [
         to: "WHERE claim.claim_key = asked.claim_key",
       },
     ],
-    seed: null,
+    seed: 24,
   },
   {
     name: "grant-before-credit",
@@ -44,7 +44,7 @@ export const trust: readonly Mutant[] = [
         to: 'if (row.creditState !== "none" || row.state === "submitting") return settledAnswer(engine, row);',
       },
     ],
-    seed: null,
+    seed: 1,
   },
   {
     name: "grant-kept-on-a-reset-socket",
@@ -55,7 +55,7 @@ export const trust: readonly Mutant[] = [
         to: 'eq(claim.grantedTo, "nobody")));',
       },
     ],
-    seed: null,
+    seed: 81,
   },
   {
     name: "signature-inside-the-key",
@@ -66,7 +66,7 @@ export const trust: readonly Mutant[] = [
         to: `    nonce: \`\${authorization.nonce.slice(0, 60)}\${authorization.signature.slice(-6)}\` as Hash,\n`,
       },
     ],
-    seed: null,
+    seed: 2,
   },
   {
     name: "payer-left-out-of-the-key",
@@ -77,7 +77,7 @@ export const trust: readonly Mutant[] = [
         to: "    toBytes(nonceDomain),\n",
       },
     ],
-    seed: null,
+    seed: 1,
   },
   {
     name: "repeat-without-signature",
@@ -93,7 +93,7 @@ export const trust: readonly Mutant[] = [
         to: 'signature: "reason" in authentic ? authorization.signature : authentic.signature };',
       },
     ],
-    seed: null,
+    seed: 5,
   },
   {
     name: "claim-before-signature-check",
@@ -109,7 +109,7 @@ export const trust: readonly Mutant[] = [
         to: "    null;\n",
       },
     ],
-    seed: null,
+    seed: 5,
   },
   {
     name: "binding-ignored",
@@ -125,7 +125,7 @@ export const trust: readonly Mutant[] = [
         to: "",
       },
     ],
-    seed: null,
+    seed: 25,
   },
   {
     name: "verdict-kept-by-claim",
@@ -142,6 +142,6 @@ export const trust: readonly Mutant[] = [
         to: "function keyOf({ payload }: PaymentRequest)",
       },
     ],
-    seed: null,
+    seed: 168,
   },
 ];

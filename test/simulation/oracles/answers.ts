@@ -23,6 +23,25 @@ export async function checkAnswer(
     throw new Violation("only-authentic", about);
   if (outcome === "settled" || outcome === "failed") await checkRow(backend, payment, asked, answer, about);
   if (outcome === "settled" && !answer.replayed) checkSuccess(payment, asked, about);
+  if (payment.asked.every((each) => !each.isOpen && isRefusal(each.answer)))
+    await checkUnclaimed(backend, payment, about);
+}
+
+/** Answers that say that nothing was recorded. */
+export function isRefusal(answer: Pick<SettleAnswer, "outcome" | "reason"> | null): boolean {
+  return (
+    answer?.outcome === "refused" ||
+    (answer?.outcome === "unavailable" && answer.reason !== "settlement_pending")
+  );
+}
+
+/** Everybody who asked so far was told that nothing was recorded. */
+async function checkUnclaimed(backend: Backend, { key }: Payment, about: string): Promise<void> {
+  const [row] = await backend.look<{ state: string }>(
+    "SELECT state FROM claim WHERE claim_key = decode($1, 'hex')",
+    [key.slice(2)],
+  );
+  if (row) throw new Violation("failure-is-known", `${about}, as was everybody, and a claim is ${row.state}`);
 }
 
 function checkSuccess(payment: Payment, asked: Asked, about: string): void {

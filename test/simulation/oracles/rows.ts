@@ -1,8 +1,10 @@
 /** At rest: the rows against each other, and against the chain as it became final. */
 
+import type { Address } from "#kernel/bytes";
 import { treasury } from "../parts/keys.ts";
 import { branchOf } from "../parts/node.ts";
 import type { Life } from "../seed.ts";
+import { isRefusal } from "./answers.ts";
 import { Violation } from "./violation.ts";
 
 interface ClaimRow extends Record<string, unknown> {
@@ -114,14 +116,6 @@ function checkGrants({ callers }: Life): void {
   }
 }
 
-/** Answers that say that nothing was recorded. */
-function isRefusal(answer: { readonly outcome: string; readonly reason: string | null } | null): boolean {
-  return (
-    answer?.outcome === "refused" ||
-    (answer?.outcome === "unavailable" && answer.reason !== "settlement_pending")
-  );
-}
-
 interface Books extends Record<string, unknown> {
   readonly path: string;
   readonly held: string;
@@ -183,7 +177,8 @@ async function checkReversals({ ground: { backend, row, tree } }: Life): Promise
 }
 
 /** Nothing was shut down by a world that never gave a reason to. */
-async function checkStanding({ ground: { backend, row } }: Life): Promise<void> {
+async function checkStanding(life: Life): Promise<void> {
+  const { backend, row } = life.ground;
   const found = await backend.look<{ what: string }>(
     `SELECT 'the chain is halted: ' || halted_reason AS what FROM observer WHERE chain_id = $1 AND halted_reason IS NOT NULL
      UNION ALL SELECT 'a lane is ' || state FROM signer WHERE chain_id = $1 AND state <> 'active'
@@ -191,6 +186,47 @@ async function checkStanding({ ground: { backend, row } }: Life): Promise<void> 
     [row.chainId],
   );
   if (found[0]) throw new Violation("no-bug", found[0].what);
+  await checkGaps(life);
+}
+
+interface LaneRow extends Record<string, unknown> {
+  readonly address: Address;
+  readonly next: number;
+}
+
+/** Oracle 5: a nonce that was taken and never mined would hold up all later ones for ever. */
+async function checkGaps({ ground: { backend, row, tree } }: Life): Promise<void> {
+  const lanes = await backend.look<LaneRow>(
+    "SELECT '0x' || encode(address, 'hex') AS address, next_nonce::int AS next FROM signer WHERE chain_id = $1",
+    [row.chainId],
+  );
+  for (const { address, next } of lanes) {
+    const mined = tree.tip.nonces.get(address) ?? 0;
+    if (mined !== next)
+      throw new Violation("no-gaps", `lane ${address} took its nonces up to ${next}, and ${mined} are mined`);
+  }
+}
+
+interface SlotRow extends Record<string, unknown> {
+  readonly nonce: number;
+  readonly hashes: readonly string[];
+}
+
+/** Oracle 5, blocks after the last fault: of every transaction that can still be mined the chain knows some form. */
+export async function checkSent({ ground: { backend, row, tree } }: Life): Promise<void> {
+  const slots = await backend.look<SlotRow>(
+    `SELECT slot.nonce::int, array_agg('0x' || encode(attempt.tx_hash, 'hex')) AS hashes
+     FROM slot JOIN attempt ON attempt.slot_id = slot.id WHERE slot.chain_id = $1 AND slot.open GROUP BY slot.id, slot.nonce`,
+    [row.chainId],
+  );
+  const known = new Set<string>(tree.waiting.map(({ hash }) => hash));
+  for (const { receipts } of branchOf(tree.tip)) for (const hash of receipts.keys()) known.add(hash);
+  const lost = slots.find(({ hashes }) => !hashes.some((hash) => known.has(hash)));
+  if (lost)
+    throw new Violation(
+      "sent-again",
+      `nobody sends the transaction of nonce ${lost.nonce} again, which was lost`,
+    );
 }
 
 const told = { credited: "settlement.credited", reversed: "settlement.reversed" };

@@ -23,6 +23,8 @@ export const oracles = [
   "grant-comes-back",
   /** 5 */
   "everything-ends",
+  "sent-again",
+  "no-gaps",
   /** 6 */
   "committed-before-sent",
   "fence-holds",

@@ -1,11 +1,11 @@
 /** Real PostgreSQL connections, whose time is the simulation's. Statements and their BEGIN travel together. */
 import type { Socket } from "node:net";
-import type pg from "pg";
+import pg from "pg";
 import { NamingClient } from "../../../facilitator/store/named-statements.ts";
 import { databaseAt } from "../../support/database-server.ts";
 
-/** Longest that a statement may take before somebody looks whether it waits for a lock, ms. */
-const LOOK_AFTER_MS = 25;
+/** A statement that takes longer may be waiting for a lock: somebody looks, ms. */
+const LOOK_AFTER_MS = 10;
 
 export interface Connection {
   readonly client: pg.Client;
@@ -18,29 +18,39 @@ export interface Running {
   readonly done: Promise<pg.QueryResult>;
   readonly isWaiting: boolean;
 }
+/** A statement that waits for a lock. Its caller hears nothing before `tell`: two that are freed at once would be heard
+ *  in the order of the wire. */
+interface Waiting {
+  readonly answer: Promise<unknown>;
+  readonly tell: () => void;
+}
 
 export class Backend {
   readonly #url: string;
   readonly #looking: pg.Client;
+  readonly #pauseMs: number;
   readonly #idle: Connection[] = [];
   readonly #all: Connection[] = [];
   /** Connections with a transaction: only beside another one can a statement have to wait. */
   readonly inTransaction = new Set<Connection>();
-  readonly #waiting = new Map<Connection, Promise<unknown>>();
+  /** Who came first is told first. */
+  readonly #waiting = new Map<Connection, Waiting>();
 
-  private constructor(url: string, looking: pg.Client) {
+  private constructor(url: string, looking: pg.Client, pauseMs: number) {
     this.#url = url;
     this.#looking = looking;
+    this.#pauseMs = pauseMs;
   }
 
-  /** On a database that `prepareTemplate` has prepared. */
-  static async open(server: string, database: string): Promise<Backend> {
+  /** On a database that `prepareDatabase` has prepared; one that takes `pauseMs` longer for every answer, which must
+   *  change nothing. */
+  static async open(server: string, database: string, pauseMs = 0): Promise<Backend> {
     const url = databaseAt(server, database);
     const looking = new NamingClient({ connectionString: url });
     looking.on("error", () => {});
     await looking.connect();
     await looking.query("SET session_replication_role = replica");
-    return new Backend(url, looking);
+    return new Backend(url, looking, pauseMs);
   }
 
   async acquire(): Promise<Connection> {
@@ -68,48 +78,90 @@ export class Backend {
     const ahead: Promise<unknown>[] = [];
     const { stream } = (connection.client as unknown as { connection: { stream: Socket } }).connection;
     stream.cork();
-    if (connection.timeSet !== now && (begin || !this.inTransaction.has(connection))) {
-      ahead.push(connection.client.query(`SET simulated.now = '${new Date(now).toISOString()}'`));
+    if (begin) {
+      const clock = connection.timeSet === now ? "" : `; SET LOCAL ${clockAt(now)}`;
+      ahead.push(connection.client.query(`BEGIN${clock}`));
+      this.inTransaction.add(connection);
+    } else if (connection.timeSet !== now && !this.inTransaction.has(connection)) {
+      ahead.push(connection.client.query(`SET ${clockAt(now)}`));
       connection.timeSet = now;
     }
-    if (begin) {
-      ahead.push(connection.client.query("BEGIN"));
-      this.inTransaction.add(connection);
-    }
-    const done = connection.client.query(...query) as unknown as Promise<pg.QueryResult>;
+    const answer = connection.client.query(...query) as unknown as Promise<pg.QueryResult>;
     stream.uncork();
+    answer.catch(() => {});
     await Promise.all(ahead);
+    if (this.#pauseMs > 0) await later(this.#pauseMs);
     const others = this.inTransaction.size - (this.inTransaction.has(connection) ? 1 : 0);
-    const isWaiting = others > 0 && !(await this.#hasAnswer(connection, done));
-    return { done, isWaiting };
+    if (others === 0 || (await this.#hasAnswer(connection, answer)))
+      return { done: answer, isWaiting: false };
+    if (await this.#isDeadlocked(connection)) return this.#endFor(connection, answer);
+    const told = new Promise<void>((tell) => this.#waiting.set(connection, { answer, tell }));
+    return { done: told.then(() => answer), isWaiting: true };
   }
 
-  async #hasAnswer(connection: Connection, done: Promise<unknown>): Promise<boolean> {
-    const answered = done.then(
+  /** False: it waits for what another transaction holds, as the lock table has it. */
+  async #hasAnswer({ pid }: Connection, answer: Promise<unknown>): Promise<boolean> {
+    const answered = answer.then(
       () => true,
       () => true,
     );
     for (;;) {
       if (await Promise.race([answered, later(LOOK_AFTER_MS)])) return true;
-      const { rows } = await this.#looking.query<{ waits: boolean }>(
-        "SELECT wait_event_type = 'Lock' AS waits FROM pg_stat_activity WHERE pid = $1",
-        [connection.pid],
-      );
-      if (!rows[0]?.waits || (await Promise.race([answered, later(0)]))) continue;
-      this.#waiting.set(connection, answered);
-      return false;
+      if ((await this.#blockersOf(pid)).length > 0) return Promise.race([answered, later(0)]);
     }
+  }
+
+  async #blockersOf(pid: number): Promise<readonly number[]> {
+    const text = "SELECT pg_blocking_pids($1) AS pids";
+    return (await this.look<{ pids: number[] }>(text, [pid]))[0]?.pids ?? [];
+  }
+
+  /** Whether all would wait for each other. PostgreSQL would end whoever has waited for `deadlock_timeout`. */
+  async #isDeadlocked({ pid }: Connection): Promise<boolean> {
+    const pidsWaiting = new Set([...this.#waiting.keys()].map((each) => each.pid));
+    const seen = new Set<number>();
+    const open = [pid];
+    for (let at = open.pop(); at !== undefined; at = open.pop())
+      for (const blocker of await this.#blockersOf(at)) {
+        if (blocker === pid) return true;
+        if (!pidsWaiting.has(blocker) || seen.has(blocker)) continue;
+        seen.add(blocker);
+        open.push(blocker);
+      }
+    return false;
+  }
+
+  /** Always the one that came last, and at once. */
+  async #endFor({ pid }: Connection, answer: Promise<unknown>): Promise<Running> {
+    await this.look("SELECT pg_cancel_backend($1)", [pid]);
+    await answer.catch(() => {});
+    const error = new pg.DatabaseError("deadlock detected", 0, "error");
+    const done = Promise.reject(Object.assign(error, { code: "40P01" }));
+    done.catch(() => {});
+    return { done, isWaiting: false };
   }
 
   /** Ends a transaction; what waited for it has its answer afterwards, or waits on for another one. */
   async end(connection: Connection, how: "COMMIT" | "ROLLBACK"): Promise<pg.QueryResult> {
+    await this.#giveUp(connection);
     const result = await connection.client.query(how);
+    if (this.#pauseMs > 0) await later(this.#pauseMs);
     this.inTransaction.delete(connection);
-    for (const [waiting, answered] of [...this.#waiting]) {
+    for (const [waiting, { answer, tell }] of [...this.#waiting]) {
+      if (!(await this.#hasAnswer(waiting, answer))) continue;
       this.#waiting.delete(waiting);
-      await this.#hasAnswer(waiting, answered);
+      tell();
     }
     return result;
+  }
+
+  /** Whoever is gone waits for no lock any more. */
+  async #giveUp(connection: Connection): Promise<void> {
+    const waiting = this.#waiting.get(connection);
+    if (!waiting) return;
+    this.#waiting.delete(connection);
+    await this.look("SELECT pg_cancel_backend($1)", [connection.pid]);
+    await waiting.answer.catch(() => {});
   }
 
   /** A look at committed rows, as the owner. */
@@ -124,5 +176,7 @@ export class Backend {
 
 /** What a client's `query` is called with. */
 export type Query = [config: string | pg.QueryConfig, values?: unknown[]];
+
+const clockAt = (now: number) => `simulated.now = '${new Date(now).toISOString()}'`;
 
 const later = (ms: number) => new Promise<false>((resolve) => setTimeout(resolve, ms, false));

@@ -39,6 +39,8 @@ export interface Surroundings {
 export interface View {
   /** A branch that will lose, while the endpoint follows it. */
   side: Block | null;
+  /** Blocks that it does not know of yet. */
+  behind: number;
   /** Its head when the process last looked at authorizations. */
   lastRead: Block | null;
 }
@@ -51,8 +53,8 @@ export function endpointOf(around: Surroundings, owner: Owner, view: View): Chai
   /** What this call is answered from: any node behind the endpoint. */
   function seen(): Block {
     const head = view.side ?? tree.tip;
-    if (!faults.strikes("lagging-view")) return head;
-    return pathBack(head, 1 + chance.below(FINAL_AFTER - 1)).at(-1)?.parent ?? head;
+    const behind = faults.strikes("lagging-view") ? 1 + chance.below(FINAL_AFTER - 1) : view.behind;
+    return pathBack(head, behind).at(-1)?.parent ?? head;
   }
 
   function ask<T>(label: string, answer: (at: Block) => T): Promise<T> {
@@ -98,11 +100,11 @@ export function endpointOf(around: Surroundings, owner: Owner, view: View): Chai
       `send ${transaction.lane?.nonce} ${transaction.hash.slice(0, 8)}`,
       async () => {
         await around.sending(transaction, view.lastRead ?? tree.tip);
-        if (faults.strikes("send-timeout-before")) return "unknown";
-        if (faults.strikes("send-refused", 0.5)) return "refused";
-        if (faults.strikes("send-swallowed")) return "accepted";
+        if (faults.strikes("send-timeout-before", 5)) return "unknown";
+        if (faults.strikes("send-refused", 4)) return "refused";
+        if (faults.strikes("send-swallowed", 5)) return "accepted";
         const result = tree.admit(transaction);
-        return faults.strikes("send-timeout-after") ? "unknown" : result;
+        return faults.strikes("send-timeout-after", 6) ? "unknown" : result;
       },
     );
   }
@@ -116,7 +118,7 @@ export function endpointOf(around: Surroundings, owner: Owner, view: View): Chai
     moneyLogs: (block, ours) =>
       ask(`logs of ${block.number}`, (from) => {
         const found = ancestorAt(from, block.number);
-        if (found?.ref.hash !== block.hash || faults.strikes("unknown-block")) return null;
+        if (found?.ref.hash !== block.hash || faults.strikes("unknown-block", 2)) return null;
         const mine = new Set(ours);
         return found.logs.filter((log) => log.event !== "transfer" || mine.has(log.from) || mine.has(log.to));
       }),
@@ -158,17 +160,19 @@ export function endpointOf(around: Surroundings, owner: Owner, view: View): Chai
     isValidSignature: () => ask("1271", () => false),
     fees: () =>
       ask("fees", () => ({
-        baseFeePerGas: faults.strikes("fee-spike") ? row.maxFeePerGasCap * 2n : tree.baseFee,
+        baseFeePerGas: faults.strikes("fee-spike", 5) ? row.maxFeePerGasCap * 2n : tree.baseFee,
         maxPriorityFeePerGas: 1_000n,
       })),
     send,
     receipt: (txHash) =>
       ask(`receipt ${txHash.slice(0, 8)}`, (from) => {
-        if (faults.strikes("null-receipt")) return null;
-        for (const { receipts } of branchOf(from)) {
+        for (const { receipts, ref } of branchOf(from)) {
           const found = receipts.get(txHash);
+          // One that is denied for good, by the only endpoint there is, is believed.
+          const mayLag = ref.number > from.ref.number - FINAL_AFTER;
+          if (found && mayLag && faults.strikes("null-receipt", 15)) return null;
           if (found)
-            return faults.strikes("false-receipt") ? { ...found, succeeded: !found.succeeded } : found;
+            return faults.strikes("false-receipt", 10) ? { ...found, succeeded: !found.succeeded } : found;
         }
         return null;
       }),

@@ -28,7 +28,7 @@ export interface Parts extends Wiring, Surroundings {
 export class Process implements Owner {
   readonly name: string;
   readonly skewMs: number;
-  readonly view: View = { side: null, lastRead: null };
+  readonly view: View = { side: null, behind: 0, lastRead: null };
   readonly running: Running;
   readonly db: Database;
   isAlive = true;

@@ -30,14 +30,10 @@ const roundEnd = setImmediate;
 /** What the engine puts off to the end of a round, as callers are grouped: done by whoever waits for quiet. */
 const putOff: (() => void)[] = [];
 
-/** From now on rounds end when a scheduler says so: a look at the real event loop costs more than most steps. */
+/** From now on rounds end when a scheduler says so, and at no other time: at the event loop's own end of a round, what was
+ *  put off would run before or after the database's answer, whichever was faster. */
 export function takeOverRounds(): void {
-  const later = (work: () => void) => {
-    putOff.push(work);
-    // Where nobody waits for quiet, the round ends as always.
-    roundEnd(finishRound);
-  };
-  globalThis.setImmediate = later as unknown as typeof setImmediate;
+  globalThis.setImmediate = ((work: () => void) => putOff.push(work)) as unknown as typeof setImmediate;
 }
 
 function finishRound(): boolean {

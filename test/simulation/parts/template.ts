@@ -3,7 +3,7 @@ import pg from "pg";
 import { databaseAt } from "../../support/database-server.ts";
 
 /** `now()` is what the session was told. The order of rows without an ORDER BY must not depend on what ran before, so
- *  plans do not either: always by index, always in a loop. */
+ *  plans do not either: always by index, always in a loop, and by no statistics. */
 const prepared = `
   CREATE SCHEMA simulated;
   GRANT USAGE ON SCHEMA simulated TO farebox_app;
@@ -14,12 +14,16 @@ const prepared = `
       WHERE table_schema = 'public' AND column_default LIKE 'now()%' LOOP
       EXECUTE format('ALTER TABLE %I ALTER COLUMN %I SET DEFAULT simulated.now()', found.table_name, found.column_name);
     END LOOP;
+    FOR found IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
+      EXECUTE format('ALTER TABLE %I SET (autovacuum_enabled = false)', found.tablename);
+    END LOOP;
   END $$;`;
 
 const settings = {
   search_path: "simulated, public, pg_catalog",
   synchronous_commit: "off",
-  deadlock_timeout: "100",
+  // The simulation sees by itself who waits for whom.
+  deadlock_timeout: "'1h'",
   jit: "off",
   enable_seqscan: "off",
   enable_bitmapscan: "off",

@@ -1,0 +1,17 @@
+/** What the simulation is worth: the engine with one thing wrong, each way in turn, and how soon an oracle speaks. */
+import { expect, inject, it } from "vitest";
+import { runFleet, split } from "./fleet.ts";
+import { job } from "./job.ts";
+import { mutants } from "./mutants/mutants.ts";
+
+const WORKERS = 2;
+/** A mutant is caught by the seed that it names, or, when the simulation has changed since, by one of so many. */
+const SEEDS_PER_MUTANT = 400;
+
+it("catches every mistake that it caught before", { timeout: 3_600_000 }, async () => {
+  const names = mutants.filter(({ seed }) => seed !== null).map(({ name }) => name);
+  const hunt = job({ server: inject("databaseUrl"), seeds: SEEDS_PER_MUTANT, mutants: names });
+  const found = await runFleet(split(hunt, WORKERS));
+  expect(found.mutants.filter(({ oracle }) => oracle === null)).toEqual([]);
+  expect(found.mutants.map(({ name }) => name).sort()).toEqual(names.sort());
+});

@@ -1,0 +1,39 @@
+/** The part of the simulation that fits into every test run; `npm run simulate` goes on from here. */
+import { describe, expect, inject, it } from "vitest";
+import { runFleet, split } from "./fleet.ts";
+import { job } from "./job.ts";
+import { regressions } from "./regressions.ts";
+import type { Job } from "./worker.ts";
+
+const WORKERS = 2;
+/** What two cores that do nothing else live in 40 seconds. */
+const SEEDS = 300;
+const LONG_MS = 600_000;
+
+const here = (part: Partial<Job>) => job({ server: inject("databaseUrl"), ...part });
+
+// Never tried twice: whatever a seed shows, it shows again, or that is the mistake.
+describe("the settlement engine, simulated", { retry: 0, timeout: LONG_MS }, () => {
+  it.each(regressions)("holds in seed $seed, which showed $showed", async ({ seed }) => {
+    expect((await runFleet([here({ from: seed })])).violations).toEqual([]);
+  });
+
+  it("holds in every seed, whatever goes wrong", async () => {
+    const { violations, seeds } = await runFleet(split(here({ seeds: SEEDS }), WORKERS));
+    expect(violations).toEqual([]);
+    expect(seeds).toBe(SEEDS);
+  });
+
+  it("lives the same seed in the same way, whatever was lived before it, beside it, or how slow the database is", async () => {
+    // given seeds lived one after the other, each on what the others left
+    const { marks } = await runFleet([here({ from: 20, seeds: 12 })]);
+    // when they are lived in the other order, beside each other, and with a pause before every answer
+    const backwards = here({ from: 31, stride: -1, seeds: 12 });
+    const [alone, slow] = [here({ from: 22 }), here({ from: 26, seeds: 4, pauseMs: 2 })];
+    const again = await Promise.all([backwards, alone, slow].map((each) => runFleet([each])));
+    // then each does, step by step, what it did before
+    for (const each of again)
+      for (const [seed, mark] of each.marks) expect({ seed, mark }).toEqual({ seed, mark: marks.get(seed) });
+    expect(again.map((each) => each.marks.size)).toEqual([12, 1, 4]);
+  });
+});
