@@ -61,7 +61,12 @@ const homes = [
   [["hono"], ["api", "src"], "the centre has no HTTP, and MCP is handed a Request"],
   [["@hono/zod-openapi"], ["api"], "the OpenAPI document is made of routes"],
   [["@hono/node-server"], ["src"], "the shell listens"],
-  [["rate-limiter-flexible", "undici"], ["api/http"], "limits and outgoing requests have one implementation"],
+  [["rate-limiter-flexible"], ["api/http"], "limits have one implementation"],
+  [
+    ["undici"],
+    ["api/http", "facilitator/chain/evm"],
+    "requests to merchants go out through one guarded door, those to chains by one client",
+  ],
   [
     ["standardwebhooks"],
     ["api/webhook", "api/provider/adapters", "src/dev/sandbox-provider"],

@@ -149,6 +149,7 @@ const plants: readonly Plant[] = [
   ["home-of-@hono/zod-openapi", "mcp/document.ts", "@hono/zod-openapi"],
   ["home-of-@hono/node-server", "api/http/listen.ts", "@hono/node-server"],
   ["home-of-rate-limiter-flexible", "mcp/limit.ts", "rate-limiter-flexible"],
+  ["home-of-undici", "api/webhook/post.ts", "undici"],
   ["home-of-standardwebhooks", "api/mail/sign.ts", "standardwebhooks"],
   ["home-of-nodemailer", "api/invoice/mail.ts", "nodemailer"],
   ["home-of-pdfkit", "api/invoice/pdf.ts", "pdfkit"],

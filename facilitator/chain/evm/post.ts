@@ -1,11 +1,13 @@
 import { Agent, request } from "undici";
-import type { Question } from "./client.ts";
 
 export interface RawReply {
   readonly result?: unknown;
   readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly data?: unknown };
 }
-export type Post = (question: Pick<Question<unknown>, "method" | "params">) => Promise<RawReply>;
+export type Post = (call: {
+  readonly method: string;
+  readonly params: readonly unknown[];
+}) => Promise<RawReply>;
 
 const TIMEOUT_MS = 5_000;
 /** Far above a full block's logs. An endpoint that lies must not fill our memory. */
