@@ -52,7 +52,7 @@ export const order: readonly Mutant[] = [
   await engine.checkpoint("sent");`,
       },
     ],
-    seed: 5,
+    seed: 18,
   },
   {
     name: "no-fence",
@@ -90,7 +90,7 @@ export const order: readonly Mutant[] = [
         to: '      to: "cancelled",\n      cause: reason ?? "failed",',
       },
     ],
-    seed: null,
+    seed: 280,
   },
   {
     name: "expiry-by-local-clock",
@@ -101,7 +101,7 @@ export const order: readonly Mutant[] = [
         to: "lte(claim.validBefore, BigInt(Math.floor(engine.clock.now().getTime() / 1000))),",
       },
     ],
-    seed: 2,
+    seed: 8,
   },
   {
     name: "expiry-before-final",

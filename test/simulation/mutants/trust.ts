@@ -33,7 +33,7 @@ export const trust: readonly Mutant[] = [
         to: "WHERE claim.claim_key = asked.claim_key",
       },
     ],
-    seed: 24,
+    seed: 47,
   },
   {
     name: "grant-before-credit",
@@ -93,7 +93,7 @@ export const trust: readonly Mutant[] = [
         to: 'signature: "reason" in authentic ? authorization.signature : authentic.signature };',
       },
     ],
-    seed: 5,
+    seed: 40,
   },
   {
     name: "claim-before-signature-check",
@@ -125,7 +125,7 @@ export const trust: readonly Mutant[] = [
         to: "",
       },
     ],
-    seed: 25,
+    seed: 36,
   },
   {
     name: "verdict-kept-by-claim",
