@@ -4,13 +4,14 @@ import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectAccessible, openBrowser, openTab, photograph, type Tab } from "../../support/browser.ts";
 import { stillSandbox, world } from "../world.ts";
+import { pagesOf } from "./pages.ts";
 
+const { app } = world({ sandbox: stillSandbox });
 let browser: Browser;
 let server: ReturnType<typeof serve>;
 let origin = "";
 beforeAll(async () => {
   browser = await openBrowser();
-  const { app } = world({ sandbox: stillSandbox });
   await new Promise<void>((resolve) => {
     server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) => {
       origin = `http://127.0.0.1:${port}`;
@@ -31,27 +32,46 @@ async function open(path: string, options: BrowserContextOptions = {}): Promise<
 const unfold = ({ page }: Tab) =>
   page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })");
 const phone = { width: 360, height: 740 };
+/** In every light and width. */
+const lookedAt = {
+  overview: "/docs",
+  errors: "/docs/errors",
+  refunds: "/docs/refunds",
+  "payment-intents": "/docs/payment-intents",
+  events: "/docs/events",
+  x402: "/docs/x402",
+};
 
 describe("a page of the reference", () => {
-  it.each([
-    ["overview", "/docs"],
-    ["errors", "/docs/errors"],
-    ["refunds", "/docs/refunds"],
-    ["payment-intents", "/docs/payment-intents"],
-    ["events", "/docs/events"],
-    ["x402", "/docs/x402"],
-  ])("%s: everybody can use it, folded and unfolded, wide and narrow, light and dark", async (name, path) => {
-    for (const colorScheme of ["light", "dark"] as const) {
-      const tab = await open(path, { colorScheme });
-      await photograph(tab, `docs-${name}-${colorScheme}`);
-      await expectAccessible(tab);
+  it.each(Object.entries(lookedAt))(
+    "%s: everybody can use it, folded and unfolded, wide and narrow, light and dark",
+    async (name, path) => {
+      for (const colorScheme of ["light", "dark"] as const) {
+        const tab = await open(path, { colorScheme });
+        await photograph(tab, `docs-${name}-${colorScheme}`);
+        await expectAccessible(tab);
+        await unfold(tab);
+        await expectAccessible(tab);
+        await tab.page.setViewportSize(phone);
+        await expectAccessible(tab);
+        expect(await tab.page.evaluate("document.documentElement.scrollWidth")).toBe(phone.width);
+        expect(tab.faults).toEqual([]);
+        await tab.page.close();
+      }
+    },
+  );
+
+  it("of every other room: everybody can use all of it", { timeout: 120_000 }, async () => {
+    const seen = new Set<string>(Object.values(lookedAt));
+    const others = [...(await pagesOf(app)).keys()].filter((path) => !seen.has(path));
+    expect(others.length).toBeGreaterThan(15);
+    const tab = await openTab(browser);
+    for (const path of others) {
+      await tab.page.goto(`${origin}${path}`);
       await unfold(tab);
+      await photograph(tab, path.slice(1).replace("/", "-"));
       await expectAccessible(tab);
-      await tab.page.setViewportSize(phone);
-      await expectAccessible(tab);
-      expect(await tab.page.evaluate("document.documentElement.scrollWidth")).toBe(phone.width);
-      expect(tab.faults).toEqual([]);
-      await tab.page.close();
+      expect([path, tab.faults]).toEqual([path, []]);
     }
   });
 
