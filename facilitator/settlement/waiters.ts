@@ -150,6 +150,6 @@ export function waiters(clock: Clock): Waiters {
 /** One who was promised success hears of nothing else until it is known whether the promise was kept: an answer that does
  *  not know of it would leave the grant with a caller who was told otherwise. */
 function endFor(caller: WaitingCaller, ended: Ended): void {
-  if (caller.isPromised) caller.ended = ended || caller.ended || false;
+  if (caller.isPromised) caller.ended ||= ended;
   else caller.done(ended);
 }

@@ -1,7 +1,8 @@
 /** Requests for every tool and method of the MCP endpoint, of both eras. */
 import fc from "fast-check";
+import type { Schema } from "../../api/reference/document.ts";
 import { mutated, nastyValue, spoiltText } from "./mutate.ts";
-import { type Schema, valuesOf } from "./schema.ts";
+import { valuesOf } from "./schema.ts";
 import { authorizations, dressed, type Keys, type Shot } from "./shot.ts";
 
 export interface Tool {

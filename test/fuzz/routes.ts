@@ -1,7 +1,8 @@
 /** Requests for every operation of the OpenAPI document. */
 import fc from "fast-check";
+import type { Schema } from "../../api/reference/document.ts";
 import { encoded, mutated, nastyText, nastyValue, spoiltText } from "./mutate.ts";
-import { type Schema, type Schemas, valuesOf } from "./schema.ts";
+import { type Schemas, valuesOf } from "./schema.ts";
 import { authorizations, dressed, idempotencyKeys, type Keys, type Shot } from "./shot.ts";
 
 interface Parameter {

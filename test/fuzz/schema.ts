@@ -1,27 +1,7 @@
 /** Values that a JSON schema of our OpenAPI document allows, made at random. */
 import fc from "fast-check";
+import type { Schema } from "../../api/reference/document.ts";
 
-export interface Schema {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly enum?: readonly unknown[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: boolean | Schema;
-  readonly items?: Schema;
-  readonly allOf?: readonly Schema[];
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly pattern?: string;
-  readonly format?: string;
-  readonly example?: unknown;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-}
 export type Schemas = Readonly<Record<string, Schema>>;
 
 /** What members of these names mean, where a schema says only that they are text. */

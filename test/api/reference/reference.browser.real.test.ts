@@ -32,18 +32,16 @@ async function open(path: string, options: BrowserContextOptions = {}): Promise<
 const unfold = ({ page }: Tab) =>
   page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })");
 const phone = { width: 360, height: 740 };
-/** In every light and width. */
-const lookedAt = {
+/** One of each kind, in every light and width, and with all that unfolds. */
+const kinds = {
   overview: "/docs",
   errors: "/docs/errors",
-  refunds: "/docs/refunds",
   "payment-intents": "/docs/payment-intents",
   events: "/docs/events",
-  x402: "/docs/x402",
 };
 
 describe("a page of the reference", () => {
-  it.each(Object.entries(lookedAt))(
+  it.each(Object.entries(kinds))(
     "%s: everybody can use it, folded and unfolded, wide and narrow, light and dark",
     async (name, path) => {
       for (const colorScheme of ["light", "dark"] as const) {
@@ -61,14 +59,13 @@ describe("a page of the reference", () => {
     },
   );
 
-  it("of every other room: everybody can use all of it", { timeout: 120_000 }, async () => {
-    const seen = new Set<string>(Object.values(lookedAt));
+  it("of every other room: everybody can use it as it comes", async () => {
+    const seen = new Set<string>(Object.values(kinds));
     const others = [...(await pagesOf(app)).keys()].filter((path) => !seen.has(path));
     expect(others.length).toBeGreaterThan(15);
     const tab = await openTab(browser);
     for (const path of others) {
       await tab.page.goto(`${origin}${path}`);
-      await unfold(tab);
       await photograph(tab, path.slice(1).replace("/", "-"));
       await expectAccessible(tab);
       expect([path, tab.faults]).toEqual([path, []]);
