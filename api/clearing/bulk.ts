@@ -56,7 +56,7 @@ async function unknown(
     .where(
       and(
         inArray(clearing.merchantId, merchants),
-        inArray(clearing.providerReference, ids),
+        sql`${clearing.providerReference} = ANY(${toArray(ids, "text")})`,
         sql`${clearing.executionPath} = 'x402'`,
       ),
     );

@@ -76,3 +76,27 @@ export const movedColumns = {
   version: claim.version,
 };
 export type MovedClaim = Pick<Row, keyof typeof movedColumns>;
+
+/** What a payment looks like to the feature that sold it. */
+export const viewedColumns = {
+  id: claim.id,
+  payableId: claim.payableId,
+  merchantId: claim.merchantId,
+  chainId: claim.chainId,
+  token: claim.token,
+  state: claim.state,
+  creditEpoch: claim.creditEpoch,
+  amount: claim.amount,
+  fee: claim.fee,
+  payer: claim.payer,
+  payTo: claim.payTo,
+  includedBlock: claim.includedBlock,
+  includedHash: claim.includedHash,
+  includedTx: claim.includedTx,
+  includedLog: claim.includedLog,
+  includedAt: claim.includedAt,
+  reason: claim.reason,
+  message: claim.message,
+  createdAt: claim.createdAt,
+};
+export type ViewedClaim = Pick<Row, keyof typeof viewedColumns>;

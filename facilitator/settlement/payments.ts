@@ -1,6 +1,7 @@
-import { and, asc, desc, eq, inArray, ne, sql } from "drizzle-orm";
+import { and, asc, desc, eq, ne, sql } from "drizzle-orm";
 import type { Address, Hash } from "#kernel/bytes";
-import type { Claim } from "./claim.ts";
+import { toArray } from "#store";
+import { type ViewedClaim, viewedColumns } from "./claim-parts.ts";
 import { requiredDepth } from "./depth.ts";
 import type { Engine } from "./engine.ts";
 import type { ClaimState } from "./state.ts";
@@ -46,17 +47,18 @@ export async function readPayments(engine: Engine, by: PaymentChoice): Promise<r
   if ("soldAs" in by) return readLatest(engine, by);
   const wanted = "ids" in by ? by.ids : by.payableIds;
   if (wanted.length === 0) return [];
-  const ids = [...wanted];
+  // One parameter, however many are asked for: hundreds are, by those who hear of payments.
+  const ids = toArray(wanted, "text");
   const rows = await engine.db.pool
-    .select({ claim, cursor: observer.cursorNumber, signed })
+    .select({ claim: viewedColumns, cursor: observer.cursorNumber, signed })
     .from(claim)
     .leftJoin(observer, eq(observer.chainId, claim.chainId))
     .where(
       and(
         eq(claim.kind, "x402"),
         "ids" in by
-          ? inArray(claim.id, ids as Claim["id"][])
-          : and(eq(claim.holdsPayable, true), inArray(claim.payableId, ids)),
+          ? sql`${claim.id} = ANY(${ids})`
+          : and(eq(claim.holdsPayable, true), sql`${claim.payableId} = ANY(${ids})`),
       ),
     )
     .orderBy(asc(claim.createdAt), asc(claim.id));
@@ -68,7 +70,7 @@ async function readLatest(
   { soldAs, latest }: { readonly soldAs: string; readonly latest: number },
 ): Promise<readonly PaymentView[]> {
   const rows = await engine.db.pool
-    .select({ claim, cursor: observer.cursorNumber, signed })
+    .select({ claim: viewedColumns, cursor: observer.cursorNumber, signed })
     .from(claim)
     .leftJoin(observer, eq(observer.chainId, claim.chainId))
     .where(and(eq(claim.kind, "x402"), eq(claim.payableId, soldAs), ne(claim.creditState, "none")))
@@ -77,11 +79,12 @@ async function readLatest(
   return rows.flatMap((row) => viewOf(engine, row) ?? []);
 }
 
-const signed = sql<Hash | null>`(
+/** The newest transaction that was signed for a claim that none has carried yet. */
+const signed = sql<Hash | null>`CASE WHEN ${claim.includedTx} IS NULL THEN (
   SELECT '0x' || encode(attempt.tx_hash, 'hex')
   FROM slot_item JOIN attempt ON attempt.slot_id = slot_item.slot_id
   WHERE slot_item.claim_key = claim.claim_key
-  ORDER BY slot_item.open DESC, attempt.created_at DESC, attempt.seq DESC LIMIT 1)`;
+  ORDER BY slot_item.open DESC, attempt.created_at DESC, attempt.seq DESC LIMIT 1) END`;
 
 function viewOf(
   engine: Engine,
@@ -89,7 +92,11 @@ function viewOf(
     claim: row,
     cursor,
     signed,
-  }: { readonly claim: Claim; readonly cursor: number | null; readonly signed: Hash | null },
+  }: {
+    readonly claim: ViewedClaim;
+    readonly cursor: number | null;
+    readonly signed: Hash | null;
+  },
 ): PaymentView | null {
   const chain = engine.chains.get(row.chainId)?.chain.row;
   const token = chain?.tokens.find(({ contract }) => contract === row.token);
