@@ -70,10 +70,15 @@ function inspect(text: string): void {
 }
 
 function endOfString(text: string, start: number): number {
-  let at = start + 1;
-  for (let code = text.charCodeAt(at); code !== QUOTE; code = text.charCodeAt(at))
-    at += code === BACKSLASH ? 2 : 1;
-  return at;
+  let end = text.indexOf('"', start + 1);
+  while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let from = at;
+  while (text.charCodeAt(from - 1) === BACKSLASH) from -= 1;
+  return (at - from) % 2 === 1;
 }
 
 function readString(text: string, start: number, end: number): string {

@@ -122,7 +122,9 @@ function requestOf(
     selection: payment.selection,
     accepted: payment.accepted,
     payload: payment.payload,
-    payloadHash: payment.payloadHash,
+    get payloadHash() {
+      return payment.payloadHash;
+    },
     paymentIdentifier: payment.paymentIdentifier,
     idempotencyKey: verb === "settle" ? idempotencyKey : null,
     requestId: place.requestId,

@@ -1,6 +1,7 @@
 import { isValidPaymentId, PAYMENT_IDENTIFIER } from "@x402/extensions/payment-identifier";
 import type { OptionSelection, PaymentRequest, Refusal } from "#facilitator";
-import { canonicalJson, sha256 } from "#kernel/codec";
+import type { Hash } from "#kernel/bytes";
+import { stableHash } from "#kernel/codec";
 import type { V1Networks } from "./v1.ts";
 
 export type WireVersion = 1 | 2;
@@ -58,19 +59,23 @@ export function readPayment(body: unknown, networks: V1Networks): Reading {
     return refuse("invalid_payload", "paymentRequirements must be an object.");
   if (!isMembers(paymentPayload.payload))
     return refuse("invalid_payload", "paymentPayload.payload must hold the signature and the authorization.");
-  const canonical = canonicalJson(paymentPayload);
-  if (canonical.length > MAX_PAYLOAD_CHARACTERS)
+  if (JSON.stringify(paymentPayload).length > MAX_PAYLOAD_CHARACTERS)
     return refuse("invalid_payload", `paymentPayload is longer than ${MAX_PAYLOAD_CHARACTERS} characters.`);
   const read =
     version === 1 ? readV1(paymentPayload, requirements, networks) : readV2(paymentPayload, requirements);
   if (typeof read === "string") return refuse("invalid_payload", read);
+  let hash: Hash | null = null;
   return {
     ok: true,
     payment: {
       ...read,
       version,
       payload: paymentPayload.payload,
-      payloadHash: sha256(canonical),
+      // Few ask for it: repeated requests with an id of their own, and forgeries.
+      get payloadHash() {
+        hash ??= stableHash(paymentPayload);
+        return hash;
+      },
       payer: text(membersAt(paymentPayload.payload, "authorization").from),
     },
   };
