@@ -1,4 +1,4 @@
-/** What processes used of the processor, as the kernel counts it. Linux only. */
+/** What processes used of the processor and of the memory, as the kernel counts it. Linux only. */
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -26,6 +26,13 @@ export async function familyCpuSeconds(pid: number): Promise<number> {
     (sum, { one, stat }) => sum + (stat?.seconds ?? 0) + (one === pid ? (stat?.endedChildren ?? 0) : 0),
     0,
   );
+}
+
+/** The most that `pid` has held in memory at once, MB. */
+export async function peakMegabytes(pid: number): Promise<number> {
+  const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1];
+  if (kilobytes === undefined) throw new Error(`/proc/${pid}/status has an unknown form`);
+  return Number(kilobytes) / 1024;
 }
 
 /** Waits until the processes together use under a fifth of a core, `withinMs` at most. */

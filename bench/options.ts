@@ -25,7 +25,7 @@ const full = {
   rounds: 2,
   verifySeconds: 6,
   verifies: { reference: 6000, farebox: 30_000 },
-  settles: { reference: 1024, farebox: 4096 },
+  settles: { reference: 2048, farebox: 8192 },
   settleSeconds: 20,
   loneSettles: 8,
   payers: 16_384,

@@ -7,6 +7,8 @@ export interface Measured {
   readonly verify: Sample;
   readonly settle: Sample;
   readonly lone: Sample;
+  /** Of the server, from its start to the end of the last round. */
+  readonly peakMegabytes: number;
 }
 
 interface Row {
@@ -75,6 +77,7 @@ function rows(blockTimeSeconds: number): readonly Row[] {
     },
     { what: "lone settle, gas", of: ({ lone }) => gasEach(lone), digits: 0 },
     { what: "lone settle, failures", of: ({ lone }) => failed(lone), digits: 0, aim: none },
+    { what: "memory of the server, peak MB", of: ({ peakMegabytes }) => peakMegabytes, digits: 0 },
   ];
 }
 

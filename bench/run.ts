@@ -8,7 +8,7 @@ import { deployDevContracts } from "../src/dev/deploy.ts";
 import { masterSecret } from "../src/dev/master-secret.ts";
 import { startPostgres } from "../src/dev/postgres.ts";
 import { startBenchChain } from "./chain.ts";
-import { quiet } from "./cpu.ts";
+import { peakMegabytes, quiet } from "./cpu.ts";
 import { startFarebox } from "./farebox-server.ts";
 import { measureSettle, measureTools, measureVerify, type Neighbours, type Sample, sum } from "./measure.ts";
 import { type Name, type Options, readOptions, usage } from "./options.ts";
@@ -155,12 +155,15 @@ async function measureAll(
       return measureSettle(subject, shots, near);
     });
   }
-  const of = (name: Name) => ({
+  const of = async ({ name, child }: Subject) => ({
     verify: sum(verifies.get(name) ?? []),
     settle: sum(settles.get(name) ?? []),
     lone: sum(lones.get(name) ?? []),
+    peakMegabytes: await peakMegabytes(child.pid),
   });
-  return Object.fromEntries(subjects.map(({ name }) => [name, of(name)]));
+  return Object.fromEntries(
+    await Promise.all(subjects.map(async (each) => [each.name, await of(each)] as const)),
+  );
 }
 
 /** Compiled code and open connections on both sides before the clock runs. */
