@@ -37,7 +37,7 @@ import type { Random } from "#kernel/clock";
 import { idMaker, type NewId } from "#kernel/id";
 import { imbalance } from "#ledger";
 import { createMcp } from "#mcp";
-import { type Database, openDatabase } from "#store";
+import { type Database, openDatabase, openPresence } from "#store";
 import { noBackground, openBackground } from "./background.ts";
 import type { Sources } from "./metrics.ts";
 import { accountsOf, type ChainParts, openChain } from "./open-chain.ts";
@@ -118,6 +118,8 @@ export async function compose(parts: Parts): Promise<House> {
   const newId = idMaker({ clock: sandbox?.clock.clock ?? clock, random });
   const accounts = accountsOf(parts);
   const chains = await Promise.all(parts.chains.map((row) => openChain(parts, row, accounts)));
+  const holder = newId("req");
+  const presence = openPresence({ url, log, role: "farebox_app", name: holder });
   const engine: Engine = {
     db,
     loopDb,
@@ -127,7 +129,8 @@ export async function compose(parts: Parts): Promise<House> {
     log,
     meter,
     checkpoint: parts.checkpoint ?? (async () => {}),
-    holder: newId("req"),
+    holder,
+    presence,
     settings: { ...defaultSettings, ...parts.settings },
   };
   const running = createFacilitator(engine);
@@ -210,7 +213,7 @@ export async function compose(parts: Parts): Promise<House> {
         sandbox?.clock.stop(),
       ]);
       await running.stop();
-      await Promise.all([db.close(), loopDb.close()]);
+      await Promise.all([db.close(), loopDb.close(), presence.close()]);
     },
   };
 }

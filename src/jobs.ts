@@ -10,7 +10,7 @@ import {
 import type { Job } from "#api";
 import type { Clock } from "#kernel/clock";
 import { errorFields, type Log } from "#kernel/log";
-import type { outbox, Tx } from "#store";
+import { type outbox, type Tx, WaitingPool } from "#store";
 
 export interface JobsOptions {
   /** As the owner of the database: under another role the queue's worker starts, finds nothing and says nothing. */
@@ -41,6 +41,12 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
   const { databaseUrl, jobs, clock, log } = options;
   await migrateJobs(databaseUrl, log);
   const stopping = new AbortController();
+  // A lone statement of the queue's timetable that fails would end the process.
+  const pool = new WaitingPool({
+    url: databaseUrl,
+    maxConnections: CONNECTIONS,
+    stopping: stopping.signal,
+  });
   let worker: Runner | undefined;
   let running = Promise.resolve();
 
@@ -48,7 +54,7 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
   async function work(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        worker = await startWorker(options, stopping.signal);
+        worker = await startWorker(options, pool, stopping.signal);
         await worker.promise;
       } catch (error) {
         log.warn(errorFields(error), "the job worker ended; it is started again");
@@ -66,13 +72,18 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
       stopping.abort();
       await worker?.stop().catch(() => {}); // it may have ended by itself
       await running;
+      await pool.end();
     },
   };
 }
 
-async function startWorker({ databaseUrl, jobs, log }: JobsOptions, stopping: AbortSignal): Promise<Runner> {
+async function startWorker(
+  { jobs, log }: JobsOptions,
+  pgPool: WaitingPool,
+  stopping: AbortSignal,
+): Promise<Runner> {
   const worker = await runWorker({
-    connectionString: databaseUrl,
+    pgPool,
     taskList: Object.fromEntries(
       jobs.map((job) => [job.name, taskOf(job, log, stopping)]),
     ) satisfies TaskList,
@@ -84,7 +95,6 @@ async function startWorker({ databaseUrl, jobs, log }: JobsOptions, stopping: Ab
       ),
     ),
     concurrency: CONCURRENCY,
-    maxPoolSize: CONNECTIONS,
     noHandleSignals: true,
     logger: loggerOn(log),
   });

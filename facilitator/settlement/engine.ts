@@ -2,7 +2,7 @@ import type { Address } from "#kernel/bytes";
 import type { Clock } from "#kernel/clock";
 import type { NewId } from "#kernel/id";
 import type { Log } from "#kernel/log";
-import type { Database } from "#store";
+import type { Database, Presence } from "#store";
 import type { Chain, Custodian, DepositAccount, Operator, Rail, Signer } from "../chain/port.ts";
 
 /** A chain this process may use, with the token rails that passed their checks at boot. */
@@ -69,6 +69,8 @@ export interface Engine {
   readonly checkpoint: (step: Checkpoint) => Promise<void>;
   /** This process, in leases. */
   readonly holder: string;
+  /** Shows the others, by that name, that this process lives. Left out, its leases end by time alone. */
+  readonly presence?: Presence;
   readonly settings: Settings;
 }
 

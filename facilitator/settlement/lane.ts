@@ -1,10 +1,11 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Address } from "#kernel/bytes";
 import { post, templates } from "#ledger";
-import type { Tx } from "#store";
+import { type Tx, toBytesArray } from "#store";
 import type { Chain, Signer } from "../chain/port.ts";
 import { coinOf } from "./coin.ts";
 import type { Engine } from "./engine.ts";
+import { isOver } from "./lease.ts";
 import { signer as signerTable } from "./tables.ts";
 
 /** A gas key on one chain that this process holds: only under this fence may it take nonces. */
@@ -20,11 +21,28 @@ export interface Lane {
  *  books then. Faults: `chain_unavailable`. */
 export async function lease(engine: Engine, chain: Chain, signer: Signer): Promise<Lane | null> {
   const { chainId } = chain.row;
+  await engine.presence?.show();
   const renewed = await take(engine, chainId, signer.address);
   if (renewed !== "unknown") return renewed === null ? null : lane(engine, chain, signer, renewed);
   await adopt(engine, chain, signer);
   const taken = await take(engine, chainId, signer.address);
   return taken === null || taken === "unknown" ? null : lane(engine, chain, signer, taken);
+}
+
+/** Whether one of these lanes, which others held when they were last asked for, may be taken now; one read, and no lock. */
+export async function isAnyFree(engine: Engine, chain: Chain, signers: readonly Signer[]): Promise<boolean> {
+  const addresses = toBytesArray(signers.map(({ address }) => address));
+  const free = await engine.loopDb.pool
+    .select({ address: signerTable.address })
+    .from(signerTable)
+    .where(
+      and(
+        eq(signerTable.chainId, chain.row.chainId),
+        sql`${signerTable.address} = ANY(${addresses})`,
+        isOver(engine, signerTable.leaseHolder, signerTable.leaseUntil),
+      ),
+    );
+  return free.length > 0;
 }
 
 interface Taken {
@@ -40,13 +58,12 @@ async function take(engine: Engine, chainId: number, address: Address): Promise<
     const isLane = and(eq(signerTable.chainId, chainId), eq(signerTable.address, address));
     const [row] = await tx.select().from(signerTable).where(isLane).for("update");
     if (!row) return "unknown";
-    const [clock] = (
-      await tx.execute<{ lapsed: boolean }>(
-        sql`SELECT coalesce(${row.leaseUntil?.toISOString() ?? null}::timestamptz < now(), true) AS lapsed`,
-      )
-    ).rows;
-    const isMine = row.leaseHolder === holder && !clock?.lapsed;
-    if (!isMine && !clock?.lapsed) return null;
+    const [lease] = await tx
+      .select({ isOver: isOver(engine, signerTable.leaseHolder, signerTable.leaseUntil).mapWith(Boolean) })
+      .from(signerTable)
+      .where(isLane);
+    const isMine = row.leaseHolder === holder && !lease?.isOver;
+    if (!isMine && !lease?.isOver) return null;
     const fence = isMine ? row.fence : row.fence + 1;
     await tx
       .update(signerTable)

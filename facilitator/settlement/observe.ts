@@ -7,6 +7,7 @@ import { moveClaims } from "./claim.ts";
 import { assetOf } from "./coin.ts";
 import type { WatchList } from "./deposit/watch.ts";
 import type { Engine } from "./engine.ts";
+import { isOver } from "./lease.ts";
 import { pairTransfers, spentKeys } from "./pairing.ts";
 import { recordTransfers } from "./record.ts";
 import { reverseAbove } from "./reorg.ts";
@@ -27,6 +28,7 @@ export async function leaseObserver(
 ): Promise<ObserverRow | null> {
   const { chainId } = chain.row;
   const { holder, settings } = engine;
+  await engine.presence?.show();
   const [known] = await engine.loopDb.pool.select().from(observer).where(eq(observer.chainId, chainId));
   if (!known) await begin(engine, chain);
   const [row] = await engine.loopDb.pool
@@ -40,7 +42,7 @@ export async function leaseObserver(
     .where(
       and(
         eq(observer.chainId, chainId),
-        sql`(${observer.leaseHolder} = ${holder} OR ${observer.leaseUntil} IS NULL OR ${observer.leaseUntil} < now())`,
+        sql`(${observer.leaseHolder} = ${holder} OR ${isOver(engine, observer.leaseHolder, observer.leaseUntil)})`,
       ),
     )
     .returning();

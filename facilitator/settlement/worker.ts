@@ -9,7 +9,7 @@ import { dispatch } from "./dispatch.ts";
 import type { Engine, OpenChain } from "./engine.ts";
 import { finalize } from "./final.ts";
 import { isLowOnGas } from "./funding.ts";
-import { type Lane, lease, nextNonce, quarantine } from "./lane.ts";
+import { isAnyFree, type Lane, lease, nextNonce, quarantine } from "./lane.ts";
 import { type Loop, loop } from "./loop.ts";
 import { tidyMined } from "./mined.ts";
 import { follow, leaseObserver, type ObserverRow } from "./observe.ts";
@@ -54,6 +54,8 @@ const RECONCILE_MS = 600_000;
 const SIGN_MS = 500;
 /** Sweeps are in no hurry: they are looked for this often. */
 const SWEEP_MS = 1_000;
+/** Lanes of others are looked at this often, where a process that is gone is seen to be. */
+const LANES_MS = 500;
 /** Between blocks only a stranger's payment can become creditable, by a claim that came after it. */
 const STRANGERS_MS = 250;
 /** The longest pause between two looks at an empty queue. What this process claims wakes the sender at once; only
@@ -183,10 +185,15 @@ function sender(
   const { chainId } = open.chain.row;
   const { held } = shared;
   let renewAt = 0;
+  let lanesAt = 0;
   let sweepAt = 0;
   let signAt = 0;
   let emptyMs = 0;
   return async () => {
+    if (engine.clock.monotonicMs() >= lanesAt) {
+      if (await isFreed(engine, open, held)) renewAt = 0;
+      lanesAt = engine.clock.monotonicMs() + LANES_MS;
+    }
     if (engine.clock.monotonicMs() >= renewAt) {
       await renew(engine, open, held);
       renewAt = engine.clock.monotonicMs() + (engine.settings.leaseSeconds * 1000) / 3;
@@ -240,6 +247,16 @@ function tender(engine: Engine, shared: Shared): () => Promise<void> {
     if (!at || at.haltedReason) return;
     for (const lane of held.values()) if (lane.tendedAt !== at.cursorHash) await lookAfter(engine, lane, at);
   };
+}
+
+/** Whether a lane that another process held is free before its lease lapses. */
+async function isFreed(
+  engine: Engine,
+  { chain, signers }: OpenChain,
+  held: Map<string, HeldLane>,
+): Promise<boolean> {
+  const others = engine.presence ? signers.filter(({ address }) => !held.has(address)) : [];
+  return others.length > 0 && (await isAnyFree(engine, chain, others));
 }
 
 async function renew(

@@ -21,4 +21,6 @@ export {
 export { decodeRows } from "./decode.ts";
 export { migrate } from "./migrate.ts";
 export * as outbox from "./outbox.ts";
+export { isGone, openPresence, type Presence } from "./presence.ts";
 export { isCheckViolation, isUniqueViolation, sqlState } from "./sql-error.ts";
+export { WaitingPool } from "./waiting-pool.ts";

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Job } from "#api";
 import { idMaker } from "#kernel/id";
 import { systemClock, systemRandom } from "#kernel/system";
 import { openDatabase, outbox } from "#store";
 import { openBackground } from "../../src/background.ts";
 import { openJobs } from "../../src/jobs.ts";
+import { startProxy } from "../facilitator/store/proxy.ts";
 import { freshDatabase, type TestDatabase } from "../support/db.ts";
 import { silentLog } from "../support/dev-chain.ts";
 
@@ -62,6 +63,24 @@ describe("the background", () => {
     const left = await database.query("SELECT 1 FROM outbox WHERE delivered_at IS NULL");
     expect(left).toEqual([]);
     expect(await database.query("SELECT 1 FROM graphile_worker.jobs")).toEqual([]);
+  });
+
+  it("goes on where the database was away when the timetable was read: nothing ends, and jobs are run", async () => {
+    const proxy = await startProxy(database.url);
+    onTestFinished(() => proxy.stop());
+    const { heard, job } = watched({ at: "0 0 1 1 *" });
+    const queue = await openJobs({
+      ...{ databaseUrl: proxy.url, jobs: [job], clock: systemClock, log: silentLog },
+    });
+    onTestFinished(() => queue.stop());
+    // A rejection that nobody handles would end the process, and ends this test run.
+    proxy.cutAt("as known_crontabs", "unheard");
+    queue.start();
+    const fact = factOf("thing.listed");
+    const owner = openDatabase({ url: database.url, log: silentLog, name: "test", maxConnections: 1 });
+    onTestFinished(() => owner.close());
+    await owner.tx((tx) => queue.hear(tx, [fact]));
+    await expect.poll(() => heard, { timeout: 10_000 }).toEqual([fact]);
   });
 
   it("queues a fact once, however often it is told", async () => {

@@ -83,8 +83,10 @@ async function strike(
 ): Promise<Outcome["diedAt"]> {
   const diedAt = new Map<Checkpoint | "anywhere", number>();
   let restarted = 0;
+  const began = performance.now();
   for (let kill = 1; kill <= kills; kill += 1) {
-    await sleep(everyMs * (0.5 + Math.random()));
+    // However long the last one took.
+    await sleep(Math.max(0, began + everyMs * (kill - 0.5 + Math.random()) - performance.now()));
     if (Math.floor((kill * restarts) / kills) > restarted) {
       restarted += 1;
       await database.restart(restarted % 2 === 0 ? "immediate" : "fast");
