@@ -13,9 +13,17 @@ import type { Ground, Subject } from "./subject.ts";
 export interface FareboxOptions {
   readonly signers: number;
   readonly profileDir: string | undefined;
+  /** Wei an hour; those of a local chain unless told otherwise. */
+  readonly gasBudgets?: Readonly<Record<string, string>>;
 }
 
-export async function startFarebox(ground: Ground, options: FareboxOptions): Promise<Subject> {
+export interface Farebox extends Subject {
+  readonly resourceId: string;
+  /** Of its process: whoever has it can give commands to the deployment. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export async function startFarebox(ground: Ground, options: FareboxOptions): Promise<Farebox> {
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   const home = join(ground.dataDir, "service");
@@ -26,6 +34,7 @@ export async function startFarebox(ground: Ground, options: FareboxOptions): Pro
     ...settings(
       ground,
       signers.map(({ privateKey }) => privateKey),
+      options.gasBudgets,
     ),
     PORT: String(port),
     FAREBOX_BASE_URL: baseUrl,
@@ -46,6 +55,8 @@ export async function startFarebox(ground: Ground, options: FareboxOptions): Pro
     const base = `/x402/resources/${id}`;
     return {
       name: "farebox",
+      resourceId: id,
+      env,
       child,
       baseUrl,
       verifyPath: `${base}/verify`,
@@ -59,14 +70,18 @@ export async function startFarebox(ground: Ground, options: FareboxOptions): Pro
   }
 }
 
-function settings(ground: Ground, signerKeys: readonly string[]): Record<string, string> {
+function settings(
+  ground: Ground,
+  signerKeys: readonly string[],
+  gasBudgets: FareboxOptions["gasBudgets"],
+): Record<string, string> {
   const { contracts, chainId, rpcUrl, blockTimeSeconds } = ground;
   const assets = Object.entries(contracts.assets).map(([symbol, contract]) => ({ symbol, contract }));
   const treasury = contracts.treasury.address;
   return {
     DATABASE_URL: ground.databaseUrl,
     FAREBOX_CHAINS: JSON.stringify([
-      { slug: "local", chainId, rpcUrls: [rpcUrl], blockTimeSeconds, treasury, assets },
+      { slug: "local", chainId, rpcUrls: [rpcUrl], blockTimeSeconds, treasury, assets, gasBudgets },
     ]),
     FAREBOX_SIGNER_KEYS: signerKeys.join(","),
     FAREBOX_TREASURY_KEY: contracts.treasury.privateKey,
@@ -76,7 +91,7 @@ function settings(ground: Ground, signerKeys: readonly string[]): Record<string,
 }
 
 /** Of a new merchant, over the command that operators use. */
-async function secretKey(env: Record<string, string>): Promise<string> {
+export async function secretKey(env: Readonly<Record<string, string>>): Promise<string> {
   await buildPrograms();
   const keys = ["keys", "create", "--new-merchant", "Bench", "--permissions", "x402:manage,x402:read"];
   const { stdout } = await promisify(execFile)(process.execPath, [join(dist, "cli.mjs"), ...keys], {
@@ -89,12 +104,16 @@ async function secretKey(env: Record<string, string>): Promise<string> {
 }
 
 /** A resource for one cent of dev USDC. */
-export async function registerResource(baseUrl: string, key: string): Promise<{ id: string; offer: Offer }> {
+export async function registerResource(
+  baseUrl: string,
+  key: string,
+  url = "https://merchant.example.com/bench",
+): Promise<{ id: string; offer: Offer }> {
   const answer = await fetch(`${baseUrl}/v1/x402/resources`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     body: JSON.stringify({
-      url: "https://merchant.example.com/bench",
+      url,
       price: { amount: "0.01", asset: "USD" },
       rails: [{ chain: "local", asset: "USDC" }],
     }),

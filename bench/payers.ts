@@ -35,10 +35,10 @@ const transfersPerTransaction = 400;
  *  would still fit, because its nonce is not due yet. */
 const gasPerBatch = 24_000_000n;
 
-/** The same index always gives the same payer. */
-export function makePayers(count: number): readonly Payer[] {
-  return Array.from({ length: count }, (_, index) => {
-    const privateKey = keccak256(Buffer.from(`farebox bench payer ${index}`, "utf8"));
+/** Those from one index up to another; the same index always gives the same payer. */
+export function makePayers(end: number, begin = 0): readonly Payer[] {
+  return Array.from({ length: end - begin }, (_, at) => {
+    const privateKey = keccak256(Buffer.from(`farebox bench payer ${begin + at}`, "utf8"));
     const publicKey = secp256k1.publicKeyCreate(privateKey, false);
     return { address: address(fromBytes(keccak256(publicKey.subarray(1)).subarray(12))), privateKey };
   });

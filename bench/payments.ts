@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { PaymentRequirements, ResourceInfo } from "@x402/core/types";
 import secp256k1 from "secp256k1";
-import { address, checksum, fromBytes, type Hash, hash, toBytes } from "#kernel/bytes";
+import { type Address, address, checksum, fromBytes, type Hash, hash, toBytes } from "#kernel/bytes";
 import { transferDigest } from "../facilitator/scheme/exact-evm/digest.ts";
 import type { Payer } from "./payers.ts";
 
@@ -28,17 +28,26 @@ export class Purse {
       const payer = this.#payers[this.#next % this.#payers.length];
       if (!payer) throw new Error("no payers");
       this.#next += 1;
-      return paymentBody(offer, payer, validBefore);
+      return paymentBody(offer, payer, { validBefore });
     });
   }
 }
 
-function paymentBody({ resource, requirements }: Offer, payer: Payer, validBefore: number): string {
+export interface Terms {
+  /** Seconds since 1970. */
+  readonly validBefore: number;
+  /** Whose money it is; of whoever signs unless told otherwise. */
+  readonly from?: Address;
+}
+
+/** A body of verify and settle with a nonce of its own. */
+export function paymentBody({ resource, requirements }: Offer, payer: Payer, terms: Terms): string {
+  const { validBefore, from = payer.address } = terms;
   const nonce = fromBytes(randomBytes(32)) as Hash;
-  const digest = digestOf(requirements, payer, { validBefore, nonce });
+  const digest = digestOf(requirements, from, { validBefore, nonce });
   const { signature, recid } = secp256k1.ecdsaSign(toBytes(digest), payer.privateKey);
   const authorization = {
-    from: checksum(payer.address),
+    from: checksum(from),
     to: requirements.payTo,
     value: requirements.amount,
     validAfter: "0",
@@ -52,7 +61,7 @@ function paymentBody({ resource, requirements }: Offer, payer: Payer, validBefor
 
 function digestOf(
   requirements: PaymentRequirements,
-  payer: Payer,
+  payer: Address,
   { validBefore, nonce }: { readonly validBefore: number; readonly nonce: Hash },
 ): Hash {
   const { name, version } = requirements.extra;
@@ -61,7 +70,7 @@ function digestOf(
   const domain = { name, version, chainId, verifyingContract: address(requirements.asset) };
   return transferDigest(domain, {
     method: "eip3009",
-    payer: payer.address,
+    payer,
     payTo: address(requirements.payTo),
     value: BigInt(requirements.amount),
     validAfter: 0n,

@@ -1,15 +1,9 @@
 /** `npm run bench`: our service and the reference facilitator on the same machine, chain and kind of payments, in turns. */
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { cpus, tmpdir } from "node:os";
-import { join } from "node:path";
-
-import { twins } from "../src/dev/data-place.ts";
-import { deployDevContracts } from "../src/dev/deploy.ts";
-import { masterSecret } from "../src/dev/master-secret.ts";
-import { startPostgres } from "../src/dev/postgres.ts";
-import { startBenchChain } from "./chain.ts";
+import { writeFile } from "node:fs/promises";
+import { cpus } from "node:os";
 import { peakMegabytes, quiet } from "./cpu.ts";
 import { startFarebox } from "./farebox-server.ts";
+import { layGround } from "./lay.ts";
 import { measureSettle, measureTools, measureVerify, type Neighbours, type Sample, sum } from "./measure.ts";
 import { type Name, type Options, readOptions, usage } from "./options.ts";
 import { fundPayers, makePayers } from "./payers.ts";
@@ -37,7 +31,8 @@ const phases: Phase[] = [];
 const stops: (() => Promise<void>)[] = [];
 
 async function run(options: Options): Promise<Report> {
-  const { ground, near } = await lay();
+  const { ground, near, stop } = await layGround(say);
+  stops.push(stop);
   say(`paying ${options.payers} payers`);
   const payers = makePayers(options.payers);
   await fundPayers(payers, {
@@ -76,26 +71,6 @@ async function toolCalls(subject: Subject, near: Neighbours): Promise<string> {
   const failed = [...failures.values()].reduce((all, count) => all + count, 0);
   say(`farebox: ${succeeded} tool calls in ${seconds.toFixed(1)} s`);
   return `MCP, a search and a price in turn, ${verifyConcurrency} at a time: ${Math.round(succeeded / cpu.server)} tool calls per CPU second of the server, ${Math.round(succeeded / seconds)} per second, ${failed} failures.`;
-}
-
-async function lay(): Promise<{ ground: Ground; near: Neighbours }> {
-  const dataDir = await mkdtemp(join(tmpdir(), "farebox-bench-"));
-  stops.push(async () => {
-    for (const dir of [...(await twins(dataDir)), dataDir]) await rm(dir, { recursive: true, force: true });
-  });
-  await chmod(dataDir, 0o755); // or a part that runs as another user cannot work in it
-  const postgres = await startPostgres({ dataDir, say });
-  stops.push(postgres.stop);
-  const chain = await startBenchChain(dataDir, blockTimeSeconds);
-  stops.push(chain.stop);
-  const { rpcUrl, chainId } = chain;
-  const secret = await masterSecret(dataDir);
-  const contracts = await deployDevContracts({ rpcUrl, masterSecret: secret, blockTimeSeconds });
-  const parts = { dataDir, rpcUrl, chainId, blockTimeSeconds, contracts };
-  return {
-    ground: { ...parts, databaseUrl: postgres.url, masterSecret: secret },
-    near: { rpcUrl, chainPid: chain.pid, postgresPid: postgres.pid },
-  };
 }
 
 /** Ours comes up in any case: it says what is to be paid. */

@@ -33,7 +33,8 @@ export interface Clients {
 }
 
 const TURN_MS = 50;
-const AGAIN_MS = 300;
+/** Before a request is sent again, twice as long each time: whoever is told to come later does not ask thrice a second. */
+const AGAIN_MS = { first: 300, most: 5_000 };
 /** One in so many signs for a moment only: it may end unpaid. */
 const SHORT_LIVED = 50;
 const SHORT_LIFE_SECONDS = 20;
@@ -97,6 +98,7 @@ function newPayment({ purse, offer }: Stage, index: number): Payment {
 /** The identical request, to whichever process is up, until the answer is neither an error nor "not known yet". */
 async function insist(stage: Stage, agent: Agent, { body, told }: Payment): Promise<void> {
   const began = performance.now();
+  let againMs = AGAIN_MS.first;
   const headers = {
     "content-type": "application/json",
     ...(told.hasId ? { "idempotency-key": `torture of ${told.nonce}` } : {}),
@@ -107,7 +109,8 @@ async function insist(stage: Stage, agent: Agent, { body, told }: Payment): Prom
     told.requests += url ? 1 : 0;
     const answer = url ? await ask(agent, `${url}${stage.settlePath}`, { headers, body }) : null;
     if (answer && note(told, answer)) break;
-    await sleep(AGAIN_MS * (0.5 + Math.random()));
+    await sleep(againMs * (0.5 + Math.random()));
+    againMs = Math.min(againMs * 2, AGAIN_MS.most);
   }
   told.ms = performance.now() - began;
 }
