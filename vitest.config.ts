@@ -7,7 +7,8 @@ const real = "test/**/*.real.test.ts";
 const long = "test/**/*.long.test.ts";
 
 /** Begun last, one of these would run on alone for minutes. */
-const longest = /simulation\.real|payments\.property|cli\.real|main\.real|kill\.real|claim\.real/;
+const longest =
+  /simulation\.real|payments\.property|(cli|main|kill|claim|promises|reviews)\.real|(reference|selling|journeys|states|pay)\.browser/;
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isLongest = ({ moduleId }: TestSpecification) => Number(longest.test(moduleId));
@@ -17,7 +18,7 @@ class LongestFirst extends BaseSequencer {
 
 /** `npm test` runs the fast tests and the real ones, `npm run test:long` the long ones, `vitest run --project fast` what
  *  needs no part beside Node. The fast tests go first; real parts wait more than they work, so four files go at once on
- *  two cores, and the files of a worker share what they import. */
+ *  two cores. The files of a worker share what they import: to load it anew took most of the fast tests' time. */
 export default defineConfig({
   test: {
     environment: "node",
@@ -34,6 +35,7 @@ export default defineConfig({
           testTimeout: 10_000,
           hookTimeout: 30_000,
           maxWorkers: 2,
+          isolate: false,
           sequence: { groupOrder: 0 },
         },
       },

@@ -12,11 +12,20 @@ export const dist = join(root, "dist");
 /** The service and its command line. */
 const programs = { main: "src/main.ts", cli: "src/cli.ts" };
 
+/** Packages that bring machine code or files of their own, or that start threads by a file's name. All others are in the
+ *  bundle: to find and read a thousand files takes longer than to run them. */
+const outside = ["secp256k1", "keccak", "pg", "graphile-worker", "pdfkit", "pino", "esbuild"];
+
+/** What packages of the older kind call is not there in a module. */
+const required = `import { createRequire as makeRequire } from "node:module";
+const require = makeRequire(import.meta.url);`;
+
 /** Modules find their files beside themselves: each keeps the place of its source. */
 const sourcePlaces: Plugin = {
   name: "source-places",
   setup(build) {
     build.onLoad({ filter: /\.tsx?$/ }, async ({ path }) => {
+      if (path.includes("/node_modules/")) return undefined;
       const place = JSON.stringify(relative(dist, path));
       const contents = (await readFile(path, "utf8"))
         .replaceAll("import.meta.url", `new URL(${place}, import.meta.url).href`)
@@ -29,28 +38,16 @@ const sourcePlaces: Plugin = {
   },
 };
 
-export interface BuildOptions {
-  /** Packages that stay outside, all of them unless named: one that is within starts faster, but finds no files of its own. */
-  readonly outside?: readonly string[];
-}
-
-/** What packages within the bundle, most of them CommonJS, ask for. */
-const requireForPackages =
-  'import { createRequire as requirer } from "node:module"; const require = requirer(import.meta.url);';
-
 /** Builds each program from its source, both named from the repository's root. */
-export async function buildPrograms(
-  sources: Readonly<Record<string, string>> = programs,
-  { outside }: BuildOptions = {},
-): Promise<void> {
+export async function buildPrograms(sources: Readonly<Record<string, string>> = programs): Promise<void> {
   const { outputFiles } = await build({
     entryPoints: Object.entries(sources).map(([out, source]) => ({ in: join(root, source), out })),
     bundle: true,
     write: false,
-    ...(outside
-      ? { packages: "bundle", external: [...outside], banner: { js: requireForPackages } }
-      : { packages: "external" }),
+    external: outside,
+    banner: { js: required },
     platform: "node",
+    conditions: [], // those that Node itself follows, and not those of bundlers
     format: "esm",
     target: "node20",
     jsx: "automatic",

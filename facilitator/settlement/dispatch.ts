@@ -51,7 +51,7 @@ export async function dispatch(
   const { chain } = view.lane;
   // Orders that wait are waiting for money that lies on deposit addresses, as a rule.
   const oldSweeps =
-    queue.oldestSweepMs >= sweepPatience(engine, view.lane) * 1_000 || (queue.sweeps > 0 && queue.hasOrders);
+    queue.sweeps > 0 && (queue.hasOrders || queue.oldestSweepMs >= sweepPatience(engine, view.lane) * 1_000);
   if (queue.length === 0 && !oldSweeps) return 0;
   const nonce = await nextNonce(engine, view.lane);
   const unmined = nonce - view.minedNonce;

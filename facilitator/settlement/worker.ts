@@ -52,8 +52,8 @@ export function chainLoops(
 const RECONCILE_MS = 600_000;
 /** Orders that could not be signed are looked at again so often. */
 const SIGN_MS = 500;
-/** Sweeps are in no hurry: they are looked for this often. */
-const SWEEP_MS = 1_000;
+/** Sweeps are in no hurry: they are looked for once in so many usual pauses, a second as a rule. */
+const SWEEP_PAUSES = 10;
 /** Lanes of others are looked at this often, where a process that is gone is seen to be. */
 const LANES_MS = 500;
 /** Between blocks only a stranger's payment can become creditable, by a claim that came after it. */
@@ -202,7 +202,7 @@ function sender(
     if (!at || at.haltedReason || held.size === 0) return undefined;
     if (engine.clock.monotonicMs() >= sweepAt) {
       await signSweeps(engine, open);
-      sweepAt = engine.clock.monotonicMs() + SWEEP_MS;
+      sweepAt = engine.clock.monotonicMs() + SWEEP_PAUSES * engine.settings.pollMs;
     }
     let queue: Queue | null = await queueOf(engine, chainId);
     if (queue.hasOrders && engine.clock.monotonicMs() >= signAt) {

@@ -175,11 +175,9 @@ describe("a public linter", () => {
 
   it("finds what is wrong: an operation without security, a reference to nothing", async () => {
     const file = join(folder, "broken.json");
-    const broken = structuredClone(document) as unknown as Record<string, never>;
-    const read = (broken as unknown as Document).paths["/v1/merchant"]?.get as unknown as Record<
-      string,
-      unknown
-    >;
+    const { paths } = document;
+    const broken = structuredClone({ ...document, paths: { "/v1/merchant": paths["/v1/merchant"] ?? {} } });
+    const read = broken.paths["/v1/merchant"].get as unknown as Record<string, unknown>;
     delete read.security;
     read.responses = {
       200: { description: "x", content: { "application/json": { schema: { $ref: "#/nowhere" } } } },

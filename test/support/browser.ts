@@ -1,8 +1,7 @@
 /** Chromium of this machine, and a wallet in its pages that signs with a key of the test. */
 import { existsSync } from "node:fs";
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { join } from "node:path";
 import {
   type Browser,
   type BrowserContext,
@@ -15,6 +14,7 @@ import { expect } from "vitest";
 import { checksum } from "#kernel/bytes";
 import type { DevChain } from "./dev-chain.ts";
 import type { Payer } from "./house.ts";
+import { pictureFile } from "./pictures.ts";
 
 const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const flags = [
@@ -127,8 +127,8 @@ const require = createRequire(import.meta.url);
 
 /** Serious and critical findings of the accessibility checker. */
 export async function expectAccessible({ page }: Tab): Promise<void> {
-  const source = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
-  await page.evaluate(source);
+  const isThere = await page.evaluate("'axe' in window");
+  if (!isThere) await page.evaluate(await readFile(require.resolve("axe-core/axe.min.js"), "utf8"));
   const found = (await page.evaluate(
     `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations
       .filter(({ impact }) => impact === "serious" || impact === "critical")
@@ -137,18 +137,16 @@ export async function expectAccessible({ page }: Tab): Promise<void> {
   expect(found).toEqual([]);
 }
 
-const folder = join(import.meta.dirname, "../../.farebox/screenshots");
-
-/** For people to look at: as a phone shows it, and a desk. */
+/** No wider than a phone, nor than a desk; shown to people as both, where pictures are asked for. */
 export async function photograph({ page }: Tab, name: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
   const before = page.viewportSize();
   for (const [width, height] of [
     [360, 740],
     [1280, 800],
   ] as const) {
     await page.setViewportSize({ width, height });
-    await page.screenshot({ path: join(folder, `${name}-${width}.png`), fullPage: true });
+    const path = await pictureFile(`${name}-${width}.png`);
+    if (path) await page.screenshot({ path, fullPage: true });
     const wider = (await page.evaluate("document.documentElement.scrollWidth > innerWidth")) as boolean;
     expect([name, width, wider]).toEqual([name, width, false]);
   }

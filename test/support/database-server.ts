@@ -41,6 +41,9 @@ export async function startTestServer(): Promise<TestServer> {
   const server = await startPostgres(quiet);
   const admin = new pg.Client({ connectionString: server.url });
   await admin.connect();
+  // It dies with the run: what it holds need not outlive the machine, and waits for no disk.
+  for (const setting of ["fsync", "full_page_writes"]) await admin.query(`ALTER SYSTEM SET ${setting} = off`);
+  await admin.query("SELECT pg_reload_conf()");
   await admin.query(`CREATE DATABASE ${TEMPLATE}`);
   await admin.end();
   const template = databaseAt(server.url, TEMPLATE);

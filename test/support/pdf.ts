@@ -1,17 +1,16 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { pictureFile } from "./pictures.ts";
 
-const folder = join(import.meta.dirname, "../../.farebox/screenshots");
-
-/** For people to look at: each page as a picture. */
+/** For people to look at, where pictures are asked for: each page as one. */
 export async function photographPdf(bytes: Uint8Array, name: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  const file = join(folder, `${name}.pdf`);
+  const file = await pictureFile(`${name}.pdf`);
+  if (!file) return;
   await writeFile(file, bytes);
-  await promisify(execFile)("pdftoppm", ["-r", "70", "-png", file, join(folder, name)]);
+  await promisify(execFile)("pdftoppm", ["-r", "70", "-png", file, file.slice(0, -".pdf".length)]);
 }
 
 /** The text of a PDF as poppler reads it, its white space as single spaces. */

@@ -73,10 +73,14 @@ const credited = (net: number, fee: number) => [
   `post fee clearing → fees ${fee}`,
 ];
 
+/** How deep a payment lies is no decision's doing: other payments make blocks meanwhile. */
+const withoutDepth = (position: unknown) =>
+  JSON.parse(JSON.stringify(position, (key, value) => (key === "confirmations" ? undefined : value)));
+
 /** All that a decision could change. */
 async function standOf({ id, clearingId }: Waiting) {
   return {
-    position: await seller.read(id),
+    position: withoutDepth(await seller.read(id)),
     rows: await ledgerOf(world.database, clearingId),
     told: await toldOf(world.database, id, clearingId),
     returns: await returnsOf(clearingId),
