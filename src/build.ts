@@ -38,8 +38,11 @@ const sourcePlaces: Plugin = {
   },
 };
 
-/** Builds each program from its source, both named from the repository's root. */
-export async function buildPrograms(sources: Readonly<Record<string, string>> = programs): Promise<void> {
+/** Builds each program from its source, both named from the repository's root. `plugins` come first. */
+export async function buildPrograms(
+  sources: Readonly<Record<string, string>> = programs,
+  plugins: readonly Plugin[] = [],
+): Promise<void> {
   const { outputFiles } = await build({
     entryPoints: Object.entries(sources).map(([out, source]) => ({ in: join(root, source), out })),
     bundle: true,
@@ -53,7 +56,7 @@ export async function buildPrograms(sources: Readonly<Record<string, string>> = 
     jsx: "automatic",
     jsxImportSource: "hono/jsx",
     logLevel: "error",
-    plugins: [sourcePlaces],
+    plugins: [...plugins, sourcePlaces],
     outdir: dist,
     outExtension: { ".js": ".mjs" },
   });

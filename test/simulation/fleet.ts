@@ -1,7 +1,8 @@
 /** Workers, each with its share of the seeds. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+import { bundleWorker } from "./mutants/bundle.ts";
+import { mutants } from "./mutants/mutants.ts";
 import type { FaultKind } from "./parts/faults.ts";
 import type { Job, Report } from "./worker.ts";
 
@@ -25,10 +26,12 @@ export interface Outcome {
   readonly marks: ReadonlyMap<number, string>;
 }
 
-/** Runs one worker per job. Rejects when a worker fails; what simulations find is in the outcome. */
+/** Runs one worker per job, `atOnce` of them at a time. Rejects when a worker fails; what simulations find is in the
+ *  outcome. */
 export async function runFleet(
   jobs: readonly Job[],
   hear: (report: Report) => void = () => {},
+  atOnce = jobs.length,
 ): Promise<Outcome> {
   const began = performance.now();
   const reports: Report[] = [];
@@ -36,7 +39,18 @@ export async function runFleet(
     reports.push(report);
     hear(report);
   };
-  await Promise.all(jobs.map((job) => runWorker(job, note)));
+  const waiting = [...jobs];
+  const runNext = async (): Promise<void> => {
+    const next = waiting.shift();
+    if (!next) return;
+    await runWorker(next, note);
+    await runNext();
+  };
+  await Promise.all(Array.from({ length: atOnce }, runNext));
+  return summed(reports, (performance.now() - began) / 1000);
+}
+
+function summed(reports: readonly Report[], seconds: number): Outcome {
   const lived = reports.filter((report) => report.kind === "seed");
   const faults = new Map<FaultKind, Strikes>();
   for (const [kind, count] of lived.flatMap((each) => each.faults)) {
@@ -46,7 +60,7 @@ export async function runFleet(
   return {
     seeds: lived.length,
     steps: lived.reduce((sum, { steps }) => sum + steps, 0),
-    seconds: (performance.now() - began) / 1000,
+    seconds,
     faults,
     violations: reports.filter((report) => report.kind === "violation"),
     mutants: reports.filter((report) => report.kind === "mutant"),
@@ -55,9 +69,9 @@ export async function runFleet(
 }
 
 async function runWorker(job: Job, note: (report: Report) => void): Promise<void> {
-  const worker = fork(fileURLToPath(new URL("./worker.ts", import.meta.url)), {
+  const worker = fork(await bundleWorker(job.mutant), {
     // Most of what a step leaves behind is young: room for it costs less than to look through it often.
-    execArgv: ["--max-semi-space-size=32", "--import", "tsx"],
+    execArgv: ["--max-semi-space-size=32"],
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   worker.on("message", note);
@@ -67,18 +81,20 @@ async function runWorker(job: Job, note: (report: Report) => void): Promise<void
   if (code !== 0) throw new Error(`a simulation worker ended with ${code}`);
 }
 
-/** The same job, split by seeds or by mutants. */
+/** The same job, its seeds split. */
 export function split(job: Job, workers: number): readonly Job[] {
-  const share = (all: number, i: number) => Math.max(0, Math.ceil((all - i) / workers));
+  const share = (i: number) => Math.max(0, Math.ceil((job.seeds - i) / workers));
   return Array.from({ length: workers }, (_, i) => ({
     ...job,
-    ...(job.mutants
-      ? {}
-      : {
-          from: job.from + i,
-          stride: workers,
-          seeds: share(job.seeds, i),
-        }),
-    mutants: job.mutants?.filter((_name, at) => at % workers === i) ?? null,
+    from: job.from + i,
+    stride: workers,
+    seeds: share(i),
   }));
+}
+
+/** A job for each mutant: from the seed that caught it on, else from the job's first. */
+export function hunts(job: Job, names: readonly string[]): readonly Job[] {
+  return mutants
+    .filter(({ name }) => names.includes(name))
+    .map(({ name, seed }) => ({ ...job, mutant: name, from: seed ?? job.from }));
 }

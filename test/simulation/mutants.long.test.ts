@@ -1,6 +1,6 @@
 /** What the simulation is worth: the engine with one thing wrong, each way in turn, and how soon an oracle speaks. */
 import { expect, inject, it } from "vitest";
-import { runFleet, split } from "./fleet.ts";
+import { hunts, runFleet } from "./fleet.ts";
 import { job } from "./job.ts";
 import { mutants } from "./mutants/mutants.ts";
 
@@ -10,8 +10,8 @@ const SEEDS_PER_MUTANT = 400;
 
 it("catches every mistake that it caught before", { timeout: 3_600_000 }, async () => {
   const names = mutants.filter(({ seed }) => seed !== null).map(({ name }) => name);
-  const hunt = job({ server: inject("databaseUrl"), seeds: SEEDS_PER_MUTANT, mutants: names });
-  const found = await runFleet(split(hunt, WORKERS));
+  const hunt = job({ server: inject("databaseUrl"), seeds: SEEDS_PER_MUTANT });
+  const found = await runFleet(hunts(hunt, names), undefined, WORKERS);
   expect(found.mutants.filter(({ oracle }) => oracle === null)).toEqual([]);
   expect(found.mutants.map(({ name }) => name).sort()).toEqual(names.sort());
 });

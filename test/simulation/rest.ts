@@ -4,42 +4,61 @@ import { Violation } from "./oracles/violation.ts";
 import { FINAL_AFTER } from "./parts/node.ts";
 import type { Life } from "./seed.ts";
 
-/** Rounds in turn: leases lapse, what waits is sent and mined, credits come; then all windows are over; then what a loop
- *  leaves for later is done. */
+/** Rounds in turn: leases lapse and what waits is sent; it is mined and credited; it is final; its slots close; all
+ *  windows are over; then what a loop leaves for later is done. */
 const rounds = [
-  { ms: 2_000, blocks: 1 },
   { ms: 16_000, blocks: 1 },
-  { ms: 2_000, blocks: 2 },
-  { ms: 2_000, blocks: 5 },
-  ...Array.from({ length: 10 }, () => ({ ms: 16_000, blocks: 2 })),
+  { ms: 2_000, blocks: 1 },
+  { ms: 2_000, blocks: FINAL_AFTER },
+  { ms: 2_000, blocks: 1 },
+  { ms: 2_000, blocks: FINAL_AFTER + 1 },
+  ...Array.from({ length: 10 }, () => ({ ms: 16_000, blocks: 1 })),
 ];
-/** The round before which a view may lag and blocks may leave a last time and who was never told asks once more, and
- *  the one that begins behind every authorization's time. */
-const [ASKED_AGAIN, PAST] = [2, 3];
+/** The round before which a view may lag and blocks may leave and who was never told asks once more; the one by which
+ *  all is sent again that was lost; and the one that begins behind every authorization's time. */
+const [ASKED_AGAIN, SENT_AGAIN, PAST] = [1, 2, 4];
 
 /** Blocks come and loops turn until nothing is open. */
 export async function comeToRest(life: Life): Promise<void> {
-  const { scheduler, tree } = life.ground;
+  const { tree } = life.ground;
   await calm(life);
+  await finishCalls(life);
+  life.world.lastMeddling(life.callers.payments);
   for (const [i, { ms, blocks }] of rounds.entries()) {
-    await finishCalls(life);
-    if (i === ASKED_AGAIN) {
-      await lastLag(life);
-      await lastReorg(life);
-      life.world.lastStranger(life.callers.payments);
-      for (const payment of life.callers.payments) life.callers.askForMissing(payment, life.processes);
-    }
-    if (i === PAST) {
-      await checkSent(life);
-      scheduler.now = Math.max(scheduler.now, pastAll(life));
-    }
-    scheduler.now += ms;
+    if (i === ASKED_AGAIN) await lastAsks(life);
+    if (i === SENT_AGAIN) await checkSent(life);
+    if (i === PAST) await passAllWindows(life);
+    life.ground.scheduler.now += ms;
     for (let n = 0; n < blocks; n += 1) life.world.mine(life.processes);
     await turnAll(life);
-    if (i >= PAST && (await openThings(life)).length === 0) return;
+    if (i >= ASKED_AGAIN && (await openThings(life)).length === 0) return;
   }
   const open = await openThings(life);
   throw new Violation("everything-ends", `still open at ${tree.tip.ref.number}: ${open.join("; ")}`);
+}
+
+async function lastAsks(life: Life): Promise<void> {
+  const { world, callers, processes } = life;
+  await lastLag(life);
+  world.lastStranger(callers.payments, 0.2);
+  if (world.lastReorg(0.3)) await findCommonBlock(life);
+  callers.lastAsks(processes);
+  await finishCalls(life);
+  // What was claimed now is sent in time.
+  if (callers.payments.some(({ asked }) => asked.at(-1)?.isOpen)) await turnAll(life);
+}
+
+/** A block that says that all authorizations have ended is not the last word: one may win instead that was mined in time,
+ *  with a transaction that the others never had. */
+async function passAllWindows(life: Life): Promise<void> {
+  const { ground, world, callers, processes } = life;
+  ground.scheduler.now = Math.max(ground.scheduler.now, pastAll(life));
+  if (!ground.chance.chance(0.2)) return;
+  world.mine(processes);
+  await turnAll(life);
+  world.lastStranger(callers.payments, 0.5);
+  world.lastReorg(1);
+  await findCommonBlock(life);
 }
 
 /** Faults end. One process is left, the others died with what they had in hand. */
@@ -61,7 +80,7 @@ async function calm(life: Life): Promise<void> {
 async function lastLag(life: Life): Promise<void> {
   const { chance, faults, scheduler } = life.ground;
   const [only] = life.processes;
-  if (!only || !chance.chance(0.3)) return;
+  if (!only || !chance.chance(0.15)) return;
   faults.count("lagging-view");
   only.view.behind = 1 + chance.below(FINAL_AFTER - 1);
   scheduler.note("chain", `${only.name} lags ${only.view.behind} blocks behind`);
@@ -71,8 +90,7 @@ async function lastLag(life: Life): Promise<void> {
 }
 
 /** A turn to find the last common block, before there are newer ones to follow. */
-async function lastReorg(life: Life): Promise<void> {
-  if (!life.world.lastReorg()) return;
+async function findCommonBlock(life: Life): Promise<void> {
   life.ground.scheduler.now += 2_000;
   await turnAll(life);
 }

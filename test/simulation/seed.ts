@@ -1,6 +1,5 @@
 /** One seed's life: everything that happens in it follows from its number. First the world does its worst, then it comes
  *  to rest, and what is left must be as it should. */
-import type { createFacilitator } from "#facilitator";
 import { sha256 } from "#kernel/codec";
 import { Callers } from "./actors/callers.ts";
 import { World } from "./actors/world.ts";
@@ -70,8 +69,8 @@ export class Life {
   }
 }
 
-export async function live(seed: number, backend: Backend, create: typeof createFacilitator): Promise<Lived> {
-  const ground = await layGround(seed, backend, create);
+export async function live(seed: number, backend: Backend): Promise<Lived> {
+  const ground = await layGround(seed, backend);
   const life = new Life(ground);
   let violation: Violation | null = null;
   try {
@@ -101,8 +100,8 @@ async function stir(life: Life): Promise<void> {
   const { scheduler, chance, faults } = life.ground;
   life.startProcess();
   if (chance.chance(0.4)) life.startProcess();
-  const warm = chance.below(3) * WARM_UP;
-  for (let acts = 0, most = warm + 30 + chance.below(30); acts < most; ) {
+  const warm = chance.below(2) * WARM_UP;
+  for (let acts = 0, most = warm + 15 + chance.below(20); acts < most; ) {
     const ready = scheduler.ready();
     const [first] = ready;
     if (first?.within && faults.strikes("kill-in-transaction", 0.1)) await life.kill(first.owner as Process);
@@ -111,7 +110,7 @@ async function stir(life: Life): Promise<void> {
       await scheduler.take(chance.of(ready));
     else {
       acts += 1;
-      if (acts === warm + 1) for (let i = chance.below(4); i > 0; i -= 1) begin(life);
+      if (acts === warm + 1) for (let i = 1 + chance.below(3); i > 0; i -= 1) begin(life);
       await (acts <= warm ? wakeSomebody(life) : act(life));
     }
     await scheduler.quiet();
@@ -126,6 +125,7 @@ const WARM_UP = 6;
 async function act(life: Life): Promise<void> {
   const { chance } = life.ground;
   if (chance.chance(0.55)) return wakeSomebody(life);
+  if (chance.chance(0.2) && goesOn(life)) return;
   const total = acts.reduce((sum, [weight]) => sum + weight, 0);
   let at = chance.below(total);
   for (const [weight, act] of acts) {
@@ -135,11 +135,11 @@ async function act(life: Life): Promise<void> {
 }
 
 const acts: readonly (readonly [weight: number, act: (life: Life) => void | Promise<void>])[] = [
-  [30, ({ world, processes }) => world.mine(processes)],
+  [22, ({ world, processes }) => world.mine(processes)],
   [14, (life) => begin(life)],
   [10, (life) => withProcess(life, (at) => repeat(life, at))],
   [8, (life) => meddle(life)],
-  [8, ({ world, processes }) => world.reorg(processes)],
+  [8, ({ world, processes, callers }) => world.reorg(processes, callers.payments)],
   [5, (life) => withProcess(life, (at) => life.world.forkView(at))],
   [8, ({ world }) => world.dropTransaction()],
   [3, ({ callers }) => callers.hangUp()],
@@ -179,15 +179,23 @@ async function killSomebody(life: Life): Promise<void> {
   if (life.processes.length === 0) life.startProcess();
 }
 
-/** It stands still until it is picked again. */
+/** It stands still until somebody lets it go on. */
 function stallSomebody(life: Life): void {
   const { faults, chance, scheduler } = life.ground;
   if (life.processes.length === 0) return;
   const process = chance.of(life.processes);
-  if (process.isStalled) process.isStalled = false;
-  else if (faults.strikes("stall", 6)) process.isStalled = true;
-  if (process.isStalled && scheduler.exclusive !== null) scheduler.exclusive = null;
-  scheduler.note(process.name, process.isStalled ? "stalls" : "goes on");
+  if (process.isStalled || !faults.strikes("stall", 6)) return;
+  process.isStalled = true;
+  scheduler.exclusive = null;
+  scheduler.note(process.name, "stalls");
+}
+
+function goesOn({ processes, ground: { scheduler } }: Life): boolean {
+  const process = processes.find(({ isStalled }) => isStalled);
+  if (!process) return false;
+  process.isStalled = false;
+  scheduler.note(process.name, "goes on");
+  return true;
 }
 
 const SIGNS = /update "signer" set "next_nonce"/;
@@ -197,7 +205,7 @@ function stallsBeforeSigning({ processes, ground }: Life, ready: readonly Call[]
   const { faults, scheduler } = ground;
   if (processes.length < 2 || scheduler.exclusive !== null) return false;
   const call = ready.find(({ label }) => SIGNS.test(label));
-  if (!call || !faults.strikes("stall", 6)) return false;
+  if (!call || !faults.strikes("stall", 9)) return false;
   call.owner.isStalled = true;
   scheduler.now += LEASES_LAPSE_MS;
   scheduler.note(call.owner.name, "stalls before it signs");

@@ -2,10 +2,11 @@
 import { availableParallelism } from "node:os";
 import { Command } from "commander";
 import { startTestServer } from "../support/database-server.ts";
-import { type Outcome, runFleet, split } from "./fleet.ts";
+import { hunts, type Outcome, runFleet, split } from "./fleet.ts";
 import { job } from "./job.ts";
 import { mutants } from "./mutants/mutants.ts";
 import { type FaultKind, faultKinds } from "./parts/faults.ts";
+import type { Report } from "./worker.ts";
 
 interface Options {
   readonly seeds: string;
@@ -43,14 +44,16 @@ const {
 const server = await startTestServer();
 try {
   const names = which === true ? mutants.map(({ name }) => name) : which ? which.split(",") : null;
-  const asked = job({ server: server.url, from: Number(from), seeds: Number(seeds), mutants: names });
-  const outcome = await runFleet(split(asked, Number(workers)), (report) => {
+  const asked = job({ server: server.url, from: Number(from), seeds: Number(seeds) });
+  const jobs = names ? hunts(asked, names) : split(asked, Number(workers));
+  const hear = (report: Report) => {
     if (report.kind === "violation") sayViolation(report.seed, report.what, report.trace);
     if (report.kind === "mutant")
       say(
         `${report.oracle ? "caught" : "ALIVE "}  ${report.name.padEnd(34)} ${`${report.seeds}`.padStart(4)} seeds, to ${report.seed}  ${report.what}`,
       );
-  });
+  };
+  const outcome = await runFleet(jobs, hear, Number(workers));
   if (names) process.exitCode = outcome.mutants.every(({ oracle }) => oracle) ? 0 : 1;
   else sum(outcome);
 } finally {

@@ -6,8 +6,8 @@ import { regressions } from "./regressions.ts";
 import type { Job } from "./worker.ts";
 
 const WORKERS = 2;
-/** What two cores live in 40 seconds or so, where nothing else is done. */
-const SEEDS = 250;
+/** What two cores live in less than two minutes, other tests beside them. */
+const SEEDS = 400;
 const LONG_MS = 600_000;
 
 const here = (part: Partial<Job>) => job({ server: inject("databaseUrl"), ...part });

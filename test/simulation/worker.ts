@@ -1,13 +1,10 @@
 /** A process that lives seeds, one after the other, on a database of its own; told by its parent which. */
-import { register } from "node:module";
-import { createFacilitator } from "#facilitator";
-import { TEMPLATE } from "../support/database-server.ts";
-import { mutants } from "./mutants/mutants.ts";
+import { TEMPLATE } from "../support/database-at.ts";
 import type { Oracle } from "./oracles/violation.ts";
 import { Backend } from "./parts/backend.ts";
 import type { FaultKind } from "./parts/faults.ts";
 import { takeOverRounds } from "./parts/scheduler.ts";
-import { openShops, sweepUp } from "./parts/shop.ts";
+import { openShops, sweepUp, tidyUp } from "./parts/shop.ts";
 import { dropDatabase, prepareDatabase } from "./parts/template.ts";
 import { type Lived, live } from "./seed.ts";
 
@@ -19,8 +16,8 @@ export interface Job {
   readonly seeds: number;
   /** How much longer the database takes for every answer. */
   readonly pauseMs: number;
-  /** Instead: these mutants, each from its seed on until it is caught. */
-  readonly mutants: readonly string[] | null;
+  /** The worker's engine has this mistake: it lives seeds until an oracle speaks. */
+  readonly mutant: string | null;
 }
 export type Report =
   | {
@@ -47,8 +44,8 @@ export type Report =
       readonly what: string;
     };
 
-/** Rows are swept up after so many seeds: that takes as long as a tenth of one, and what oracles read grows until then. */
-const SEEDS_PER_SWEEP = 25;
+/** Rows are swept up after so many seeds. */
+const SEEDS_PER_SWEEP = 100;
 
 takeOverRounds();
 // Nobody listens any more.
@@ -73,7 +70,7 @@ async function work(job: Job): Promise<void> {
   await openShops(job.server, database);
   const backend = await Backend.open(job.server, database, job.pauseMs);
   try {
-    if (job.mutants) await hunt(backend, job, job.mutants);
+    if (job.mutant) await hunt(backend, job, job.mutant);
     else await liveMany(backend, job);
   } finally {
     await backend.close();
@@ -83,8 +80,9 @@ async function work(job: Job): Promise<void> {
 
 async function liveMany(backend: Backend, { from, stride, seeds }: Job): Promise<void> {
   for (let i = 0; i < seeds; i += 1) {
-    const lived = await live(from + i * stride, backend, createFacilitator);
+    const lived = await live(from + i * stride, backend);
     tell(lived);
+    await tidyUp(backend);
     if (lived.violation || i % SEEDS_PER_SWEEP === SEEDS_PER_SWEEP - 1) await sweepUp(backend);
   }
 }
@@ -95,28 +93,17 @@ function tell({ seed, steps, faults, violation, trace, mark }: Lived): void {
     report({ kind: "violation", seed, oracle: violation.oracle, what: violation.message, trace });
 }
 
-/** Each mutant lives seeds until an oracle speaks. */
-async function hunt(backend: Backend, { from, seeds }: Job, names: readonly string[]): Promise<void> {
-  register("./mutants/hooks.ts", import.meta.url, { data: mutants });
-  for (const { name, seed: first } of mutants.filter((each) => names.includes(each.name))) {
-    const wrong: { createFacilitator: typeof createFacilitator } = await import(
-      `../../facilitator/create.ts?mutant=${name}`
-    );
-    report({
-      kind: "mutant",
-      name,
-      ...(await catchIt(backend, wrong.createFacilitator, first ?? from, seeds)),
-    });
-    await sweepUp(backend);
+async function hunt(backend: Backend, { from, seeds: most }: Job, name: string): Promise<void> {
+  for (let seeds = 1; seeds <= most; seeds += 1) {
+    const seed = from + seeds - 1;
+    const { violation } = await live(seed, backend);
+    if (violation) {
+      const { oracle, message: what } = violation;
+      return report({ kind: "mutant", name, seed, seeds, oracle, what });
+    }
+    await tidyUp(backend);
+    if (seeds % SEEDS_PER_SWEEP === 0) await sweepUp(backend);
   }
-}
-
-async function catchIt(backend: Backend, create: typeof createFacilitator, first: number, most: number) {
-  for (let seed = first; seed < first + most; seed += 1) {
-    const { violation } = await live(seed, backend, create);
-    const seeds = seed - first + 1;
-    if (violation) return { seed, seeds, oracle: violation.oracle, what: violation.message };
-    if (seed % SEEDS_PER_SWEEP === 0) await sweepUp(backend);
-  }
-  return { seed: first + most - 1, seeds: most, oracle: null, what: "no oracle spoke" };
+  const seed = from + most - 1;
+  report({ kind: "mutant", name, seed, seeds: most, oracle: null, what: "no oracle spoke" });
 }

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from "vitest";
 import { freePort } from "../../src/dev/free-port.ts";
-import { databaseAt } from "../support/database-server.ts";
+import { databaseAt } from "../support/database-at.ts";
 import { type DevChain, masterSecret, startDevChain } from "../support/dev-chain.ts";
 import { startFakeNode } from "../support/fake-node.ts";
 import { until } from "../support/house.ts";

@@ -10,10 +10,9 @@ import { migrate } from "#store";
 import { startPostgres } from "../../src/dev/postgres.ts";
 import { resetDataFolder } from "../../src/dev/reset.ts";
 import { migrateJobs } from "../../src/jobs.ts";
+import { databaseAt, TEMPLATE } from "./database-at.ts";
 import { silentLog } from "./dev-chain.ts";
 import { buildAll } from "./programs.ts";
-
-export const TEMPLATE = "farebox_template";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -56,10 +55,4 @@ export async function startTestServer(): Promise<TestServer> {
       await resetDataFolder(quiet).catch(() => rm(dataDir, { recursive: true, force: true }));
     },
   };
-}
-
-export function databaseAt(url: string, name: string): string {
-  const at = new URL(url);
-  at.pathname = `/${name}`;
-  return at.toString();
 }

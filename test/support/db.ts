@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { inject } from "vitest";
 import { type Database, openDatabase } from "#store";
-import { databaseAt } from "./database-server.ts";
+import { databaseAt } from "./database-at.ts";
 import { silentLog } from "./dev-chain.ts";
 
 export interface TestDatabase {

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { migrate } from "#store";
-import { databaseAt } from "../../support/database-server.ts";
+import { databaseAt } from "../../support/database-at.ts";
 
 const folder = fileURLToPath(new URL("../../../migrations", import.meta.url));
 

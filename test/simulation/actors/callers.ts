@@ -7,7 +7,7 @@ import type { Parts, Process } from "../parts/house.ts";
 import { type Asked, mannerOf, type Payment, requestFor, type Sale, signPayment } from "./payments.ts";
 
 /** Most payments of a seed: few, so that many seeds fit into a minute. */
-const MOST_PAYMENTS = 5;
+const MOST_PAYMENTS = 4;
 
 export class Callers {
   readonly payments: Payment[] = [];
@@ -26,7 +26,7 @@ export class Callers {
   begin(at: Process): void {
     if (this.payments.length >= MOST_PAYMENTS) return;
     const { chance, scheduler } = this.#parts;
-    const payment = signPayment(this.#parts, this.#sales, `p${this.payments.length + 1}`);
+    const payment = signPayment(this.#parts, this.#sales, this.payments);
     this.payments.push(payment);
     scheduler.note(payment.name, `is signed for ${payment.sale.id} until ${payment.terms.validBefore}`);
     if (chance.chance(0.3)) this.verify(at, payment);
@@ -64,11 +64,18 @@ export class Callers {
     return asked;
   }
 
-  /** Nobody has been told of its success so far. */
-  askForMissing(payment: Payment, [at]: readonly Process[]): void {
-    const was = payment.asked.some(({ answer, released }) => answer?.outcome === "settled" && !released);
-    const isPaid = payment.asked.length > 0;
-    if (at && isPaid && !was) payment.lastAsk = this.ask(at, payment, "plain");
+  /** Who was never told of a success asks once more; so do some who were. */
+  lastAsks([at]: readonly Process[]): void {
+    const { chance, faults } = this.#parts;
+    for (const payment of at ? this.payments : []) {
+      const was = payment.asked.some(({ answer, released }) => answer?.outcome === "settled" && !released);
+      const isPaid = payment.asked.length > 0;
+      if (at && isPaid && !was) payment.lastAsk = this.ask(at, payment, "plain");
+      else if (at && isPaid && chance.chance(0.3)) {
+        faults.count("repeat");
+        this.ask(at, payment, "plain");
+      }
+    }
   }
 
   #asked(payment: Payment, manner: Asked["manner"]): Asked {

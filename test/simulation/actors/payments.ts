@@ -2,7 +2,6 @@
 import type { PaymentRequest, SettleAnswer, VerifyAnswer } from "#facilitator";
 import { type Address, checksum, fromBytes, type Hash, type Hex, hash, toBytes } from "#kernel/bytes";
 import { sha256, stableHash } from "#kernel/codec";
-import { claimKey } from "../../../facilitator/scheme/index.ts";
 import type { Parts } from "../parts/house.ts";
 import { domainOf } from "../parts/house.ts";
 import { forgedSignature, type Payer, payers, signTerms, type Terms, treasury } from "../parts/keys.ts";
@@ -45,9 +44,11 @@ export interface Asked {
 export function signPayment(
   { row, tree, signatures, chance }: Pick<Parts, "row" | "tree" | "signatures" | "chance">,
   sales: readonly Sale[],
-  name: string,
+  earlier: readonly Payment[],
 ): Payment {
+  const name = `p${earlier.length + 1}`;
   const payer = chance.of(payers);
+  const count = 1 + earlier.filter((each) => each.payer === payer).length;
   const sale = chance.of(sales);
   const time = tree.tip.ref.timestamp;
   const terms: Terms = {
@@ -56,27 +57,27 @@ export function signPayment(
     validAfter: BigInt(chance.chance(0.1) ? time + 3 : 0),
     validBefore: BigInt(time + chance.of([9, 25, 60, 120, 120, 300])),
     // Payers count from one, each on its own: equal nonces of different payers are no coincidence.
-    nonce: chance.chance(0.3) ? hash(`0x${"0".repeat(63)}${name.slice(-1)}`) : sha256(`${row.slug} ${name}`),
+    nonce: chance.chance(0.3) ? hash(`0x${"0".repeat(63)}${count}`) : sha256(`${row.slug} ${name}`),
   };
   const [token] = row.tokens;
   if (!token) throw new Error("a chain without tokens");
-  const parts = {
-    chainId: row.chainId,
-    nonceDomain: token.contract,
-    payer: payer.address,
-    nonce: terms.nonce,
-  };
   return {
     name,
     payer,
     sale,
     terms,
     signature: signTerms(payer, domainOf(row), terms, signatures as Map<string, Address>),
-    key: claimKey(parts),
+    key: keyOf(row.chainId, token.contract, payer.address, terms.nonce),
     asked: [],
     idempotencyKey: chance.chance(0.3) ? `key of ${row.slug} ${name}` : null,
     lastAsk: null,
   };
+}
+
+/** As it is written down (settlement.md §2), not as the engine has it. */
+function keyOf(chainId: number, token: Address, payer: Address, nonce: Hash): Hash {
+  const chain = toBytes(`0x${chainId.toString(16).padStart(64, "0")}`);
+  return sha256("farebox/claim/v1", chain, toBytes(token), toBytes(payer), toBytes(nonce));
 }
 
 export function requestFor(

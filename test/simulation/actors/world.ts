@@ -60,16 +60,18 @@ export class World {
     scheduler.note("chain", `${name} sees ${view.side ? "a branch of its own" : "the chain"}`);
   }
 
-  reorg(processes: readonly Process[]): void {
+  /** Who wins may have heard of a stranger's transaction that the others never had. */
+  reorg(processes: readonly Process[], payments: readonly Payment[]): void {
     const { faults } = this.#parts;
     if (!faults.strikes("reorg", 6) || processes.some(({ view }) => view.side)) return;
+    for (const payment of payments) if (faults.strikes("front-run", 2)) this.#comeWithMoney(payment);
     this.#fork(() => faults.strikes("reorg-that-loses", 9));
   }
 
-  /** The last fault of all, in a world that has come to rest: by then most has been credited that can be taken back. */
-  lastReorg(): boolean {
+  /** The last fault of all, in a world that has come to rest. */
+  lastReorg(share: number): boolean {
     const { faults, chance } = this.#parts;
-    if (!chance.chance(0.3)) return false;
+    if (!chance.chance(share)) return false;
     faults.count("reorg");
     this.#fork(() => {
       const isLost = chance.chance(0.3);
@@ -83,7 +85,7 @@ export class World {
     const { tree, chance, scheduler } = this.#parts;
     const depth = 1 + chance.below(FINAL_AFTER - 1);
     if (pathBack(tree.tip, depth).length < depth) return;
-    tree.fork(depth, this.#time, chance, isLost);
+    tree.fork(depth, this.#time, isLost);
     scheduler.note("chain", `another branch wins, ${depth} blocks leave; now at ${tree.tip.ref.number}`);
   }
 
@@ -104,16 +106,21 @@ export class World {
     tree.waiting = tree.waiting.filter(({ lane }) => !lane);
   }
 
-  /** A stranger comes late with what a payer once signed, and has the money now. */
-  lastStranger(payments: readonly Payment[]): void {
-    const { faults, chance, scheduler } = this.#parts;
+  /** A stranger comes late with what a payer once signed. */
+  lastStranger(payments: readonly Payment[], share: number): void {
+    const { faults, chance } = this.#parts;
     for (const payment of payments) {
-      if (!chance.chance(0.15)) continue;
+      if (!chance.chance(share)) continue;
       faults.count("front-run");
-      scheduler.note(payment.name, "is funded and submitted by a stranger");
-      this.fund(payment);
-      this.submit(payment);
+      this.#comeWithMoney(payment);
     }
+  }
+
+  /** By then its payer has the money, whatever became of it. */
+  #comeWithMoney(payment: Payment): void {
+    this.#parts.scheduler.note(payment.name, "is funded and submitted by a stranger");
+    this.fund(payment);
+    this.submit(payment);
   }
 
   /** Something that a payer or a stranger may do. */
@@ -130,6 +137,19 @@ export class World {
       if (!faults.strikes(kind, kind === "payer-gains-code" ? 1 : 5)) continue;
       scheduler.note(payment.name, kind);
       act(payment);
+    }
+  }
+
+  /** A payer takes back at the last moment what is on its way. */
+  lastMeddling(payments: readonly Payment[]): void {
+    const { chance, faults, scheduler } = this.#parts;
+    for (const payment of payments) {
+      if (!chance.chance(0.15)) continue;
+      const kind = chance.of(["cancel", "second-signature"] as const);
+      faults.count(kind);
+      scheduler.note(payment.name, kind);
+      if (kind === "cancel") this.#cancel(payment);
+      else this.#signTwice(payment);
     }
   }
 

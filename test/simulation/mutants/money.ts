@@ -11,7 +11,7 @@ export const money: readonly Mutant[] = [
         to: 'eq(claim.creditState, "none"), isOurs,',
       },
     ],
-    seed: 14,
+    seed: 3,
   },
   {
     name: "credit-by-receipt-status",
@@ -25,7 +25,7 @@ export const money: readonly Mutant[] = [
       WHERE state = 'submitting' AND claim_key IN (SELECT claim_key FROM slot_item WHERE slot_id = \${id})\`);`,
       },
     ],
-    seed: 17,
+    seed: 1,
   },
   {
     name: "credit-of-another-amount",
@@ -37,7 +37,7 @@ export const money: readonly Mutant[] = [
         to: `sql\`\${claim.payTo} <> \${chainTransfer.recipient}\``,
       },
     ],
-    seed: 19,
+    seed: 23,
   },
   {
     name: "credit-of-a-block-that-left",
@@ -62,14 +62,14 @@ export const money: readonly Mutant[] = [
         to: '  return paid || block ? { kind: "paid" } : { kind: "elsewhere", block };',
       },
     ],
-    seed: 5,
+    seed: 6,
   },
   {
     name: "no-reversal",
     changes: [
       { file: "settlement/reorg.ts", from: "  await reverseCredits(engine, tx, row, height);\n", to: "" },
     ],
-    seed: 11,
+    seed: 12,
   },
   {
     name: "reversal-on-lag",
@@ -81,12 +81,12 @@ export const money: readonly Mutant[] = [
   if (!chain.row.isLocal) return common && common !== "unsaid" ? moveBack(engine, chain, at, common) : at;`,
       },
     ],
-    seed: 102,
+    seed: 116,
   },
   {
     name: "unmatched-kept-after-reorg",
     changes: [{ file: "settlement/reorg.ts", from: "  await voidUnmatched(tx, row, height);\n", to: "" }],
-    seed: 128,
+    seed: 19,
   },
   {
     name: "epoch-left-out",
@@ -97,7 +97,7 @@ export const money: readonly Mutant[] = [
         to: "creditEpoch: claim.creditEpoch",
       },
     ],
-    seed: 11,
+    seed: 12,
   },
   {
     name: "final-by-height-alone",
@@ -108,7 +108,7 @@ export const money: readonly Mutant[] = [
         to: "lte(claim.includedBlock, at.cursorNumber),",
       },
     ],
-    seed: 16,
+    seed: 12,
   },
   {
     name: "batch-taken-as-paid",
@@ -123,6 +123,23 @@ export const money: readonly Mutant[] = [
 `,
       },
     ],
-    seed: 1,
+    seed: 18,
+  },
+  {
+    // A second credit, after a reorganisation, is granted to whoever waits for it, whoever was told of the first.
+    name: "grants-anew",
+    changes: [
+      {
+        file: "settlement/credit.ts",
+        from: `CASE WHEN \${claim.grantedAt} IS NULL THEN place.grantee ELSE \${claim.grantedTo} END`,
+        to: `coalesce(place.grantee, \${claim.grantedTo})`,
+      },
+      {
+        file: "settlement/credit.ts",
+        from: `CASE WHEN \${claim.grantedAt} IS NULL AND place.grantee IS NOT NULL THEN now() ELSE \${claim.grantedAt} END`,
+        to: `CASE WHEN place.grantee IS NOT NULL THEN now() ELSE \${claim.grantedAt} END`,
+      },
+    ],
+    seed: 274,
   },
 ];

@@ -2,7 +2,7 @@
 import type { Socket } from "node:net";
 import pg from "pg";
 import { NamingClient } from "../../../facilitator/store/named-statements.ts";
-import { databaseAt } from "../../support/database-server.ts";
+import { databaseAt } from "../../support/database-at.ts";
 
 /** A statement that takes longer may be waiting for a lock: somebody looks, ms. */
 const LOOK_AFTER_MS = 10;
@@ -166,7 +166,8 @@ export class Backend {
 
   /** A look at committed rows, as the owner. */
   async look<T extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<T[]> {
-    return (await this.#looking.query<T>(text, [...values])).rows;
+    // As an object: only those are planned once.
+    return (await this.#looking.query<T>({ text }, [...values])).rows;
   }
 
   async close(): Promise<void> {

@@ -62,7 +62,7 @@ export class Faults {
     this.#chance = chance;
     const share = chance.of([0.1, 0.3, 0.5]);
     this.#rates = new Map(
-      faultKinds.map((kind) => [kind, chance.chance(share) ? chance.of([0.02, 0.06, 0.15]) : 0]),
+      faultKinds.map((kind) => [kind, chance.chance(share) ? chance.of([0.03, 0.1, 0.2]) : 0]),
     );
   }
 

@@ -1,6 +1,4 @@
 /** What one seed stands on: its own chain, payers with money, things for sale, on a database that it shares. */
-
-import type { createFacilitator } from "#facilitator";
 import { address } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
 import { gasBudgetsOf } from "../../../facilitator/chain/gas-budgets.ts";
@@ -27,17 +25,13 @@ export interface Ground extends Parts {
 }
 
 /** Seeds are told apart by chain: rows of one never meet those of another. */
-export async function layGround(
-  seed: number,
-  backend: Backend,
-  create: typeof createFacilitator,
-): Promise<Ground> {
+export async function layGround(seed: number, backend: Backend): Promise<Ground> {
   const chance = choices(Number.parseInt(sha256(`seed ${seed}`).slice(2, 10), 16));
   const scheduler = new Scheduler(START + seed * 1000);
   const faults = new Faults(chance);
   const row = rowOf(seed);
   const signatures = new Map();
-  const tree = new Tree(row.slug, Math.floor(scheduler.now / 1000), signatures);
+  const tree = new Tree(row.slug, Math.floor(scheduler.now / 1000), signatures, chance);
   const problems: Violation[] = [];
   const told = new Map<string, string>();
   const sales = await openShop(backend, row.slug);
@@ -45,8 +39,8 @@ export async function layGround(
   fund(tree, chance.of([1n, 2n, 5n]), sales);
   return {
     contracts: new Set(),
-    lanes: laneAddresses.slice(0, chance.chance(0.2) ? 2 : 1),
-    ...{ create, backend, scheduler, faults, chance, row, signatures, tree, sales, problems, told },
+    lanes: laneAddresses.slice(0, chance.chance(0.12) ? 2 : 1),
+    ...{ backend, scheduler, faults, chance, row, signatures, tree, sales, problems, told },
     committed: (owner, statements) => noting(problems, checkFence(backend, row.chainId, owner, statements)),
     sending: (transaction, lastRead) => noting(problems, maySend(transaction, lastRead)),
     failed: (what) => problems.push(new Violation("no-bug", what)),

@@ -1,5 +1,5 @@
 /** Processes of the service over the simulated parts: each with its own clock, endpoint and pools. */
-import type { createFacilitator, Engine, Running } from "#facilitator";
+import { createFacilitator, type Engine, type Running } from "#facilitator";
 import type { Address } from "#kernel/bytes";
 import type { Clock } from "#kernel/clock";
 import { idMaker } from "#kernel/id";
@@ -14,7 +14,6 @@ import { SimulatedPool, type Wiring } from "./pool.ts";
 import type { Owner } from "./scheduler.ts";
 
 export interface Parts extends Wiring, Surroundings {
-  readonly create: typeof createFacilitator;
   /** Payers who have become contracts: what their keys signed may be refused with every right. */
   readonly contracts: Set<Address>;
   /** Gas keys: mostly one, since each costs its own rounds. */
@@ -43,7 +42,7 @@ export class Process implements Owner {
     const [requests, loops] = [new SimulatedPool(parts, this), new SimulatedPool(parts, this)];
     this.#pools = [requests, loops];
     this.db = databaseOn(requests as never);
-    this.running = parts.create(this.#engine(databaseOn(loops as never)));
+    this.running = createFacilitator(this.#engine(databaseOn(loops as never)));
     this.running.start({ moneyLoops: true });
   }
 

@@ -6,7 +6,7 @@ import type { Choices } from "../../property/payments/random.ts";
 import { decodeTransfer, type Said, type Signatures, Token } from "./token.ts";
 
 /** Blocks behind the head that are final; no fork goes deeper than one less. */
-export const FINAL_AFTER = 4;
+export const FINAL_AFTER = 3;
 const GAS_PER_CALL = 50_000n;
 
 export interface Transaction {
@@ -35,12 +35,14 @@ export class Tree {
   /** Hashes of blocks at each height, on all branches. */
   readonly heights = new Map<number, Set<Hash>>();
   readonly #signatures: Signatures;
+  readonly #chance: Choices;
   readonly #name: string;
   #made = 0;
 
-  constructor(name: string, timestamp: number, signatures: Signatures) {
+  constructor(name: string, timestamp: number, signatures: Signatures, chance: Choices) {
     this.#name = name;
     this.#signatures = signatures;
+    this.#chance = chance;
     const ref = this.#refOn(null, timestamp);
     this.tip = {
       ref,
@@ -75,7 +77,7 @@ export class Tree {
       logs: [] as MoneyLog[],
       receipts: new Map<Hash, Receipt>(),
     };
-    for (const each of byNonce(transactions)) {
+    for (const each of asMined(transactions, this.#chance)) {
       if (each.lane) {
         const next = block.nonces.get(each.lane.account) ?? 0;
         if (each.lane.nonce !== next) continue;
@@ -138,12 +140,7 @@ export class Tree {
   }
 
   /** Another branch wins: the last `depth` blocks leave the chain, and what was in them waits again, or is lost. */
-  fork(
-    depth: number,
-    timestamp: number,
-    chance: Choices,
-    isLost: (transaction: Transaction) => boolean,
-  ): void {
+  fork(depth: number, timestamp: number, isLost: (transaction: Transaction) => boolean): void {
     const gone = pathBack(this.tip, depth);
     const base = gone.at(-1)?.parent;
     if (!base) return;
@@ -152,8 +149,8 @@ export class Tree {
     this.tip = base;
     for (let i = 0; i <= gone.length; i += 1) {
       const time = Math.min(timestamp, base.ref.timestamp + (i + 1) * 2);
-      const share = chance.of([0, 0.5, 1]);
-      this.mine(time, () => chance.chance(share));
+      const share = this.#chance.of([0, 0.5, 1]);
+      this.mine(time, () => this.#chance.chance(share));
     }
   }
 
@@ -171,9 +168,17 @@ export class Tree {
   }
 }
 
-function byNonce(transactions: readonly Transaction[]): readonly Transaction[] {
-  return transactions.toSorted((a, b) => (a.lane?.nonce ?? -1) - (b.lane?.nonce ?? -1));
+/** In whatever order the miner likes, each lane's by nonce: on another branch a cancellation comes after its payment. */
+function asMined(transactions: readonly Transaction[], chance: Choices): readonly Transaction[] {
+  const order = transactions
+    .map((each) => ({ each, at: chance.below(1_000) }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ each }) => each);
+  const ofLanes = order.filter(({ lane }) => lane).toSorted((a, b) => nonceOf(a) - nonceOf(b));
+  return order.map((each) => (each.lane ? (ofLanes.shift() ?? each) : each));
 }
+
+const nonceOf = ({ lane }: Transaction) => lane?.nonce ?? 0;
 
 /** The last `count` blocks up to `from`, newest first; never the first block of all. */
 export function pathBack(from: Block, count: number): readonly Block[] {

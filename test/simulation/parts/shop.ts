@@ -1,13 +1,14 @@
 /** What is sold in every seed, and the room that seeds leave when they are over. */
 import { projectPayable } from "#facilitator";
 import { openDatabase } from "#store";
-import { databaseAt } from "../../support/database-server.ts";
-import { silentLog } from "../../support/dev-chain.ts";
+import { databaseAt } from "../../support/database-at.ts";
 import type { Backend } from "./backend.ts";
+
+const silent = { info() {}, warn() {}, error() {} };
 
 export async function openShops(server: string, database: string): Promise<void> {
   const url = databaseAt(server, database);
-  const db = openDatabase({ url, log: silentLog, name: "shop", maxConnections: 1 });
+  const db = openDatabase({ url, log: silent, name: "shop", maxConnections: 1 });
   try {
     await db.tx(async (tx) => {
       await tx.execute("SET LOCAL simulated.now = '2026-08-11 09:30Z'");
@@ -18,13 +19,23 @@ export async function openShops(server: string, database: string): Promise<void>
   }
 }
 
-/** Every row of every seed: one that is lived again must find nothing of its own. Truncating takes a while, so it is done
- *  once for many; the template of what is sold stays. */
+/** What oracles read whole is gone before the next seed. */
+export async function tidyUp(backend: Backend): Promise<void> {
+  await backend.look("DELETE FROM outbox");
+  await backend.look("DELETE FROM ledger_transfer");
+}
+
+/** Every row of every seed: one that is lived again must find nothing of its own. Truncating takes as long as some seeds,
+ *  and every statement is planned anew, so it is done once for many; the template of what is sold stays. */
 export async function sweepUp(backend: Backend): Promise<void> {
   const tables = await backend.look<{ name: string }>(
-    "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'payable'",
+    `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'payable'
+       AND pg_relation_size(format('public.%I', tablename)::regclass) > 0`,
   );
-  await backend.look(`TRUNCATE ${tables.map(({ name }) => `"${name}"`).join(", ")} RESTART IDENTITY`);
+  if (tables.length > 0)
+    await backend.look(
+      `TRUNCATE ${tables.map(({ name }) => `"${name}"`).join(", ")} RESTART IDENTITY CASCADE`,
+    );
   await backend.look("DELETE FROM payable WHERE id <> 'template'");
 }
 

@@ -1,6 +1,6 @@
 /** A database for simulations: migrated, in a hurry, and with a clock of its own. */
 import pg from "pg";
-import { databaseAt } from "../../support/database-server.ts";
+import { databaseAt } from "../../support/database-at.ts";
 
 /** `now()` is what the session was told. The order of rows without an ORDER BY must not depend on what ran before, so
  *  plans do not either: always by index, always in a loop, and by no statistics. */
@@ -25,6 +25,10 @@ const settings = {
   // The simulation sees by itself who waits for whom.
   deadlock_timeout: "'1h'",
   jit: "off",
+  // Nobody watches: a statement is spared what would be told of it.
+  track_activities: "off",
+  track_counts: "off",
+  update_process_title: "off",
   enable_seqscan: "off",
   enable_bitmapscan: "off",
   enable_hashjoin: "off",
