@@ -9,7 +9,8 @@ const DARK_SECONDS = 30;
 interface Working {
   /** Followed lately, not halted, with a lane that may sign and has gas. */
   readonly working: ReadonlySet<number>;
-  /** Nothing is credited or sent there until a person has decided. */
+  /** Nothing is credited or sent there until a person has decided; or nobody follows it so far: what is paid before that
+   *  begins would never be seen. */
   readonly halted: ReadonlySet<number>;
 }
 
@@ -44,8 +45,9 @@ async function readWorking({ db, chains }: Engine): Promise<Working> {
         AND signer.low_since IS NULL) AS works
     FROM observer WHERE chain_id = ANY(${ours})`);
   const idsOf = (some: typeof rows) => new Set(some.map(({ chain_id }) => Number(chain_id)));
+  const followed = idsOf(rows.filter(({ halted }) => !halted));
   return {
     working: idsOf(rows.filter(({ halted, works }) => works && !halted)),
-    halted: idsOf(rows.filter(({ halted }) => halted)),
+    halted: new Set([...chains.keys()].filter((id) => !followed.has(id))),
   };
 }

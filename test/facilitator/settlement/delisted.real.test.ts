@@ -14,6 +14,7 @@ let asking: RunningHouse;
 
 beforeAll(async () => {
   [dev, database] = await Promise.all([startDevChain(), freshDatabase()]);
+  await (await startHouse(dev, database)).stop(); // or nobody would have begun to follow the chain
   asking = await startHouse(dev, database, { role: "web", settings: { maxWaitMs: 100 } });
 });
 afterAll(async () => {
