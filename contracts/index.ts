@@ -37,6 +37,7 @@ export function routerCreation({ paymentRouter: { abi, bytecode } }: Artifacts, 
 
 /** The compiler blocks for seconds, keeps its memory, and hooks uncaught exceptions: not in the service's process. */
 async function buildInOwnProcess(): Promise<void> {
-  const tsx = import.meta.resolve("tsx");
-  await promisify(execFile)(process.execPath, ["--import", tsx, join(contractsDir, "build.ts")]);
+  // From here `tsx` is found by its name, whoever has loaded this module.
+  const cwd = contractsDir;
+  await promisify(execFile)(process.execPath, ["--import", "tsx", join(cwd, "build.ts")], { cwd });
 }
