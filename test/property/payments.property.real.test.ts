@@ -20,7 +20,7 @@ it.each(Array.from({ length: WORLDS / 4 }, (_, i) => [1, 2, 3, 4].map((n) => 4 *
   async (...seeds) => {
     await Promise.all(seeds.map(liveBy));
   },
-  300_000,
+  600_000,
 );
 
 async function liveBy(seed: number): Promise<void> {
