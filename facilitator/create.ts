@@ -129,7 +129,7 @@ function settlingOf(
         if (!reader) throw new Error(`no reader for chain ${chainId}`);
         return reader;
       },
-      isHalted: async (chainId) => (await chainsNow()).halted.has(chainId),
+      isClosed: async (chainId) => (await chainsNow()).closed.has(chainId),
       budgets: gasBudgets(engine),
       recordedUse: (chainId, claimKey) => recordedUse(engine, chainId, claimKey),
     },

@@ -40,8 +40,8 @@ export interface Looking {
   readonly reader: (chainId: number) => ReadAuthorization;
   /** Latest block time we have seen, seconds; a lower bound that spares a read for what has expired. */
   readonly chainTime: Map<number, number>;
-  /** A chain that a person has to look at first: what is claimed there would only hang. */
-  readonly isHalted: (chainId: number) => Promise<boolean>;
+  /** A chain that a person has to look at first, or that nobody follows: what is claimed there would only hang. */
+  readonly isClosed: (chainId: number) => Promise<boolean>;
   readonly budgets: Budgets;
   readonly recordedUse: (chainId: number, claimKey: Hash) => Promise<RecordedUse>;
 }
@@ -62,7 +62,7 @@ export async function examine(looking: Looking, it: Understood): Promise<Examine
   if (cheap) return cheap;
   const { chain } = it.open;
   const { chainId, slug } = chain.row;
-  if (await looking.isHalted(chainId)) throw fault("chain_unavailable", { chain: slug });
+  if (await looking.isClosed(chainId)) throw fault("chain_unavailable", { chain: slug });
   const [state, standings] = await Promise.all([readState(looking, it), looking.budgets.read(it)]);
   looking.chainTime.set(chainId, Math.max(state.block.timestamp, looking.chainTime.get(chainId) ?? 0));
   if (state.used)

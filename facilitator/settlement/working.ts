@@ -9,15 +9,15 @@ const DARK_SECONDS = 30;
 interface Working {
   /** Followed lately, not halted, with a lane that may sign and has gas. */
   readonly working: ReadonlySet<number>;
-  /** Nothing is credited or sent there until a person has decided; or nobody follows it so far: what is paid before that
+  /** Takes no payments: it is halted until a person has decided, or nobody follows it so far, and what is paid before that
    *  begins would never be seen. */
-  readonly halted: ReadonlySet<number>;
+  readonly closed: ReadonlySet<number>;
 }
 
 /** A network leaves `/x402/supported` before it stops working. Answered from memory for a second, and from the last
  *  answer while the database is away. */
 export function workingChains(engine: Engine): () => Promise<Working> {
-  let known: Working = { working: new Set(engine.chains.keys()), halted: new Set() };
+  let known: Working = { working: new Set(engine.chains.keys()), closed: new Set() };
   let until = 0;
   let reading: Promise<Working> | null = null;
   const read = async () => {
@@ -48,6 +48,6 @@ async function readWorking({ db, chains }: Engine): Promise<Working> {
   const followed = idsOf(rows.filter(({ halted }) => !halted));
   return {
     working: idsOf(rows.filter(({ halted, works }) => works && !halted)),
-    halted: new Set([...chains.keys()].filter((id) => !followed.has(id))),
+    closed: new Set([...chains.keys()].filter((id) => !followed.has(id))),
   };
 }
