@@ -3,7 +3,9 @@
 import { parseArgs } from "node:util";
 import { sql } from "drizzle-orm";
 import { openDatabase } from "#store";
+import { PAYMENT_GAS } from "../facilitator/chain/gas-budgets.ts";
 import { FAILED_COUNTS } from "../facilitator/settlement/budget/policy.ts";
+import { rpc } from "../src/dev/rpc.ts";
 import { type Farebox, registerResource, secretKey, startFarebox } from "./farebox-server.ts";
 import { silent } from "./ground.ts";
 import { layGround } from "./lay.ts";
@@ -18,10 +20,11 @@ const AIM = 1.5;
 const HONEST_PAYERS = 4_000;
 /** Atomic units: a thousand dollars. */
 const EACH_HAS = 1_000_000_000n;
-/** Wei that a payment in a batch takes on the chain of this bench, at its usual fee. */
-const ITEM_WEI = 70_000n * 2_000_000_000n;
-/** Payments whose gas the budgets cover: a fiftieth of the usual ones, so that a minute's flood gets there. */
-const budgets = { payer: 1_000n, newPayer: 20n, payable: 600n, merchant: 600n, chain: 100_000n };
+/** Wei per gas at which every flood begins: what is half empty gets cheaper with each block. */
+const USUAL_FEE = 1_000_000_000n;
+const ITEM_WEI = PAYMENT_GAS * USUAL_FEE;
+/** Payments whose gas the budgets cover: fewer than the usual ones of a resource, so that one flood gets there. */
+const budgets = { payer: 1_000n, newPayer: 20n, payable: 2_000n, merchant: 2_000n, chain: 100_000n };
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 
 const { values } = parseArgs({
@@ -84,6 +87,7 @@ const honest = ({ farebox, purse }: Stage, forSeconds: number) =>
 async function measure(stage: Stage, kind: (typeof kinds)[number] | null): Promise<Row> {
   const { farebox, flooded, ground } = stage;
   const shots = kind ? await kind.make(flooded.scene, floodRate * seconds) : [];
+  await rpc(ground.rpcUrl, "anvil_setNextBlockBaseFeePerGas", [`0x${USUAL_FEE.toString(16)}`], 20_000);
   const before = await burned(ground, flooded.id);
   const url = `${farebox.baseUrl}/x402/resources/${flooded.id}/settle`;
   const [told, flood] = await Promise.all([
@@ -104,7 +108,7 @@ async function measure(stage: Stage, kind: (typeof kinds)[number] | null): Promi
     weighedWei: after.weighed,
     answers: counted(flood),
   };
-  say(`${row.what}: p95 ${row.p95.toFixed(0)} ms, ${row.failures} failures; flood: ${row.answers}`);
+  say(`${row.what}: p95 ${row.p95.toFixed(0)} ms, honest: ${counted(told)}; flood: ${row.answers}`);
   return row;
 }
 

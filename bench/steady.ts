@@ -43,7 +43,8 @@ async function ask(dispatcher: Agent, url: string, { body, before }: Shot): Prom
   const began = performance.now();
   const headers = { "content-type": "application/json" };
   const answer = await request(url, { method: "POST", headers, body, dispatcher });
-  const { success, errorReason, code } = (await answer.body.json()) as Record<string, unknown>;
-  const outcome = success === true ? "success" : `${answer.statusCode} ${errorReason ?? code}`;
+  const { success, errorReason, code, budget } = (await answer.body.json()) as Record<string, unknown>;
+  const outcome =
+    success === true ? "success" : [answer.statusCode, errorReason ?? code, budget].filter(Boolean).join(" ");
   return { ms: performance.now() - began, outcome };
 }

@@ -18,8 +18,9 @@ const payments = {
   chain: 50_000n,
 } as const satisfies Record<keyof GasBudgets, bigint>;
 
-/** What a payment takes in a batch, and what part of a chain's fee cap is usual there. */
-const PAYMENT_GAS = 70_000n;
+/** Gas that a payment takes in a batch. */
+export const PAYMENT_GAS = 70_000n;
+/** What part of a chain's fee cap is usual there. */
 const USUAL_FEE_SHARE = 20n;
 /** On a local chain gas costs nothing: its budgets are in nobody's way. */
 const LOCAL_TIMES = 100n;

@@ -77,8 +77,12 @@ export interface AuthorizationState {
 }
 
 export interface FeeEstimate {
+  /** Of the next block, wei. */
   readonly baseFeePerGas: bigint;
+  /** Wei: what others gave lately and was enough. */
   readonly maxPriorityFeePerGas: bigint;
+  /** Blocks lately had room for more: a smaller tip may be enough as well. */
+  readonly hasRoom: boolean;
 }
 export interface TransactionRequest {
   readonly nonce: number;

@@ -7,7 +7,8 @@ import type { SentClaim } from "./claim-parts.ts";
 import { sweepPatience } from "./deposit/sweep.ts";
 import type { Engine } from "./engine.ts";
 import { findUse, freshnessFloor, revertMessage, revertReason } from "./examine.ts";
-import { type Fees, feesWithinCap, gasLimitOf } from "./gas.ts";
+import { presentFees } from "./fees.ts";
+import { type Fees, gasLimitOf } from "./gas.ts";
 import { type Lane, nextNonce } from "./lane.ts";
 import { markSpent, type ObserverRow } from "./observe.ts";
 import { giveBack, type Queue, reserve } from "./queue.ts";
@@ -74,7 +75,7 @@ export async function dispatch(
     (queue.oldestMs >= patience && !isKept);
   if (free <= 0 || !isDue) return 0;
   // Asked for beside the reservation; a failure is each group's, which gives its claims back.
-  const fees = feesWithinCap(chain);
+  const fees = presentFees(engine.loopDb.pool, chain);
   fees.catch(() => undefined);
   const claims = await nextBatch(engine, view.lane, queue);
   return sendGroups(engine, view.lane, { nonce, claims, fees }, at);

@@ -1,4 +1,4 @@
-import type { Chain } from "../chain/port.ts";
+import type { FeeEstimate } from "../chain/port.ts";
 import type { ChainRow } from "../chain/registry.ts";
 
 /** Gas limits are fixed per item, not estimated: an estimate of a call that tolerates failing parts may be too low, and
@@ -48,12 +48,17 @@ export interface Fees {
   readonly maxPriorityFeePerGas: bigint;
 }
 
+/** The tip to give, in wei, when `own` was the last of ours that was mined. Where blocks have room ours is enough, and what
+ *  others give is no reason to give more: somebody could raise it on purpose, and spend our gas. */
+export function tipOf({ maxPriorityFeePerGas, hasRoom }: FeeEstimate, own: bigint | null): bigint {
+  return hasRoom && own !== null && own < maxPriorityFeePerGas ? own : maxPriorityFeePerGas;
+}
+
 /** Twice the base fee plus the tip, under the chain's cap; null when even the next block costs more than the cap. */
-export async function feesWithinCap({ row, fees }: Pick<Chain, "row" | "fees">): Promise<Fees | null> {
-  const { baseFeePerGas, maxPriorityFeePerGas } = await fees();
-  if (baseFeePerGas + maxPriorityFeePerGas > row.maxFeePerGasCap) return null;
-  const wanted = 2n * baseFeePerGas + maxPriorityFeePerGas;
-  return { maxFeePerGas: wanted < row.maxFeePerGasCap ? wanted : row.maxFeePerGasCap, maxPriorityFeePerGas };
+export function feesWithinCap({ maxFeePerGasCap: cap }: ChainRow, baseFee: bigint, tip: bigint): Fees | null {
+  if (baseFee + tip > cap) return null;
+  const wanted = 2n * baseFee + tip;
+  return { maxFeePerGas: wanted < cap ? wanted : cap, maxPriorityFeePerGas: tip };
 }
 
 /** Pools ask for a tenth more in both fields; we give 15%, rounded up, from the last or the fresh fee, whichever is

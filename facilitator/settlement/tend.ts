@@ -68,7 +68,9 @@ async function replace(
   at: ObserverRow,
 ): Promise<boolean> {
   const { row } = lane.chain;
-  const fresh = await feesWithinCap(lane.chain);
+  // What it gave was not enough: what others give counts.
+  const { baseFeePerGas, maxPriorityFeePerGas } = await lane.chain.fees();
+  const fresh = feesWithinCap(row, baseFeePerGas, maxPriorityFeePerGas);
   const fees =
     fresh &&
     raised({ maxFeePerGas: last.maxFee, maxPriorityFeePerGas: last.tip }, fresh, row.maxFeePerGasCap);

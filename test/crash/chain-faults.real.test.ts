@@ -188,7 +188,8 @@ describe("an authorization that runs out", () => {
     const { timestamp } = await world.dev.chain.head();
     const paid = await payment({ validBefore: BigInt(timestamp + 60) });
     const before = await transactionsSent(world.dev);
-    faults.set({ fees: () => async () => ({ baseFeePerGas: 10_000n * GWEI, maxPriorityFeePerGas: 1n }) });
+    const spike = { baseFeePerGas: 10_000n * GWEI, maxPriorityFeePerGas: 1n, hasRoom: false };
+    faults.set({ fees: () => async () => spike });
     const pending = await paid.settle();
     expect(pending.body).toMatchObject({ errorReason: "settlement_pending", transaction: "" });
     // when a block past validBefore is mined, but is not final

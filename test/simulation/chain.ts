@@ -217,7 +217,7 @@ export function simulateChain(row: ChainRow, start: { readonly timestamp: number
     code: async () => "0x",
     haveCode: async (accounts) => accounts.map(() => false),
     isValidSignature: async () => false,
-    fees: async () => ({ baseFeePerGas: BASE_FEE, maxPriorityFeePerGas: 1_000_000n }),
+    fees: async () => ({ baseFeePerGas: BASE_FEE, maxPriorityFeePerGas: 1_000_000n, hasRoom: true }),
     send,
     routerOperator: async () => null,
     receipt: async (txHash) =>

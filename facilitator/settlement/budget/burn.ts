@@ -8,6 +8,9 @@ export const isThisHour = (since: string) => sql`${sql.raw(since)} > now() - int
 /** Wei of the present hour in a row of either table, what failed as often as it counts. */
 export const weighed = sql`CASE WHEN ${isThisHour("since")} THEN wei + ${sql.raw(String(FAILED_COUNTS - 1))} * wasted_wei ELSE 0 END`;
 
+/** The same, what failed counted once. */
+export const spent = sql`CASE WHEN ${isThisHour("since")} THEN wei ELSE 0 END`;
+
 /** Adds to a count of this hour, or starts the next hour's. */
 const added = (column: string) =>
   sql.raw(

@@ -13,10 +13,12 @@ export type Budget = "payer" | "payable" | "merchant" | "chain";
 /** What was burned within the present hour, failed gas five-fold. */
 export interface Burn {
   readonly wei: bigint;
+  /** The same, what failed counted once. */
+  readonly spentWei: bigint;
   /** Until the hour is over; 0 when nothing was burned. */
   readonly secondsLeft: number;
 }
-export const noBurn: Burn = { wei: 0n, secondsLeft: 0 };
+export const noBurn: Burn = { wei: 0n, spentWei: 0n, secondsLeft: 0 };
 
 /** How a payer stands on a chain. */
 export interface PayerStanding extends Burn {
@@ -47,10 +49,12 @@ export function payerLimit(budgets: GasBudgets, { hasPaid, failures }: PayerStan
   return hasPaid && failures === 0 ? budgets.payer : budgets.newPayer;
 }
 
-/** The first budget without room for one more payment of `itemWei`, or null. */
+/** The first budget without room for one more payment of `itemWei`, or null. What is under way is expected to turn out as
+ *  what was burned before: of those that fail each counts five-fold before it has. */
 export function exhausted(accounts: readonly Account[], itemWei: bigint): Exhausted | null {
   for (const { budget, limit, burn, open } of accounts) {
-    if (burn.wei + itemWei * BigInt(open + 1) <= limit) continue;
+    const each = burn.spentWei > 0n ? (itemWei * burn.wei) / burn.spentWei : itemWei;
+    if (burn.wei + each * BigInt(open) + itemWei <= limit) continue;
     const isBurned = burn.wei + itemWei > limit;
     return { budget, retryAfterSeconds: isBurned ? Math.max(1, burn.secondsLeft) : UNDER_WAY_SECONDS };
   }

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import type { Address } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
 import { type Executor, toArray, toBytesArray } from "#store";
-import { isThisHour, weighed } from "./burn.ts";
+import { isThisHour, spent, weighed } from "./burn.ts";
 import { type Burn, newPayer, noBurn, type PayerStanding } from "./policy.ts";
 import type { BurnKind } from "./tables.ts";
 
@@ -22,6 +22,7 @@ type PayerRow = {
   amount: string | null;
   open: string | null;
   wei: string | null;
+  spent: string | null;
   left: string | null;
   failures: number | null;
   has_paid: boolean | null;
@@ -39,13 +40,13 @@ export async function readPayers(
   const asked = toBytesArray([...new Set(payers)]);
   const { rows } = await db.execute<PayerRow>(sql`
     SELECT chain_id, '0x' || encode(payer, 'hex') AS payer, '0x' || encode(token, 'hex') AS token, sum(amount) AS amount,
-      count(*) AS open, NULL::numeric AS wei, NULL::numeric AS left, NULL::int AS failures, NULL::boolean AS has_paid, NULL::numeric AS rest
+      count(*) AS open, NULL::numeric AS wei, NULL::numeric AS spent, NULL::numeric AS left, NULL::int AS failures, NULL::boolean AS has_paid, NULL::numeric AS rest
     FROM claim
     WHERE payer = ANY(${asked}) AND state IN ('claimed','submitting') AND NOT EXISTS (
       SELECT 1 FROM chain_transfer AS log WHERE log.authorization_key = claim.claim_key AND log.canonical)
     GROUP BY chain_id, payer, token
     UNION ALL
-    SELECT chain_id, '0x' || encode(payer, 'hex'), NULL, NULL, NULL, ${weighed}, ${secondsLeft},
+    SELECT chain_id, '0x' || encode(payer, 'hex'), NULL, NULL, NULL, ${weighed}, ${spent}, ${secondsLeft},
       CASE WHEN ${isThisHour("since")} THEN failures ELSE 0 END, has_paid, greatest(0, ceil(extract(epoch FROM rest_until - now())))
     FROM payer_gas WHERE payer = ANY(${asked})`);
   const found = new Map<string, PayerRow[]>();
@@ -60,7 +61,7 @@ function onChain(rows: readonly PayerRow[]): PayerOnChain {
   const openAmounts = new Map<Address, bigint>();
   let standing = newPayer;
   let open = 0;
-  for (const { token, amount, open: claims, wei, left, failures, has_paid, rest } of rows) {
+  for (const { token, amount, open: claims, wei, spent: spentWei, left, failures, has_paid, rest } of rows) {
     if (token !== null) {
       openAmounts.set(token, BigInt(amount ?? 0));
       open += Number(claims);
@@ -68,6 +69,7 @@ function onChain(rows: readonly PayerRow[]): PayerOnChain {
       standing = {
         ...standing,
         wei: BigInt(wei ?? 0),
+        spentWei: BigInt(spentWei ?? 0),
         secondsLeft: Number(left),
         failures: failures ?? 0,
         hasPaid: has_paid ?? false,
@@ -84,18 +86,13 @@ export interface Holder {
   readonly subject: string;
 }
 
-export interface HolderBurn extends Burn {
-  /** Wei that an item cost lately; null where none was sent yet. */
-  readonly itemWei: bigint | null;
-}
-
 /** What they burned within the hour, many in one statement. */
-export function burnReader(db: Executor): (of: Holder) => Promise<HolderBurn> {
+export function burnReader(db: Executor): (of: Holder) => Promise<Burn> {
   return coalesce({ maxInFlight: 1, maxItems: 300 }, async (holders: readonly Holder[]) => {
     const { rows } = await db.execute<
-      Record<"chain_id" | "kind" | "subject" | "wei" | "left" | "item_wei", string>
+      Record<"chain_id" | "kind" | "subject" | "wei" | "spent" | "left", string>
     >(sql`
-      SELECT chain_id, kind, subject, ${weighed} AS wei, ${secondsLeft} AS left, div(gas_burn.wei, items) AS item_wei
+      SELECT chain_id, kind, subject, ${weighed} AS wei, ${spent} AS spent, ${secondsLeft} AS left
       FROM gas_burn WHERE (chain_id, kind, subject) IN (SELECT * FROM unnest(
         ${toArray(
           holders.map(({ chainId }) => chainId),
@@ -110,14 +107,14 @@ export function burnReader(db: Executor): (of: Holder) => Promise<HolderBurn> {
     const found = new Map(rows.map((row) => [`${row.chain_id} ${row.kind} ${row.subject}`, row]));
     return holders.map(({ chainId, kind, subject }) => {
       const row = found.get(`${chainId} ${kind} ${subject}`);
-      if (!row) return { ...noBurn, itemWei: null };
-      return { wei: BigInt(row.wei), secondsLeft: Number(row.left), itemWei: BigInt(row.item_wei) };
+      if (!row) return noBurn;
+      return { wei: BigInt(row.wei), spentWei: BigInt(row.spent), secondsLeft: Number(row.left) };
     });
   });
 }
 
 /** Claims under way on a chain: by `payable {id}`, by `merchant {id}`, and all of them by `chain `. */
-export function openReader(db: Executor): (chainId: number) => Promise<ReadonlyMap<string, number>> {
+export function openReader(db: Executor): (chainId: number) => Promise<Map<string, number>> {
   return coalesce({ maxInFlight: 1, maxItems: 300 }, async (chainIds: readonly number[]) => {
     const { rows } = await db.execute<{ chain_id: string; holder: string; open: string }>(sql`
       SELECT chain_id, of.holder, count(*) AS open

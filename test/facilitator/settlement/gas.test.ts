@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { knownChains } from "../../../facilitator/chain/known-chains.ts";
-import type { Chain, FeeEstimate } from "../../../facilitator/chain/port.ts";
-import { chainRow } from "../../../facilitator/chain/registry.ts";
+import { type ChainRow, chainRow } from "../../../facilitator/chain/registry.ts";
 import {
   type Fees,
   feesWithinCap,
   gasLimitOf,
   lowWater,
   raised,
+  tipOf,
   WALLET_GAS_CAP,
 } from "../../../facilitator/settlement/gas.ts";
 
@@ -18,9 +18,7 @@ const fees = fc
   .tuple(wei, wei)
   .map(([tip, rest]): Fees => ({ maxFeePerGas: tip + rest, maxPriorityFeePerGas: tip }));
 
-function chainWith(estimate: FeeEstimate, maxFeePerGasCap: bigint): Pick<Chain, "row" | "fees"> {
-  return { row: { maxFeePerGasCap } as Chain["row"], fees: () => Promise.resolve(estimate) };
-}
+const rowWith = (maxFeePerGasCap: bigint) => ({ maxFeePerGasCap }) as ChainRow;
 
 describe("the gas limit of a transaction", () => {
   it("covers each item of a batch with room to spare, and a lone wallet's own cap", () => {
@@ -46,10 +44,10 @@ describe("the gas limit of a transaction", () => {
 });
 
 describe("the first fees", () => {
-  it("are twice the base fee and the tip, at most the cap, and never too little for the next block", async () => {
-    await fc.assert(
-      fc.asyncProperty(wei, wei, wei, async (baseFeePerGas, maxPriorityFeePerGas, cap) => {
-        const found = await feesWithinCap(chainWith({ baseFeePerGas, maxPriorityFeePerGas }, cap));
+  it("are twice the base fee and the tip, at most the cap, and never too little for the next block", () => {
+    fc.assert(
+      fc.property(wei, wei, wei, (baseFeePerGas, maxPriorityFeePerGas, cap) => {
+        const found = feesWithinCap(rowWith(cap), baseFeePerGas, maxPriorityFeePerGas);
         const least = baseFeePerGas + maxPriorityFeePerGas;
         if (least > cap) {
           expect(found).toBeNull();
@@ -61,6 +59,20 @@ describe("the first fees", () => {
         expect(found?.maxFeePerGas).toBeLessThanOrEqual(cap);
       }),
     );
+  });
+});
+
+describe("the tip", () => {
+  const market = { baseFeePerGas: 1n, maxPriorityFeePerGas: 100n };
+
+  it("is the last of ours that was mined where blocks have room and others give more", () => {
+    expect(tipOf({ ...market, hasRoom: true }, 7n)).toBe(7n);
+    expect(tipOf({ ...market, hasRoom: true }, 101n)).toBe(100n);
+  });
+
+  it("is what others give where blocks are full, or nothing of ours was mined", () => {
+    expect(tipOf({ ...market, hasRoom: false }, 7n)).toBe(100n);
+    expect(tipOf({ ...market, hasRoom: true }, null)).toBe(100n);
   });
 });
 

@@ -162,6 +162,7 @@ export function endpointOf(around: Surroundings, owner: Owner, view: View): Chai
       ask("fees", () => ({
         baseFeePerGas: faults.strikes("fee-spike", 5) ? row.maxFeePerGasCap * 2n : tree.baseFee,
         maxPriorityFeePerGas: 1_000n,
+        hasRoom: true,
       })),
     send,
     receipt: (txHash) =>

@@ -80,21 +80,34 @@ describe("fees", () => {
     expect(maxPriorityFeePerGas).toBeGreaterThanOrEqual(1_000_000n);
   });
 
-  it("take the middle tip of the last blocks, and never none", async () => {
-    let reward: unknown = [["0x5f5e100"], ["0x0"], ["0xbebc200"], ["0x1dcd6500"]];
+  it("take the middle tip of the last blocks: what was enough in each, and never none", async () => {
+    let reward: unknown;
+    let gasUsedRatio: unknown;
     const node = await startFakeNode(async (method, params) =>
       method === "eth_feeHistory"
-        ? { result: { baseFeePerGas: ["0x1", "0x64"], reward } }
+        ? { result: { baseFeePerGas: ["0x1", "0x64"], gasUsedRatio, reward } }
         : { result: await dev.anvil.rpc(method, params) },
     );
     try {
       const row = chainRow({ ...dev.config, rpcUrls: [node.url] });
       const chain = await openEvmChain({ row, log: silentLog });
-      expect(await chain.fees()).toEqual({ baseFeePerGas: 100n, maxPriorityFeePerGas: 200_000_000n });
-      reward = [["0x0"]];
-      expect((await chain.fees()).maxPriorityFeePerGas).toBe(1_000_000n);
-      reward = null;
-      expect((await chain.fees()).maxPriorityFeePerGas).toBe(1_000_000n);
+      const tip = async (blocks: readonly (readonly [number, string, string])[] | null) => {
+        reward = blocks?.map(([, cheap, middle]) => [cheap, middle]) ?? null;
+        gasUsedRatio = blocks?.map(([ratio]) => ratio) ?? null;
+        return (await chain.fees()).maxPriorityFeePerGas;
+      };
+      const full = [0.99, "0x2", "0x1dcd6500"] as const;
+      expect(await chain.fees()).toMatchObject({ baseFeePerGas: 100n, hasRoom: true });
+      expect(
+        await tip([[0.95, "0x2", "0x5f5e100"], [0.95, "0x2", "0x0"], [0.95, "0x2", "0xbebc200"], full]),
+      ).toBe(200_000_000n);
+      // others gave much in blocks that had room for everybody
+      expect(await tip([[0.5, "0x5f5e100", "0x174876e800"], [0.1, "0x5f5e100", "0x174876e800"], full])).toBe(
+        100_000_000n,
+      );
+      expect(await chain.fees()).toMatchObject({ hasRoom: false });
+      expect(await tip([[0.5, "0x0", "0x0"]])).toBe(1_000_000n);
+      expect(await tip(null)).toBe(1_000_000n);
     } finally {
       await node.stop();
     }

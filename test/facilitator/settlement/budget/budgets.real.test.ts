@@ -1,6 +1,7 @@
 /** Gas budgets, on rows and real transactions: what is booked, who is refused, and that nothing of it was claimed. */
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Hex } from "#kernel/bytes";
+import { PAYMENT_GAS } from "../../../../facilitator/chain/gas-budgets.ts";
 import { projectPayable, signRequired } from "../../../mcp/world.ts";
 import { chainFaults } from "../../../support/chain-faults.ts";
 import {
@@ -185,6 +186,40 @@ describe("what is burned", () => {
   });
 });
 
+describe("the tip", () => {
+  it("stays what was enough for our last transaction while others give a thousand times as much", async () => {
+    const first = await (await payment()).settle();
+    expect(first.body).toMatchObject({ success: true });
+    await expectAtRest(world);
+    const tipOf = async (transaction: string) => {
+      const [row] = await world.database.query<{ tip: string }>(
+        "SELECT tip FROM attempt WHERE tx_hash = decode($1, 'hex')",
+        [transaction.slice(2)],
+      );
+      return BigInt(row?.tip ?? 0);
+    };
+    const { address: stranger } = await newPayer(world.dev);
+    await world.dev.anvil.rpc("anvil_setBalance", [stranger, "0xde0b6b3a7640000"]);
+    await world.dev.anvil.rpc("anvil_impersonateAccount", [stranger]);
+    for (let block = 0; block < 6; block += 1)
+      await world.dev.anvil.rpc("eth_sendTransactionSync", [
+        {
+          from: stranger,
+          to: stranger,
+          maxPriorityFeePerGas: "0x174876e800",
+          maxFeePerGas: "0x2e90edd000",
+        },
+      ]);
+    expect((await world.dev.chain.fees()).maxPriorityFeePerGas).toBe(100_000_000_000n);
+    const { body } = await (await payment()).settle();
+    expect(body).toMatchObject({ success: true });
+    const tip = await tipOf(body.transaction);
+    expect(tip).toBeGreaterThan(0n);
+    expect(tip).toBe(await tipOf(first.body.transaction));
+    await expectAtRest(world);
+  });
+});
+
 describe("a budget that is used up", () => {
   for (const budget of ["payable", "merchant", "chain"] as const)
     it(`of the ${budget}: verify and settle answer 429 with a time to wait, and nothing is claimed`, async () => {
@@ -200,24 +235,29 @@ describe("a budget that is used up", () => {
       await expectAtRest(world);
     });
 
-  it("of a new payer: of many at once only so many are claimed as there is room for, and those settle", async () => {
-    const { wei = 0n, items = 1 } = (await burnOf("")) ?? {};
-    const each = wei / BigInt(items);
-    const house = await houseWith({ newPayer: 3n * each + each / 2n });
-    const payer = await newPayer(world.dev);
-    const resource = await merchant.register();
-    const all = await Promise.all(Array.from({ length: 12 }, () => payment({ payer, resource })));
-    const answers = await Promise.all(all.map((each) => each.settle({}, house.baseUrl)));
-    const settled = answers.filter(({ body }) => body.success === true);
-    expect(settled.length).toBeGreaterThan(0);
-    expect(settled.length).toBeLessThanOrEqual(3);
-    const refused = answers.filter(({ status }) => status === 429);
-    expect(refused).toHaveLength(12 - settled.length);
-    for (const { body } of refused) expect(body).toMatchObject({ budget: "payer" });
-    await expectAtRest(world);
-    const claims = await Promise.all(all.map(({ nonce }) => claimOf(world.database, nonce)));
-    expect(claims.filter((claim) => claim !== null)).toHaveLength(settled.length);
-  });
+  for (const budget of ["newPayer", "payable"] as const)
+    it(`of a ${budget}: of many at once, when the fee has just jumped, only so many are claimed as there is room for`, async () => {
+      const fee = 40_000_000_000n;
+      const house = await houseWith({ [budget]: (7n * PAYMENT_GAS * fee) / 2n });
+      const resource = await merchant.register();
+      const one = await newPayer(world.dev);
+      const payers = Array.from({ length: 12 }, () => (budget === "newPayer" ? one : newPayer(world.dev)));
+      const all = await Promise.all(payers.map(async (payer) => payment({ payer: await payer, resource })));
+      // Nothing of ours was sent at that fee so far.
+      await world.dev.anvil.rpc("anvil_setNextBlockBaseFeePerGas", [`0x${fee.toString(16)}`]);
+      await world.dev.anvil.rpc("anvil_mine", ["0x1"]);
+      const answers = await Promise.all(all.map((each) => each.settle({}, house.baseUrl)));
+      const settled = answers.filter(({ body }) => body.success === true);
+      expect(settled.length).toBeGreaterThan(0);
+      expect(settled.length).toBeLessThanOrEqual(3);
+      const refused = answers.filter(({ status }) => status === 429);
+      expect(refused).toHaveLength(12 - settled.length);
+      for (const { body } of refused)
+        expect(body).toMatchObject({ budget: budget === "newPayer" ? "payer" : budget });
+      await expectAtRest(world);
+      const claims = await Promise.all(all.map(({ nonce }) => claimOf(world.database, nonce)));
+      expect(claims.filter((claim) => claim !== null)).toHaveLength(settled.length);
+    });
 
   it("refuses no payment that a stranger has made already: no gas is needed for it", async () => {
     const house = await houseWith({ chain: 1n });

@@ -4,20 +4,21 @@ import {
   type Account,
   exhausted,
   newPayer,
+  noBurn,
   payerLimit,
 } from "../../../../facilitator/settlement/budget/policy.ts";
 
 const account = (given: Partial<Account>): Account => ({
   budget: "payer",
   limit: 1_000n,
-  burn: { wei: 0n, secondsLeft: 0 },
+  burn: noBurn,
   open: 0,
   ...given,
 });
 
 describe("a budget", () => {
   it("has room to its last wei, and none beyond", () => {
-    const burn = { wei: 900n, secondsLeft: 60 };
+    const burn = { wei: 900n, spentWei: 900n, secondsLeft: 60 };
     expect(exhausted([account({ burn })], 100n)).toBeNull();
     expect(exhausted([account({ burn })], 101n)).toEqual({ budget: "payer", retryAfterSeconds: 60 });
   });
@@ -27,13 +28,20 @@ describe("a budget", () => {
     expect(exhausted([account({ open: 10 })], 100n)).toEqual({ budget: "payer", retryAfterSeconds: 5 });
   });
 
+  it("expects of what is under way that it fails as often as what was before", () => {
+    const under = (spentWei: bigint) =>
+      exhausted([account({ burn: { wei: 500n, spentWei, secondsLeft: 60 }, open: 4 })], 24n);
+    expect(under(500n)).toBeNull();
+    expect(under(100n)).toEqual({ budget: "payer", retryAfterSeconds: 5 });
+  });
+
   it("never asks to wait for no time", () => {
-    const burn = { wei: 1_000n, secondsLeft: 0 };
+    const burn = { wei: 1_000n, spentWei: 1_000n, secondsLeft: 0 };
     expect(exhausted([account({ burn })], 1n)).toMatchObject({ retryAfterSeconds: 1 });
   });
 
   it("is told by the first that is used up", () => {
-    const used = { burn: { wei: 1_000n, secondsLeft: 9 } };
+    const used = { burn: { wei: 1_000n, spentWei: 1_000n, secondsLeft: 9 } };
     const accounts = [
       account({}),
       account({ budget: "merchant", ...used }),
