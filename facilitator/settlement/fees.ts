@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Executor } from "#store";
 import type { Chain } from "../chain/port.ts";
-import { type Fees, feesWithinCap, tipOf } from "./gas.ts";
+import { type Fees, feesWithinCap, least, tipOf } from "./gas.ts";
 
 /** What a new transaction offers now; null above the chain's cap. Fault: `chain_unavailable`. */
 export async function presentFees(db: Executor, chain: Chain): Promise<Fees | null> {
@@ -13,8 +13,7 @@ export async function presentFees(db: Executor, chain: Chain): Promise<Fees | nu
  *  Fault: `chain_unavailable`. */
 export async function presentPrice(db: Executor, chain: Chain): Promise<bigint> {
   const { baseFeePerGas, tip } = await asked(db, chain);
-  const [price, cap] = [baseFeePerGas + tip, chain.row.maxFeePerGasCap];
-  return price < cap ? price : cap;
+  return least(baseFeePerGas + tip, chain.row.maxFeePerGasCap);
 }
 
 async function asked(db: Executor, chain: Chain) {

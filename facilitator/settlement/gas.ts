@@ -41,7 +41,7 @@ export function lowWater(
 }
 
 const most = (a: bigint, b: bigint) => (a > b ? a : b);
-const least = (a: bigint, b: bigint) => (a < b ? a : b);
+export const least = (a: bigint, b: bigint) => (a < b ? a : b);
 
 export interface Fees {
   readonly maxFeePerGas: bigint;
@@ -57,8 +57,7 @@ export function tipOf({ maxPriorityFeePerGas, hasRoom }: FeeEstimate, own: bigin
 /** Twice the base fee plus the tip, under the chain's cap; null when even the next block costs more than the cap. */
 export function feesWithinCap({ maxFeePerGasCap: cap }: ChainRow, baseFee: bigint, tip: bigint): Fees | null {
   if (baseFee + tip > cap) return null;
-  const wanted = 2n * baseFee + tip;
-  return { maxFeePerGas: wanted < cap ? wanted : cap, maxPriorityFeePerGas: tip };
+  return { maxFeePerGas: least(2n * baseFee + tip, cap), maxPriorityFeePerGas: tip };
 }
 
 /** Pools ask for a tenth more in both fields; we give 15%, rounded up, from the last or the fresh fee, whichever is
