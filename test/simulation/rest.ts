@@ -42,6 +42,8 @@ async function lastAsks(life: Life): Promise<void> {
   await lastLag(life);
   world.lastStranger(callers.payments, 0.2);
   if (world.lastReorg(0.3)) await findCommonBlock(life);
+  callers.lastLosses(processes);
+  await finishCalls(life);
   callers.lastAsks(processes);
   await finishCalls(life);
   // What was claimed now is sent in time.

@@ -64,6 +64,18 @@ export class Callers {
     return asked;
   }
 
+  /** Some answers of success get lost on their last way: who was told so may be told again. */
+  lastLosses([at]: readonly Process[]): void {
+    const { chance, faults } = this.#parts;
+    for (const asked of at ? this.payments.flatMap((payment) => payment.asked) : []) {
+      const { answer, manner, released } = asked;
+      if (!at || released || manner === "with-id" || !chance.chance(0.1)) continue;
+      if (answer?.outcome !== "settled" || answer.replayed) continue;
+      faults.count("answer-not-delivered");
+      this.#release(at, asked, answer.paymentId ?? "");
+    }
+  }
+
   /** Who was never told of a success asks once more; so do some who were. */
   lastAsks([at]: readonly Process[]): void {
     const { chance, faults } = this.#parts;

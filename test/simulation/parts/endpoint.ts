@@ -171,7 +171,7 @@ export function endpointOf(around: Surroundings, owner: Owner, view: View): Chai
           const found = receipts.get(txHash);
           // One that is denied for good, by the only endpoint there is, is believed.
           const mayLag = ref.number > from.ref.number - FINAL_AFTER;
-          if (found && mayLag && faults.strikes("null-receipt", 15)) return null;
+          if (found && mayLag && faults.strikes("null-receipt", 6)) return null;
           if (found)
             return faults.strikes("false-receipt", 10) ? { ...found, succeeded: !found.succeeded } : found;
         }

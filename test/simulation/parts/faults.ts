@@ -50,6 +50,10 @@ export const faultKinds = [
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
+/** Kinds with so few occasions that nearly every seed has them. */
+const seldom: ReadonlySet<FaultKind> = new Set(["null-receipt", "false-receipt", "answer-not-delivered"]);
+const SELDOM_SHARE = 0.9;
+
 export class Faults {
   readonly counts = new Map<FaultKind, number>();
   readonly #chance: Choices;
@@ -62,7 +66,10 @@ export class Faults {
     this.#chance = chance;
     const share = chance.of([0.1, 0.3, 0.5]);
     this.#rates = new Map(
-      faultKinds.map((kind) => [kind, chance.chance(share) ? chance.of([0.03, 0.1, 0.2]) : 0]),
+      faultKinds.map((kind) => [
+        kind,
+        chance.chance(seldom.has(kind) ? SELDOM_SHARE : share) ? chance.of([0.03, 0.1, 0.2]) : 0,
+      ]),
     );
   }
 

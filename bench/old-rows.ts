@@ -1,0 +1,128 @@
+/** Old settlements: the rows of those that are there, many times over under other keys. What points to what stays so. */
+import { sql } from "drizzle-orm";
+import { type Database, openDatabase } from "#store";
+import { silent } from "./ground.ts";
+
+/** Copies of one column, `s` being the number of the copy: hashes and addresses of the same length, ids that are as long. */
+const bytes = (column: string) => `substr(sha256(${column} || int4send(s)), 1, length(${column}))` as const;
+const id = (column: string) =>
+  `split_part(${column}, '_', 1) || '_' || upper(substr(encode(sha256(convert_to(${column} || s, 'UTF8')), 'hex'), 1, 26))` as const;
+const text = (column: string) => `${column} || ' ' || s` as const;
+const earlier = (column: string) => `${column} - s * interval '1 minute'` as const;
+
+interface Copied {
+  readonly table: string;
+  /** Of the rows that are copied. */
+  readonly where: string;
+  /** Columns that differ in each copy; the others are as they are. */
+  readonly changed: Readonly<Record<string, string>>;
+}
+
+const payer = bytes("payer");
+const claimKey = bytes("claim_key");
+const slotId = text("slot_id");
+
+/** All that a settlement leaves behind and that grows with their number. Balances are left as they are. */
+const copied: readonly Copied[] = [
+  {
+    table: "claim",
+    where: "state = 'final'",
+    changed: {
+      ...{
+        claim_key: claimKey,
+        id: id("id"),
+        payer,
+        nonce: bytes("nonce"),
+        fingerprint: bytes("fingerprint"),
+      },
+      ...{ included_hash: bytes("included_hash"), included_tx: bytes("included_tx") },
+      ...{ created_at: earlier("created_at"), updated_at: earlier("updated_at") },
+    },
+  },
+  { table: "claim_event", where: "true", changed: { claim_key: claimKey } },
+  {
+    table: "slot",
+    where: "NOT open",
+    changed: { id: text("id"), signer: bytes("signer"), mined_tx: bytes("mined_tx") },
+  },
+  { table: "slot_item", where: "NOT open", changed: { slot_id: slotId, claim_key: claimKey } },
+  { table: "attempt", where: "true", changed: { slot_id: slotId, tx_hash: bytes("tx_hash") } },
+  {
+    table: "chain_transfer",
+    where: "claimed_kind = 'x402'",
+    changed: {
+      ...{ block_hash: bytes("block_hash"), tx_hash: bytes("tx_hash"), sender: bytes("sender") },
+      ...{ authorization_key: bytes("authorization_key"), claimed_by: bytes("claimed_by") },
+    },
+  },
+  {
+    table: "ledger_transfer",
+    where: "subject LIKE 'stl_%'",
+    changed: {
+      ...{ id: bytes("id"), entry_id: bytes("entry_id"), ref: bytes("ref"), subject: id("subject") },
+      posted_at: earlier("posted_at"),
+    },
+  },
+  {
+    table: "outbox",
+    where: "delivered_at IS NOT NULL AND subject LIKE 'stl_%'",
+    changed: { id: id("id"), subject: id("subject"), occurred_at: earlier("occurred_at") },
+  },
+  {
+    table: "event",
+    where: "subject LIKE 'stl_%'",
+    changed: { id: id("id"), subject: id("subject"), created_at: earlier("created_at") },
+  },
+  { table: "counted_fact", where: "true", changed: { id: id("id") } },
+  { table: "payable_payer", where: "true", changed: { payer } },
+  { table: "payer_gas", where: "true", changed: { payer, since: "since - interval '1 day'" } },
+];
+
+/** Copies what is settled until there are about `count` more; says how many there are then. Nothing may be under way. */
+export async function growOld(
+  databaseUrl: string,
+  count: number,
+  say: (line: string) => void,
+): Promise<number> {
+  const db = openDatabase({ url: databaseUrl, log: silent, name: "old rows", maxConnections: 1 });
+  try {
+    // Neither triggers nor references: the rows they would look at are copies, too.
+    await db.pool.execute(sql`SET session_replication_role = replica`);
+    await db.pool.execute(sql`SET statement_timeout = 0`);
+    const there = await settlements(db);
+    const copies = Math.ceil(count / there);
+    for (const { table, where, changed } of copied) {
+      const began = performance.now();
+      await copy(db, { table, where, changed }, copies);
+      say(`${table}: ${((performance.now() - began) / 1_000).toFixed(0)} s`);
+    }
+    await db.pool.execute(sql`VACUUM (ANALYZE)`);
+    await db.pool.execute(sql`CHECKPOINT`);
+    return settlements(db);
+  } finally {
+    await db.close();
+  }
+}
+
+async function settlements(db: Database): Promise<number> {
+  const { rows } = await db.pool.execute<{ count: string }>(
+    sql`SELECT count(*) AS count FROM claim WHERE state = 'final'`,
+  );
+  return Number(rows[0]?.count);
+}
+
+async function copy(db: Database, { table, where, changed }: Copied, copies: number): Promise<void> {
+  const { rows } = await db.pool.execute<{ name: string }>(sql`
+    SELECT column_name AS name FROM information_schema.columns
+    WHERE table_schema = 'public' AND table_name = ${table} AND is_identity = 'NO' ORDER BY ordinal_position`);
+  const names = rows.map(({ name }) => name);
+  const missing = Object.keys(changed).filter((name) => !names.includes(name));
+  if (missing.length > 0) throw new Error(`${table} has no column ${missing.join(", ")}`);
+  const columns = names.map((name) => `"${name}"`).join(", ");
+  const values = names.map((name) => changed[name] ?? `"${name}"`).join(", ");
+  await db.pool.execute(
+    sql.raw(
+      `INSERT INTO "${table}" (${columns}) SELECT ${values} FROM (SELECT * FROM "${table}" WHERE ${where}) AS old CROSS JOIN generate_series(1, ${copies}) AS s`,
+    ),
+  );
+}
