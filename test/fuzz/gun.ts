@@ -86,20 +86,22 @@ export async function fire(volley: Volley): Promise<Tally> {
     }
   }
 
-  for (let round = 0; fired < requests && !isOver(); round += 1) {
-    const queue = [...shots].flatMap(([, shotsOfRoute], i) =>
-      fc.sample(shotsOfRoute, { numRuns: perRound, seed: seed + round * 1_000 + i }),
-    );
-    const mixed = shuffled(queue, seed + round).slice(0, requests - fired);
-    const next = mixed[Symbol.iterator]();
-    const worker = async () => {
-      for (const shot of next) {
-        if (isOver()) return;
-        await one(shot);
-      }
-    };
-    await Promise.all(Array.from({ length: concurrency }, worker));
+  function* inTurn(): Generator<Shot, void> {
+    for (let round = 0; ; round += 1) {
+      const queue = [...shots].flatMap(([, shotsOfRoute], i) =>
+        fc.sample(shotsOfRoute, { numRuns: perRound, seed: seed + round * 1_000 + i }),
+      );
+      yield* shuffled(queue, seed + round);
+    }
   }
+  const next = inTurn();
+  const worker = async () => {
+    for (const shot of next) {
+      if (fired >= requests || isOver()) return;
+      await one(shot);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
   await pool.destroy();
   return { requests: fired, seconds: (performance.now() - began) / 1_000, routes, found };
 }
