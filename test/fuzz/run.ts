@@ -22,7 +22,7 @@ const usage = `npm run fuzz [-- options]
   --requests N     how many, default 100000
   --seconds N      or for how long at most
   --seed N         the same seed makes the same requests; default 1
-  --concurrency N  at once, default 24
+  --concurrency N  at once, default 64
   --raw N          broken requests, byte by byte, on connections of their own; default 500
   --port N         of the service; a free one when left out
   --only TEXT      routes whose name holds it`;
@@ -32,7 +32,7 @@ const { values } = parseArgs({
     requests: { type: "string", default: "100000" },
     seconds: { type: "string", default: "86400" },
     seed: { type: "string", default: "1" },
-    concurrency: { type: "string", default: "24" },
+    concurrency: { type: "string", default: "64" },
     raw: { type: "string", default: "500" },
     port: { type: "string" },
     only: { type: "string", default: "" },
