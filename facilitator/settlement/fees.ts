@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Executor } from "#store";
+import { type Executor, outageOf } from "#store";
 import type { Chain } from "../chain/port.ts";
 import { type Fees, feesWithinCap, least, tipOf } from "./gas.ts";
 
@@ -9,11 +9,17 @@ export async function presentFees(db: Executor, chain: Chain): Promise<Fees | nu
   return feesWithinCap(chain.row, baseFeePerGas, tip);
 }
 
-/** Wei per gas that a new transaction would pay in the next block; the cap where it is more, since then nothing is sent.
- *  Fault: `chain_unavailable`. */
+/** Wei per gas that a new transaction would pay in the next block; the cap where it is more, since then nothing is sent,
+ *  and where the chain does not say. */
 export async function presentPrice(db: Executor, chain: Chain): Promise<bigint> {
-  const { baseFeePerGas, tip } = await asked(db, chain);
-  return least(baseFeePerGas + tip, chain.row.maxFeePerGasCap);
+  const { maxFeePerGasCap: cap } = chain.row;
+  try {
+    const { baseFeePerGas, tip } = await asked(db, chain);
+    return least(baseFeePerGas + tip, cap);
+  } catch (error) {
+    if (outageOf(error)?.code !== "chain_unavailable") throw error;
+    return cap;
+  }
 }
 
 async function asked(db: Executor, chain: Chain) {
