@@ -68,7 +68,7 @@ export interface AuthorizationRead {
   readonly transfer: Call;
 }
 export interface AuthorizationState {
-  readonly block: { readonly number: number; readonly timestamp: number };
+  readonly block: Pick<BlockRef, "number" | "timestamp" | "baseFeePerGas">;
   readonly balance: bigint;
   readonly used: boolean;
   readonly transfer: CallOutcome;

@@ -11,7 +11,7 @@ import type {
 import type { PaymentOption } from "../payable/payable.ts";
 import { optionsOf, selectOption } from "../payable/requirements.ts";
 import type { Reason, Refusal } from "../scheme/reasons.ts";
-import type { Budgets, Standings } from "./budget/budgets.ts";
+import { type Budgets, type Priced, priced } from "./budget/budgets.ts";
 import type { ReadAuthorization } from "./chain-read.ts";
 import type { OpenChain } from "./engine.ts";
 import { WALLET_GAS_CAP } from "./gas.ts";
@@ -27,7 +27,7 @@ export interface Examined {
   readonly option: PaymentOption;
   readonly alreadyUsed: boolean;
   /** How the gas budgets stood; null where no gas is needed any more. */
-  readonly standings: Standings | null;
+  readonly standings: Priced | null;
 }
 
 /** What an authorization moved, and to whom. Atomic units. */
@@ -73,7 +73,8 @@ export async function examine(looking: Looking, it: Understood): Promise<Examine
     checkExpiry(it, state.block.timestamp) ??
     checkStart(it, state.block.timestamp) ??
     checkMoney(it, option, state);
-  return refusal ?? { option, alreadyUsed: false, standings };
+  if (refusal) return refusal;
+  return { option, alreadyUsed: false, standings: priced(standings, it, state.block.baseFeePerGas) };
 }
 
 function matchOption({ payable, open, request }: Understood): PaymentOption | Refusal {

@@ -1,34 +1,16 @@
 import { sql } from "drizzle-orm";
-import { type Executor, outageOf } from "#store";
+import type { Executor } from "#store";
 import type { Chain } from "../chain/port.ts";
-import { type Fees, feesWithinCap, least, tipOf } from "./gas.ts";
+import { type Fees, feesWithinCap, tipOf } from "./gas.ts";
 
 /** What a new transaction offers now; null above the chain's cap. Fault: `chain_unavailable`. */
 export async function presentFees(db: Executor, chain: Chain): Promise<Fees | null> {
-  const { baseFeePerGas, tip } = await asked(db, chain);
-  return feesWithinCap(chain.row, baseFeePerGas, tip);
-}
-
-/** Wei per gas that a new transaction would pay in the next block; the cap where it is more, since then nothing is sent,
- *  and where the chain does not say. */
-export async function presentPrice(db: Executor, chain: Chain): Promise<bigint> {
-  const { maxFeePerGasCap: cap } = chain.row;
-  try {
-    const { baseFeePerGas, tip } = await asked(db, chain);
-    return least(baseFeePerGas + tip, cap);
-  } catch (error) {
-    if (outageOf(error)?.code !== "chain_unavailable") throw error;
-    return cap;
-  }
-}
-
-async function asked(db: Executor, chain: Chain) {
   const [estimate, own] = await Promise.all([chain.fees(), lastMinedTip(db, chain.row.chainId)]);
-  return { baseFeePerGas: estimate.baseFeePerGas, tip: tipOf(estimate, own) };
+  return feesWithinCap(chain.row, estimate.baseFeePerGas, tipOf(estimate, own));
 }
 
 /** Wei per gas of the newest transaction of any lane that was mined; null where none was. */
-async function lastMinedTip(db: Executor, chainId: number): Promise<bigint | null> {
+export async function lastMinedTip(db: Executor, chainId: number): Promise<bigint | null> {
   const { rows } = await db.execute<{ tip: string }>(sql`
     SELECT tip FROM signer CROSS JOIN LATERAL (
       SELECT mined_tx, created_at FROM slot

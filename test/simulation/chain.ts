@@ -190,9 +190,8 @@ export function simulateChain(row: ChainRow, start: { readonly timestamp: number
       items.map(({ token, payer, nonce, transfer }): AuthorizationState => {
         const [outcome] = tryCalls([transfer]);
         if (!outcome) throw new Error("a call without an outcome");
-        const { number, timestamp } = top().ref;
         return {
-          block: { number, timestamp },
+          block: top().ref,
           balance: tokens.balanceOf(token, payer),
           used: tokens.isUsed(token, payer, nonce),
           transfer: outcome,

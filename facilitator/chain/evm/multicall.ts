@@ -9,6 +9,8 @@ export const AGGREGATE3 = "0x82ad56cb";
 export const GET_BLOCK_NUMBER: Hex = "0x42cbb15c";
 /** getCurrentBlockTimestamp() */
 export const GET_BLOCK_TIMESTAMP: Hex = "0x0f28c97d";
+/** getBasefee() */
+export const GET_BASE_FEE: Hex = "0x3e64a696";
 
 export interface CallResult {
   readonly success: boolean;

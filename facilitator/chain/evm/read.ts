@@ -6,6 +6,7 @@ import { newestBlock } from "./blocks.ts";
 import { balanceOf, type Execution, execute, uint, view } from "./call.ts";
 import {
   type CallResult,
+  GET_BASE_FEE,
   GET_BLOCK_NUMBER,
   GET_BLOCK_TIMESTAMP,
   packAggregate3,
@@ -20,6 +21,8 @@ import { WITNESSES } from "./witnesses.ts";
  *  everything leaves enough of it to answer. */
 const READ_GAS = 300_000n;
 const ITEM_GAS = 150_000n;
+/** Calls before those of the items. */
+const BLOCK_CALLS = 3;
 /** Arbitrum's own block number: arbBlockNumber() of ArbSys. */
 const ARB_BLOCK_NUMBER: Call = { to: `0x${word(100).slice(24)}` as Address, data: "0xa3b1b31d" };
 
@@ -76,7 +79,7 @@ async function readAll(
   return usable(room, () => {
     if (!execution.ok)
       throw new MalformedAnswer(execution.outOfGas ? "a read out of gas" : "a read reverted");
-    return statesOf(unpackResults(execution.data, 2 + 3 * items.length), items.length);
+    return statesOf(unpackResults(execution.data, BLOCK_CALLS + 3 * items.length), items.length);
   });
 }
 
@@ -87,6 +90,7 @@ function packReads(chainId: number, multicall: Address, items: readonly Authoriz
   return packAggregate3([
     blockNumber,
     { to: multicall, data: GET_BLOCK_TIMESTAMP },
+    { to: multicall, data: GET_BASE_FEE },
     ...items.map(({ token, payer }) => ({ to: token, data: balanceOf(payer) })),
     ...items.map(stateCall),
     ...items.map(({ transfer }) => transfer),
@@ -99,11 +103,11 @@ function statesOf(results: readonly CallResult[], count: number): readonly Autho
     if (!result?.success) throw new MalformedAnswer("a token that cannot be read");
     return uint(result.data);
   };
-  const block = { number: Number(read(0)), timestamp: Number(read(1)) };
-  return results.slice(2 + 2 * count).map(({ success, data }, i) => ({
+  const block = { number: Number(read(0)), timestamp: Number(read(1)), baseFeePerGas: read(2) };
+  return results.slice(BLOCK_CALLS + 2 * count).map(({ success, data }, i) => ({
     block,
-    balance: read(2 + i),
-    used: read(2 + count + i) !== 0n,
+    balance: read(BLOCK_CALLS + i),
+    used: read(BLOCK_CALLS + count + i) !== 0n,
     transfer: success ? { ok: true, data } : { ok: false, revert: revertOf(data, block.timestamp), data },
   }));
 }
@@ -137,9 +141,9 @@ async function readOneByOne(
   from: Address,
   items: readonly AuthorizationRead[],
 ): Promise<readonly AuthorizationState[]> {
-  const { number, timestamp } = await newestBlock(room);
+  const { number, timestamp, baseFeePerGas } = await newestBlock(room);
   const at = toQuantity(number);
-  const block = { number, timestamp };
+  const block = { number, timestamp, baseFeePerGas };
   const read = async (call: Call) => (await view(room, call, at)) ?? "0x";
   return Promise.all(
     items.map(async (item) => {

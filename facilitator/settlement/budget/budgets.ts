@@ -1,10 +1,9 @@
 import type { Clock } from "#kernel/clock";
 import { fault } from "#kernel/fault";
 import { PAYMENT_GAS } from "../../chain/gas-budgets.ts";
-import type { Chain } from "../../chain/port.ts";
 import type { Engine } from "../engine.ts";
-import { presentPrice } from "../fees.ts";
-import { WALLET_GAS_CAP } from "../gas.ts";
+import { lastMinedTip } from "../fees.ts";
+import { least, WALLET_GAS_CAP } from "../gas.ts";
 import { shortMemory } from "../short-memory.ts";
 import type { Understood } from "../understand.ts";
 import { type Account, type Budget, exhausted, payerLimit } from "./policy.ts";
@@ -14,7 +13,12 @@ import type { BurnKind } from "./tables.ts";
 /** How the budgets stood when they were asked for, just now. */
 export interface Standings {
   readonly accounts: readonly Open[];
-  /** What one more payment is reckoned to cost. */
+  /** Wei per gas that the newest mined transaction of ours gave on top of the base fee; null where none was. */
+  readonly tip: bigint | null;
+}
+
+/** The same, and what one more payment is reckoned to cost, in wei. */
+export interface Priced extends Standings {
   readonly itemWei: bigint;
 }
 
@@ -32,23 +36,27 @@ interface Open extends Omit<Account, "open"> {
 export interface Budgets {
   read(it: Understood): Promise<Standings>;
   /** Fault: `rate_limited`. */
-  demand(it: Understood, standings: Standings): void;
+  demand(it: Understood, priced: Priced): void;
   /** The same, and the payment counts as under way until what is returned is called: its claim is then in the rows.
    *  Fault: `rate_limited`. */
-  admit(it: Understood, standings: Standings): () => void;
+  admit(it: Understood, priced: Priced): () => void;
 }
 
 const REMEMBERED_MS = 1_000;
+
+/** What `it` is reckoned to cost at this base fee: at what the chain asks now, since the mean of the hour tells nothing of a fee
+ *  that has jumped. Above the cap nothing is sent. A tip that nobody knows yet counts as much as the base fee. */
+export function priced(standings: Standings, it: Understood, baseFeePerGas: bigint): Priced {
+  const price = baseFeePerGas + (standings.tip ?? baseFeePerGas);
+  const gas = it.payerHasCode ? WALLET_GAS_CAP : PAYMENT_GAS;
+  return { ...standings, itemWei: gas * least(price, it.open.chain.row.maxFeePerGasCap) };
+}
 
 export function gasBudgets({ db, clock, meter }: Pick<Engine, "db" | "clock" | "meter">): Budgets {
   const nameOf = ({ chainId, kind, subject }: Holder) => `${chainId} ${kind} ${subject}`;
   const burnOf = remembered(clock, burnReader(db.pool), nameOf);
   const openOn = remembered(clock, openReader(db.pool), String);
-  const priceOn = remembered(
-    clock,
-    (chain: Chain) => presentPrice(db.pool, chain),
-    ({ row }) => String(row.chainId),
-  );
+  const tipOn = remembered(clock, (chainId: number) => lastMinedTip(db.pool, chainId), String);
   const entering = new Map<string, number>();
 
   function counts(name: string, underWay: () => number, claimed = () => {}) {
@@ -63,7 +71,7 @@ export function gasBudgets({ db, clock, meter }: Pick<Engine, "db" | "clock" | "
     };
   }
 
-  function demand({ known, open }: Understood, { accounts, itemWei }: Standings): void {
+  function demand({ known, open }: Understood, { accounts, itemWei }: Priced): void {
     const { restSeconds } = known.payer;
     const counted = accounts.map((account) => ({ ...account, open: account.open() }));
     const found =
@@ -77,7 +85,7 @@ export function gasBudgets({ db, clock, meter }: Pick<Engine, "db" | "clock" | "
   }
 
   return {
-    async read({ open: { chain }, payable, known: { payer }, authorization, payerHasCode }) {
+    async read({ open: { chain }, payable, known: { payer }, authorization }) {
       const { chainId, gasBudgets: limits } = chain.row;
       const account = async (budget: BurnKind, subject: string) => {
         const [underWay, burn] = await Promise.all([
@@ -90,18 +98,15 @@ export function gasBudgets({ db, clock, meter }: Pick<Engine, "db" | "clock" | "
         const claimed = () => void underWay.set(holder, held() + 1);
         return { budget, burn, limit: limits[budget], ...counts(`${chainId} ${holder}`, held, claimed) };
       };
-      const [price, ...others] = await Promise.all([
-        priceOn(chain),
+      const [tip, ...others] = await Promise.all([
+        tipOn(chainId),
         account("payable", payable.id),
         account("merchant", payable.merchantId),
         account("chain", ""),
       ]);
       const ofPayer = counts(`${chainId} ${authorization.payer}`, () => payer.open);
       const limit = payerLimit(limits, payer);
-      return {
-        accounts: [{ budget: "payer", burn: payer, limit, ...ofPayer }, ...others],
-        itemWei: price * (payerHasCode ? WALLET_GAS_CAP : PAYMENT_GAS),
-      };
+      return { accounts: [{ budget: "payer", burn: payer, limit, ...ofPayer }, ...others], tip };
     },
     demand,
     admit(it, standings) {
@@ -131,17 +136,17 @@ function remembered<K, V>(
   ask: (key: K) => Promise<V>,
   nameOf: (key: K) => string,
 ): (key: K) => Promise<V> {
-  const memory = shortMemory<V>(clock, REMEMBERED_MS);
+  const memory = shortMemory<{ readonly value: V }>(clock, REMEMBERED_MS);
   const asking = new Map<string, Promise<V>>();
   const renew = async (key: K, name: string) => {
     const value = await ask(key);
-    memory.set(name, value);
+    memory.set(name, { value });
     return value;
   };
   return async (key) => {
     const name = nameOf(key);
     const known = memory.get(name);
-    if (known !== null) return known;
+    if (known) return known.value;
     const answer = asking.get(name) ?? renew(key, name).finally(() => asking.delete(name));
     asking.set(name, answer);
     return answer;

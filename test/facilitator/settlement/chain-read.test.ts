@@ -23,7 +23,7 @@ function item(payer: number, nonce: number, data: Hex = "0x01"): Item {
 }
 
 const passes: AuthorizationState = {
-  block: { number: 1, timestamp: 1 },
+  block: { number: 1, timestamp: 1, baseFeePerGas: 1n },
   balance: 10n,
   used: false,
   transfer: { ok: true, data: "0x" },

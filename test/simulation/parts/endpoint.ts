@@ -137,10 +137,9 @@ export function endpointOf(around: Surroundings, owner: Owner, view: View): Chai
           from,
           items.map(({ transfer }) => transfer),
         );
-        const { number, timestamp } = from.ref;
         return items.map(
           ({ payer, nonce }, i): AuthorizationState => ({
-            block: { number, timestamp },
+            block: from.ref,
             balance: from.token.balanceOf(payer),
             used: from.token.isUsed(payer, nonce),
             transfer: outcomes[i] as CallOutcome,

@@ -77,8 +77,8 @@ describe("readAuthorizations", () => {
     expect(states).toHaveLength(100);
     states.forEach((state, i) => {
       const kind = hundred[i];
-      const { number, timestamp } = head;
-      expect(state.block).toEqual({ number, timestamp });
+      const { number, timestamp, baseFeePerGas } = head;
+      expect(state.block).toEqual({ number, timestamp, baseFeePerGas });
       expect(state.used).toBe(kind?.used);
       expect(state.balance).toBe(items[i]?.payer === rich.address ? balance : 0n);
       expect(state.transfer.ok ? null : state.transfer.revert).toBe(kind?.revert);
