@@ -79,13 +79,17 @@ function bodiesOf(type: string, schema: Schema, schemas: Schemas): fc.Arbitrary<
   );
 }
 
-function written(type: string, value: unknown): string {
-  if (type !== "application/x-www-form-urlencoded") return JSON.stringify(value) ?? "null";
+/** A body of that type that says this value. */
+export function written(type: string, value: unknown): string {
+  if (type !== "application/x-www-form-urlencoded") return json(value);
   const members = Object.entries((value ?? {}) as Record<string, unknown>);
   return new URLSearchParams(
-    members.map(([name, each]): [string, string] => [name, String(each)]),
+    // An object of the fuzz may say that it cannot become text.
+    members.map(([name, each]): [string, string] => [name, typeof each === "string" ? each : json(each)]),
   ).toString();
 }
+
+const json = (value: unknown) => JSON.stringify(value) ?? "null";
 
 /** The prefix of the ids that a path takes, by the word before them. */
 const prefixes: Readonly<Record<string, string>> = {

@@ -42,6 +42,8 @@ const { values } = parseArgs({
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const rssEveryMs = 10_000;
+/** In a long run, after so many looks at the memory. */
+const saysEvery = 30;
 const stops: (() => Promise<void>)[] = [];
 
 async function startDeployment() {
@@ -96,7 +98,11 @@ async function run(): Promise<number> {
   const all = [...routeShots(document, keys), ...agentShots(await toolsOf(baseUrl), keys)];
   const shots = new Map(all.filter(([route]) => route.includes(values.only)));
   const curve = [await rssOf(pid)];
-  const watch = setInterval(() => void rssOf(pid).then((mb) => curve.push(mb)), rssEveryMs);
+  const watch = setInterval(async () => {
+    const mb = await rssOf(pid);
+    curve.push(mb);
+    if (curve.length % saysEvery === 0) say(`${curve.length * (rssEveryMs / 1_000)} s, ${mb} MB`);
+  }, rssEveryMs);
   const tally = await fire({
     baseUrl,
     shots,
