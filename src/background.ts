@@ -16,6 +16,8 @@ interface Needs {
   readonly log: Log;
   /** Whether somebody is about to pay; nobody where it is left out. */
   readonly isBusy?: () => boolean;
+  /** Called when facts were told. */
+  readonly told?: () => void;
 }
 
 const CONNECTIONS = 2;
@@ -23,7 +25,7 @@ const CONNECTIONS = 2;
 /** Tells facts and runs jobs. Both work as the owner of the database, who alone may add to the job queue (security.md
  *  §7): the marks of what was told and the jobs that it called for commit together. */
 export async function openBackground(
-  { databaseUrl, clock, log, isBusy = () => false }: Needs,
+  { databaseUrl, clock, log, isBusy = () => false, told = () => {} }: Needs,
   { hearers, jobs }: { readonly hearers: readonly Hearer[]; readonly jobs: readonly Job[] },
 ): Promise<Background> {
   const queue = await openJobs({ databaseUrl, jobs, clock, log });
@@ -34,7 +36,7 @@ export async function openBackground(
     maxConnections: CONNECTIONS,
     byIndex: true,
   });
-  const facts = relay({ db, clock, log, isBusy }, [...hearers, queue.hear]);
+  const facts = relay({ db, clock, log, isBusy, told }, [...hearers, queue.hear]);
   return {
     start() {
       facts.start();

@@ -170,13 +170,16 @@ export async function compose(parts: Parts): Promise<House> {
     },
   });
   const isWorking = role !== "web";
+  const moneyLoops = isWorking ? loops.map((each) => looped(engine, each)) : [];
+  const told = () => {
+    for (const each of moneyLoops) each.wake();
+  };
   const background = isWorking
     ? await openBackground(
-        { ...parts, isBusy: () => running.settling() > 0 },
+        { ...parts, isBusy: () => running.settling() > 0, told },
         { hearers: [running.hear, ...hearers], jobs },
       )
     : noBackground;
-  const moneyLoops = isWorking ? loops.map((each) => looped(engine, each)) : [];
   return {
     app: role === "worker" ? probes : app,
     facilitator,
@@ -230,10 +233,17 @@ async function openSandbox(parts: Parts, given: SandboxParts, db: Database): Pro
   };
 }
 
-/** Turn after turn while there is something to do, then a pause. */
+const LONGEST_PAUSE_MS = 1_000;
+
+/** Turn after turn while there is something to do, then a pause, which grows while there is nothing. What follows from a fact
+ *  need not wait for its end: facts that were told wake the loop. */
 function looped({ clock, log, meter }: Engine, { name, everyMs, turn, stop }: MoneyLoop): Loop {
+  const longestMs = Math.max(everyMs, LONGEST_PAUSE_MS);
+  let pauseMs = everyMs;
   const running = loop({ name, clock, log, meter, everyMs }, async (stopping) => {
-    while (!stopping.aborted && (await turn()) > 0);
+    pauseMs = Math.min(pauseMs * 2, longestMs);
+    while (!stopping.aborted && (await turn()) > 0) pauseMs = everyMs;
+    return pauseMs;
   });
   if (!stop) return running;
   return {

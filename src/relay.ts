@@ -18,10 +18,12 @@ interface Needs {
   readonly log: Log;
   /** Whether somebody is about to pay. */
   readonly isBusy: () => boolean;
+  /** Facts were told: there may be something to do. */
+  readonly told: () => void;
 }
 
 /** Carries facts from the outbox to the house's hearers, in the order in which they were written, at least once. */
-export function relay({ db, clock, log, isBusy }: Needs, hearers: readonly Hearer[]) {
+export function relay({ db, clock, log, isBusy, told }: Needs, hearers: readonly Hearer[]) {
   const stopping = new AbortController();
   let running = Promise.resolve();
   async function run(): Promise<void> {
@@ -31,6 +33,7 @@ export function relay({ db, clock, log, isBusy }: Needs, hearers: readonly Heare
         log.warn(errorFields(error), "facts could not be delivered; the next turn tries again");
         return 0;
       });
+      if (delivered > 0) told();
       if (delivered < GROUP) await clock.sleep(PAUSE_MS, stopping.signal);
     }
   }

@@ -30,19 +30,11 @@ export interface KnownClaim {
 }
 
 /** One indexed read for many callers: the claim of an authorization, what its payer already has in flight, and how it
- *  stands. */
+ *  stands. Most authorizations are new: claims are a second read, where there are any. */
 export function claimReader(db: Executor): (lookup: ClaimLookup) => Promise<KnownClaim> {
   return coalesce({ maxInFlight: 1, maxItems: 200 }, async (lookups: readonly ClaimLookup[]) => {
-    const [claims, payers] = await Promise.all([
-      findToldClaims(
-        db,
-        lookups.map(({ claimKey }) => claimKey),
-      ),
-      readPayers(
-        db,
-        lookups.map(({ payer }) => payer),
-      ),
-    ]);
+    const { payers, claimed } = await readPayers(db, lookups);
+    const claims = claimed.length > 0 ? await findToldClaims(db, claimed) : [];
     const byKey = new Map(claims.map((row) => [row.claimKey, row]));
     return lookups.map(({ claimKey, chainId, token, payer }) => {
       const known = payers.get(payerOnChain(chainId, payer));

@@ -1,7 +1,7 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import { fromBytes, type Hash } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
-import { type Tx, toArray, toBytesArray } from "#store";
+import { insertMany, type Tx, toArray, toBytesArray } from "#store";
 import type { Engine } from "./engine.ts";
 import type { AnswerId } from "./places.ts";
 import type { SettleAnswer } from "./request.ts";
@@ -37,17 +37,17 @@ async function grantAll(tx: Tx, requests: readonly GrantRequest[]): Promise<Read
   const answers = winners.flatMap(({ claimKey, answer, answerIds }) =>
     answerIds.map((id) => ({ ...id, claimKey, body: answer })),
   );
-  for (const row of answers) {
-    await tx
-      .insert(settleAnswer)
-      .values(row)
-      .onConflictDoUpdate({
-        target: [settleAnswer.scope, settleAnswer.id],
-        set: { body: row.body },
-        setWhere: sql`${settleAnswer.body} IS NULL AND ${settleAnswer.payloadHash} = excluded.payload_hash`,
-      });
-  }
+  if (answers.length > 0) await storeAnswers(tx, answers);
   return new Set(winners);
+}
+
+/** The first answer under an id stays. In one order everywhere: two groups with the same ids must not wait for each other. */
+async function storeAnswers(tx: Tx, answers: readonly (typeof settleAnswer.$inferInsert)[]): Promise<void> {
+  const byName = new Map([...answers].reverse().map((row) => [`${row.scope}\n${row.id}`, row]));
+  const rows = [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  await tx.execute(sql`
+    ${insertMany(settleAnswer, rows)} ON CONFLICT (scope, id) DO UPDATE SET body = excluded.body
+    WHERE settle_answer.body IS NULL AND settle_answer.payload_hash = excluded.payload_hash`);
 }
 
 /** One statement for many claims: each row takes the request that stands beside its key, if it is credited and no other

@@ -1,4 +1,4 @@
-import { and, eq, gt, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, gt, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { post, templates } from "#ledger";
 import { type Tx, toBytesArray } from "#store";
@@ -17,6 +17,21 @@ export type ObserverRow = typeof observer.$inferSelect;
 
 /** Most blocks followed in one turn; the rest waits for the next, so that crediting keeps pace. */
 const BLOCKS_PER_TURN = 50;
+
+/** How far a chain has been followed, by this process or another, and whether this one may follow it from now on; null
+ *  where nobody has begun. One read, and no lock. */
+export async function lookAtObserver(
+  engine: Engine,
+  chainId: number,
+): Promise<{ readonly at: ObserverRow; readonly isFree: boolean } | null> {
+  const { leaseHolder, leaseUntil } = observer;
+  const isFree = sql<boolean>`(${leaseHolder} = ${engine.holder} OR ${isOver(engine, leaseHolder, leaseUntil)})`;
+  const [row] = await engine.loopDb.pool
+    .select({ at: getTableColumns(observer), isFree })
+    .from(observer)
+    .where(eq(observer.chainId, chainId));
+  return row ?? null;
+}
 
 /** Takes or renews the right to follow a chain; null while another process has it. `hasFollowed` tells that the head was
  *  reached since the last renewal. The first start begins at

@@ -1,6 +1,6 @@
 import { and, eq, or } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
-import type { Tx } from "#store";
+import type { Executor, Tx } from "#store";
 import { settleAnswer } from "./tables.ts";
 
 /** An id under which a caller will ask for its answer again. */
@@ -15,7 +15,7 @@ interface Asking {
 }
 type Place = typeof settleAnswer.$inferSelect;
 
-const nameOf = ({ scope, id }: Pick<AnswerId, "scope" | "id">) => `${scope}\n${id}`;
+const nameOf = ({ scope, id }: Name) => `${scope}\n${id}`;
 
 /** Keeps a place for every answer that will be asked for by id, before anything is claimed: two payloads under one id
  *  must not both be charged, also when they come at the same time. Refused are those whose id stands for another
@@ -31,13 +31,26 @@ export async function takePlaces<R extends Asking>(
   // In one order everywhere: two groups with the same ids must not wait for each other.
   wanted.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
   const taken = await tx.insert(settleAnswer).values(wanted).onConflictDoNothing().returning();
-  const stored = await tx
-    .select()
-    .from(settleAnswer)
-    .where(or(...wanted.map(({ scope, id }) => and(eq(settleAnswer.scope, scope), eq(settleAnswer.id, id)))));
+  const stored = [...taken, ...(await findPlaces(tx, without(wanted, taken)))];
   const payloadOf = new Map(stored.map((place) => [nameOf(place), place.payloadHash]));
   const isForeign = (answer: AnswerId) => payloadOf.get(nameOf(answer)) !== answer.payloadHash;
   return { refused: new Set(requests.filter(({ answerIds }) => answerIds.some(isForeign))), taken };
+}
+
+type Name = Pick<AnswerId, "scope" | "id">;
+
+function without<N extends Name>(names: readonly N[], others: readonly Name[]): readonly N[] {
+  const known = new Set(others.map(nameOf));
+  return names.filter((name) => !known.has(nameOf(name)));
+}
+
+/** What is kept under these ids. */
+export async function findPlaces(db: Executor, names: readonly Name[]): Promise<readonly Place[]> {
+  if (names.length === 0) return [];
+  return db
+    .select()
+    .from(settleAnswer)
+    .where(or(...names.map(({ scope, id }) => and(eq(settleAnswer.scope, scope), eq(settleAnswer.id, id)))));
 }
 
 /** Gives back the new places of those who made no claim: their id is not used up. */

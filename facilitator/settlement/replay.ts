@@ -1,7 +1,7 @@
-import { and, eq, or, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import { refusedAnswer } from "./answer.ts";
 import type { Engine } from "./engine.ts";
-import type { AnswerId } from "./places.ts";
+import { type AnswerId, findPlaces } from "./places.ts";
 import type { SettleAnswer } from "./request.ts";
 import { settleAnswer } from "./tables.ts";
 import type { Understood } from "./understand.ts";
@@ -23,10 +23,7 @@ export function answerIds({
 export async function replay(engine: Engine, it: Understood): Promise<SettleAnswer | null> {
   const ids = answerIds(it);
   if (ids.length === 0) return null;
-  const rows = await engine.db.pool
-    .select()
-    .from(settleAnswer)
-    .where(or(...ids.map(({ scope, id }) => and(eq(settleAnswer.scope, scope), eq(settleAnswer.id, id)))));
+  const rows = await findPlaces(engine.db.pool, ids);
   const other = rows.find(({ payloadHash }) => payloadHash !== it.request.payloadHash);
   if (other) return idReused(it);
   const body = rows.find((row) => row.body !== null)?.body as SettleAnswer | undefined;

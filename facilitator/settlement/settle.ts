@@ -70,10 +70,10 @@ async function admit(settling: Settling, request: PaymentRequest): Promise<Stand
   if (understanding.kind === "refused")
     return refusedAnswer(request, understanding.refusal, understanding.payer);
   const { it } = understanding;
-  const stored = await replay(settling.engine, it);
-  if (stored) return stored;
   const known = it.known.claim;
-  return known ? admitKnown(settling, it, known) : makeClaim(settling, it);
+  if (!known) return makeClaim(settling, it);
+  // What was answered under an id was claimed before.
+  return (await replay(settling.engine, it)) ?? admitKnown(settling, it, known);
 }
 
 /** An authorization that was claimed before: its row answers, whatever has become of the payer since. */
@@ -97,6 +97,8 @@ async function makeClaim(settling: Settling, it: Understood): Promise<Standing |
   if ("reason" in examined) {
     // What we saw may be the work of an identical call that was faster: its claim binds the payer's money, or moved it.
     const faster = await settling.loadClaim(it.claimKey);
+    const stored = await replay(settling.engine, it);
+    if (stored) return stored;
     if (faster) return admitKnown(settling, it, faster);
     return refusedAnswer(it.request, examined, it.authorization.payer);
   }

@@ -1,4 +1,3 @@
-import { eq } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { outageOf } from "#store";
 import { bookUnmatched, creditAll } from "./credit.ts";
@@ -12,12 +11,11 @@ import { isLowOnGas } from "./funding.ts";
 import { isAnyFree, type Lane, lease, nextNonce, quarantine } from "./lane.ts";
 import { type Loop, loop } from "./loop.ts";
 import { tidyMined } from "./mined.ts";
-import { follow, leaseObserver, type ObserverRow } from "./observe.ts";
+import { follow, leaseObserver, lookAtObserver, type ObserverRow } from "./observe.ts";
 import { signOutgoing } from "./outgoing.ts";
 import { type Queue, queueOf } from "./queue.ts";
 import { reconcile } from "./reconcile.ts";
 import { type Rhythm, rhythm } from "./rhythm.ts";
-import { observer } from "./tables.ts";
 import { tend } from "./tend.ts";
 import type { Waiters } from "./waiters.ts";
 
@@ -94,7 +92,16 @@ function watcher(
   let bookedAt: string | null = null;
   let strangersAt = 0;
   let isTold = false;
+  /** Whether another process follows the chain: then how far it is, is all that there is to know. */
+  const isOthers = async () => {
+    const seen = await lookAtObserver(engine, chain.row.chainId);
+    if (!seen || seen.isFree) return false;
+    shared.at = seen.at;
+    isTold = false;
+    return true;
+  };
   return async () => {
+    if (!mine && (await isOthers())) return undefined;
     if (!mine || engine.clock.monotonicMs() >= renewAt) {
       mine = await leaseObserver(engine, chain, hasFollowed);
       renewAt = engine.clock.monotonicMs() + (engine.settings.leaseSeconds * 1000) / 3;
@@ -102,10 +109,7 @@ function watcher(
     }
     if (mine && !isTold) await tellDelisted(engine, chain.row);
     isTold = mine !== null;
-    if (!mine) {
-      shared.at = await readObserver(engine, chain.row.chainId);
-      return undefined;
-    }
+    if (!mine) return undefined;
     const lookedAt = engine.clock.monotonicMs();
     const known = mine.cursorHash;
     if (!mine.haltedReason) mine = await follow(engine, chain, mine, watched);
@@ -157,11 +161,6 @@ function finisher(
     reconcileAt = engine.clock.monotonicMs() + RECONCILE_MS;
     await reconcile(engine, open);
   };
-}
-
-async function readObserver(engine: Engine, chainId: number): Promise<ObserverRow | null> {
-  const [row] = await engine.loopDb.pool.select().from(observer).where(eq(observer.chainId, chainId));
-  return row ?? null;
 }
 
 interface HeldLane {

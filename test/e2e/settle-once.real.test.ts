@@ -102,6 +102,9 @@ describe("a settle that carries an id", () => {
       body: { code: "idempotency_key_reused", success: false, transaction: "" },
     });
     expect(await claimOf(world.database, other.nonce)).toBeNull();
+    // also where it could not be paid: the id is what its caller has to look at first
+    const poor = await newPayment(world, merchant, { resource, payer: await newPayer(world.dev, 0n) });
+    expect(await poor.settle(id)).toMatchObject({ status: 409, body: { code: "idempotency_key_reused" } });
   });
 
   it("with two payloads under one id at the same time: one is charged", async () => {

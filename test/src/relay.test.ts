@@ -15,7 +15,7 @@ describe("telling facts", () => {
   async function turnsWithin(ms: number, isBusy: () => boolean): Promise<number> {
     const clock = manualClock();
     const { db, asked } = withoutFacts();
-    const facts = relay({ db, clock, log: silentLog, isBusy }, []);
+    const facts = relay({ db, clock, log: silentLog, isBusy, told: () => {} }, []);
     facts.start();
     for (let passed = 0; passed < ms; passed += 10) await clock.advance(10);
     const times = asked.mock.calls.length;
@@ -39,6 +39,17 @@ describe("telling facts", () => {
         return look % 2 === 0;
       }),
     ).toBe(0);
+  });
+
+  it("says so only when something was told", async () => {
+    const told = vi.fn();
+    const clock = manualClock();
+    const { db } = withoutFacts();
+    const facts = relay({ db, clock, log: silentLog, isBusy: () => false, told }, []);
+    facts.start();
+    for (let passed = 0; passed < 1_000; passed += 10) await clock.advance(10);
+    await facts.stop();
+    expect(told).not.toHaveBeenCalled();
   });
 
   it("is not kept from it for long", async () => {

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Address } from "#kernel/bytes";
+import type { Address, Hash } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
 import { type Executor, toArray, toBytesArray } from "#store";
 import { isThisHour, spent, weighed } from "./burn.ts";
@@ -16,6 +16,7 @@ export interface PayerOnChain {
 }
 
 type PayerRow = {
+  claimed: Hash | null;
   chain_id: string;
   payer: Address;
   token: Address | null;
@@ -31,30 +32,44 @@ type PayerRow = {
 
 export const payerOnChain = (chainId: number, payer: Address) => `${chainId} ${payer}`;
 
-/** How these payers stand on every chain, by `payerOnChain`; one statement. What was moved and waits for its depth is
- *  gone from a payer's balance already, and its gas is burned. */
+/** Who wants to pay, and with which authorization. */
+export interface Paying {
+  readonly payer: Address;
+  readonly claimKey: Hash;
+}
+
+/** How these payers stand on every chain, by `payerOnChain`, and which of their authorizations were claimed before; one
+ *  statement. What was moved and waits for its depth is gone from a payer's balance already, and its gas is burned. */
 export async function readPayers(
   db: Executor,
-  payers: readonly Address[],
-): Promise<ReadonlyMap<string, PayerOnChain>> {
-  const asked = toBytesArray([...new Set(payers)]);
+  paying: readonly Paying[],
+): Promise<{ readonly payers: ReadonlyMap<string, PayerOnChain>; readonly claimed: readonly Hash[] }> {
+  const asked = toBytesArray([...new Set(paying.map(({ payer }) => payer))]);
+  const keys = toBytesArray(paying.map(({ claimKey }) => claimKey));
   const { rows } = await db.execute<PayerRow>(sql`
-    SELECT chain_id, '0x' || encode(payer, 'hex') AS payer, '0x' || encode(token, 'hex') AS token, sum(amount) AS amount,
-      count(*) AS open, NULL::numeric AS wei, NULL::numeric AS spent, NULL::numeric AS left, NULL::int AS failures, NULL::boolean AS has_paid, NULL::numeric AS rest
+    SELECT '0x' || encode(claim_key, 'hex') AS claimed, chain_id, NULL AS payer, NULL AS token, NULL::numeric AS amount,
+      NULL::bigint AS open, NULL::numeric AS wei, NULL::numeric AS spent, NULL::numeric AS left, NULL::int AS failures, NULL::boolean AS has_paid, NULL::numeric AS rest
+    FROM claim WHERE claim_key = ANY(${keys})
+    UNION ALL
+    SELECT NULL, chain_id, '0x' || encode(payer, 'hex'), '0x' || encode(token, 'hex'), sum(amount),
+      count(*), NULL, NULL, NULL, NULL, NULL, NULL
     FROM claim
     WHERE payer = ANY(${asked}) AND state IN ('claimed','submitting') AND NOT EXISTS (
       SELECT 1 FROM chain_transfer AS log WHERE log.authorization_key = claim.claim_key AND log.canonical)
     GROUP BY chain_id, payer, token
     UNION ALL
-    SELECT chain_id, '0x' || encode(payer, 'hex'), NULL, NULL, NULL, ${weighed}, ${spent}, ${secondsLeft},
+    SELECT NULL, chain_id, '0x' || encode(payer, 'hex'), NULL, NULL, NULL, ${weighed}, ${spent}, ${secondsLeft},
       CASE WHEN ${isThisHour("since")} THEN failures ELSE 0 END, has_paid, greatest(0, ceil(extract(epoch FROM rest_until - now())))
     FROM payer_gas WHERE payer = ANY(${asked})`);
   const found = new Map<string, PayerRow[]>();
-  for (const row of rows) {
+  for (const row of rows.filter(({ claimed }) => claimed === null)) {
     const key = payerOnChain(Number(row.chain_id), row.payer);
     found.set(key, [...(found.get(key) ?? []), row]);
   }
-  return new Map([...found].map(([key, own]) => [key, onChain(own)]));
+  return {
+    payers: new Map([...found].map(([key, own]) => [key, onChain(own)])),
+    claimed: rows.flatMap(({ claimed }) => claimed ?? []),
+  };
 }
 
 function onChain(rows: readonly PayerRow[]): PayerOnChain {

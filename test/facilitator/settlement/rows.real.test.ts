@@ -177,6 +177,25 @@ describe("the grant of success", () => {
     expect(await granter(engine())(asking(await newClaim("submitting")))).toBe(false);
   });
 
+  it("keeps one answer under an id that came with two payments at once, and tells both payers of their own", async () => {
+    const grant = granter(engine());
+    const [scope, id, payloadHash] = [`key:${newId("x402r")}`, "one id", word()];
+    const both = [await newClaim("included"), await newClaim("included")];
+    const won = both.map((claimKey) =>
+      grant({
+        ...asking(claimKey),
+        answer: { ...answer, reason: claimKey } as never,
+        answerIds: [{ scope, id, payloadHash }],
+      }),
+    );
+    expect(await Promise.all(won)).toEqual([true, true]);
+    const kept = await database.query<{ reason: Hash }>(
+      "SELECT body->>'reason' AS reason FROM settle_answer WHERE scope = $1 AND id = $2",
+      [scope, id],
+    );
+    expect(kept).toEqual([{ reason: expect.toBeOneOf(both) }]);
+  });
+
   it("is taken back by the request that has it, and by no other; then the next one gets it", async () => {
     const claimKey = await newClaim("included");
     const [{ id } = { id: "" }] = await findClaims(database.db.pool, [claimKey]);
