@@ -16,12 +16,12 @@ const stamps: Readonly<
 
 /** An invoice as its buyer keeps it; for others without the buyer and what was noted for them. Source: merchant-api.md
  *  §7. */
-export function invoicePdf(
+export async function invoicePdf(
   row: InvoiceRow,
   { baseUrl, head, isForBuyer }: Drawn & { readonly isForBuyer: boolean },
 ): Promise<Uint8Array> {
   const name = row.number ?? row.id;
-  const sheet = openSheet({ title: `Invoice ${name}`, at: row.issuedAt ?? row.createdAt, head });
+  const sheet = await openSheet({ title: `Invoice ${name}`, at: row.issuedAt ?? row.createdAt, head });
   const stamp = stamps[row.state];
   if (stamp) sheet.stamp(stamp.word, stamp.mood);
   sheet.title("Invoice", merchantLine(row));

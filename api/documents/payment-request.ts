@@ -15,8 +15,8 @@ const stamps: Readonly<Record<IntentStatus, string | null>> = {
 };
 
 /** What a payment without an invoice is asked with: drawn from the intent. */
-export function paymentRequestPdf(intent: IntentRow, { baseUrl, head }: Drawn): Promise<Uint8Array> {
-  const sheet = openSheet({ title: `Payment request ${intent.id}`, at: intent.createdAt, head });
+export async function paymentRequestPdf(intent: IntentRow, { baseUrl, head }: Drawn): Promise<Uint8Array> {
+  const sheet = await openSheet({ title: `Payment request ${intent.id}`, at: intent.createdAt, head });
   const stamp = stamps[intent.status];
   if (stamp !== null) sheet.stamp(stamp, stamp === "PAID" ? "good" : "over");
   const amount = presentAmount({ amount: intent.amount, asset: intent.currency }).formatted;

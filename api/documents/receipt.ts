@@ -18,13 +18,13 @@ const SCALE = 18;
 
 /** The receipt of a settled payment. It says nothing that could change while the payment and its refunds stay as they
  *  are. Source: merchant-api.md §7. */
-export function receiptPdf(
+export async function receiptPdf(
   settled: Settled,
   signed: SignedProof,
   { baseUrl, head }: Drawn,
 ): Promise<Uint8Array> {
   const { intent, completedAt } = settled;
-  const sheet = openSheet({ title: `Receipt ${intent.id}`, at: completedAt, head });
+  const sheet = await openSheet({ title: `Receipt ${intent.id}`, at: completedAt, head });
   sheet.stamp("PAID", "good");
   sheet.title("Receipt", merchantLine(intent));
   writePayment(sheet, settled);
