@@ -28,7 +28,7 @@ import { leaveOnce, lockOnce, takeOnce } from "./settlement/hold.ts";
 import { releaseLanes } from "./settlement/lane.ts";
 import { lookupPayment } from "./settlement/lookup.ts";
 import { type Loop, loop } from "./settlement/loop.ts";
-import { releaseObservers } from "./settlement/observe.ts";
+import { firstRecorded, releaseObservers } from "./settlement/observe.ts";
 import { stateOf } from "./settlement/offer.ts";
 import { cancelOutgoing, isOurAddress, outgoingStatus, queueOutgoing } from "./settlement/outgoing.ts";
 import { readPayments } from "./settlement/payments.ts";
@@ -158,7 +158,7 @@ async function recordedUse({ db }: Engine, chainId: number, claimKey: Parameters
   ]);
   return {
     paid: log ?? null,
-    fromBlock: Math.max((at?.finalizedNumber ?? 0) - 1, at?.startBlock ?? 0),
+    fromBlock: at ? Math.max(at.finalizedNumber - 1, firstRecorded(at)) : 0,
   };
 }
 

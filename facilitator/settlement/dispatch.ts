@@ -10,7 +10,7 @@ import { findUse, freshnessFloor, revertMessage, revertReason } from "./examine.
 import { presentFees } from "./fees.ts";
 import { type Fees, gasLimitOf } from "./gas.ts";
 import { type Lane, nextNonce } from "./lane.ts";
-import { markSpent, type ObserverRow } from "./observe.ts";
+import { firstRecorded, markSpent, type ObserverRow } from "./observe.ts";
 import { giveBack, type Queue, reserve } from "./queue.ts";
 import { isOutgoing } from "./state.ts";
 import { submit } from "./submit.ts";
@@ -274,7 +274,7 @@ export async function resolveUsed(
   claim: SentClaim,
   at: ObserverRow,
 ): Promise<void> {
-  const use = await findUse(chain, { ...claim, fromBlock: at.startBlock });
+  const use = await findUse(chain, { ...claim, fromBlock: firstRecorded(at) });
   switch (use.kind) {
     case "paid":
       await engine.loopDb.tx((tx) =>

@@ -15,6 +15,10 @@ import { chainBlock, chainTransfer, claim, observer } from "./tables.ts";
 
 export type ObserverRow = typeof observer.$inferSelect;
 
+/** The lowest block whose transfers are recorded: the one at which following begins is none of them, and what it moved is in
+ *  what the treasury held then. */
+export const firstRecorded = ({ startBlock }: Pick<ObserverRow, "startBlock">) => startBlock + 1;
+
 /** Most blocks followed in one turn; the rest waits for the next, so that crediting keeps pace. */
 const BLOCKS_PER_TURN = 50;
 

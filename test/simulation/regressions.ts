@@ -5,4 +5,9 @@ export const regressions: readonly { readonly seed: number; readonly showed: str
     showed:
       "a payment was claimed before anybody followed the chain; a stranger made it, and nobody ever saw that",
   },
+  {
+    seed: 297,
+    showed:
+      "a stranger's payment in the very block at which following began was claimed, and is in no block that is recorded",
+  },
 ];
