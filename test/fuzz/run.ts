@@ -134,12 +134,22 @@ async function run(): Promise<number> {
     }),
   );
   say(`books against chain:\n${books.text.trimEnd()}`);
-  const log = await readFile(logFile, "utf8");
-  const bugs = log.split("\n").filter((line) => /"level":"?(error|50|60)/.test(line));
-  say(`${bugs.length} lines of the log are errors`);
-  for (const line of bugs.slice(0, 20)) say(line.slice(0, 2_000));
+  for (const [what, { times, first }] of errorsIn(await readFile(logFile, "utf8")))
+    say(`${times} times in the log: ${what}\n  ${first.slice(0, 2_000)}`);
   const isRaw = [...raw.keys()].some((status) => status.startsWith("5"));
   return tally.found.length === 0 && !isRaw && isUp && books.isRight ? 0 : 1;
+}
+
+/** What the log calls errors, by what they say. */
+function errorsIn(log: string) {
+  const found = new Map<string, { times: number; readonly first: string }>();
+  for (const line of log.split("\n").filter((text) => /"level":"?(error|50|60)/.test(text))) {
+    const what = /"msg":"([^"]*)"/.exec(line)?.[1] ?? "";
+    const known = found.get(what);
+    if (known) known.times += 1;
+    else found.set(what, { times: 1, first: line });
+  }
+  return found;
 }
 
 async function stopAll(): Promise<void> {

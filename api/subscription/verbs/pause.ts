@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { insertMany, type Tx } from "#store";
 import type { Call } from "../../http/context.ts";
 import { fault } from "../../http/faults.ts";
@@ -78,17 +79,13 @@ async function skipPaused(tx: Tx, desk: InvoiceDesk, row: SubscriptionRow): Prom
   const skipped = Array.from({ length: end - nextIndex }, (_, i) => nextIndex + i).filter(
     (index) => pausedAt === null || cycleAt(row, index) >= pausedAt,
   );
-  if (skipped.length > 0)
-    await tx.execute(
-      insertMany(
-        subscriptionCycle,
-        skipped.map((cycleIndex) => ({
-          ...{ merchantId: row.merchantId, subscriptionId: row.id, cycleIndex, state: "skipped" as const },
-          ...{ invoiceId: null, createdAt: now },
-          startsAt: cycleAt(row, cycleIndex),
-          endsAt: cycleAt(row, cycleIndex + 1),
-        })),
-      ),
-    );
+  const rows = skipped.map((cycleIndex) => ({
+    ...{ merchantId: row.merchantId, subscriptionId: row.id, cycleIndex, state: "skipped" as const },
+    ...{ invoiceId: null, createdAt: now },
+    startsAt: cycleAt(row, cycleIndex),
+    endsAt: cycleAt(row, cycleIndex + 1),
+  }));
+  // Some may have been skipped by a pause before, where what was due then is not issued yet.
+  if (rows.length > 0) await tx.execute(sql`${insertMany(subscriptionCycle, rows)} ON CONFLICT DO NOTHING`);
   return skipped.length === end - nextIndex ? end : nextIndex;
 }

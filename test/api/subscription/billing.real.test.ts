@@ -151,6 +151,25 @@ describe("a downtime of more than 31 cycles", () => {
     expect((await merchant.read(id)).cycles).toHaveLength(1);
   });
 
+  it("also those of an earlier pause, where nothing was billed between: they are skipped once", async () => {
+    const merchant = await newBiller(database, house);
+    const { id } = await merchant.subscribe({ interval: "day" });
+    await house.bill();
+    time.forward(DAY_MS + 1_000);
+    await merchant.must("POST", `/v1/subscriptions/${id}/pause`);
+    time.forward(3 * DAY_MS);
+    await merchant.must("POST", `/v1/subscriptions/${id}/resume`);
+    time.forward(40 * DAY_MS);
+    await house.bill();
+    expect((await merchant.read(id)).subscription.state).toBe("paused");
+    const resumed = await merchant.must("POST", `/v1/subscriptions/${id}/resume`);
+    expect(resumed).toMatchObject({ state: "active" });
+    await house.bill();
+    time.forward(DAY_MS);
+    await house.bill();
+    expect((await merchant.periods(id)).map((period) => period.split(":")[0])).toEqual(["0", "45"]);
+  });
+
   it("31 are caught up", async () => {
     const merchant = await newBiller(database, house);
     const { id } = await merchant.subscribe({ interval: "day" });
