@@ -14,7 +14,7 @@ const programs = { main: "src/main.ts", cli: "src/cli.ts" };
 
 /** Packages that bring machine code or files of their own, or that start threads by a file's name. All others are in the
  *  bundle: to find and read a thousand files takes longer than to run them. */
-const outside = ["secp256k1", "keccak", "pg", "graphile-worker", "pdfkit", "pino", "esbuild"];
+const outside = ["secp256k1", "keccak", "pg", "graphile-worker", "pdfkit", "fontkit", "pino", "esbuild"];
 
 /** What packages of the older kind call is not there in a module. */
 const required = `import { createRequire as makeRequire } from "node:module";

@@ -1,16 +1,12 @@
 /** The sheet that documents are drawn on: A4, one column, the same bytes for the same record. */
 import { createRequire } from "node:module";
+import type { Font } from "fontkit";
 import type PDFDocument from "pdfkit";
 import { create as createCode } from "qrcode";
 import { cleanText } from "#kernel/text";
 import type { Letterhead } from "../merchant/verbs/brand.ts";
 
-const resolve = createRequire(import.meta.url).resolve;
-const fonts = {
-  regular: resolve("dejavu-fonts-ttf/ttf/DejaVuSans.ttf"),
-  bold: resolve("dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf"),
-  mono: resolve("dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf"),
-} as const;
+const files = { regular: "DejaVuSans", bold: "DejaVuSans-Bold", mono: "DejaVuSansMono" } as const;
 
 const MARGIN = 56;
 const WIDTH = 595.28 - 2 * MARGIN;
@@ -51,12 +47,12 @@ interface SheetOptions {
 }
 
 export async function openSheet({ title, at, head }: SheetOptions): Promise<Sheet> {
-  // Only now: it takes a fifth of a second and 20 MB, and many processes never draw.
-  const { default: Document } = await import("pdfkit");
+  tools ??= openTools();
+  const { Document, fonts } = await tools;
   const doc = new Document({
     size: "A4",
     margin: MARGIN,
-    font: fonts.regular,
+    font: "", // none to begin with: each text names its own
     lang: "en",
     pdfVersion: "1.7",
     info: { Title: clean(title), Producer: "Farebox", Creator: "Farebox", CreationDate: at, ModDate: at },
@@ -67,16 +63,29 @@ export async function openSheet({ title, at, head }: SheetOptions): Promise<Shee
     doc.on("end", () => done(Buffer.concat(chunks)));
     doc.on("error", failed);
   });
+  const write = pen(doc, fonts);
   drawHead(doc, head);
   const end = () => {
     doc.end();
     return written;
   };
-  return { ...textOn(doc), ...figuresOn(doc), end };
+  return { ...textOn(doc, write), ...figuresOn(doc, write), end };
+}
+
+/** What is drawn with: read when the first document is drawn, since it takes a fifth of a second and 20 MB, and many
+ *  processes never draw; and kept, since to read the fonts again takes three times as long as to draw. */
+let tools: ReturnType<typeof openTools> | undefined;
+
+async function openTools() {
+  const [{ default: Document }, { openSync }] = await Promise.all([import("pdfkit"), import("fontkit")]);
+  const { resolve } = createRequire(import.meta.url);
+  const open = (face: Face) => openSync(resolve(`dejavu-fonts-ttf/ttf/${files[face]}.ttf`));
+  return { Document, fonts: { regular: open("regular"), bold: open("bold"), mono: open("mono") } };
 }
 
 type Doc = InstanceType<typeof PDFDocument>;
-type Face = keyof typeof fonts;
+type Face = keyof typeof files;
+type Pen = ReturnType<typeof pen>;
 
 const LOGO = { width: 150, height: 48 };
 const BAND = 10;
@@ -89,8 +98,9 @@ function drawHead(doc: Doc, { colour, png }: Letterhead): void {
   doc.y = MARGIN + LOGO.height + 14;
 }
 
-function write(doc: Doc, face: Face, size: number, colour: string = INK): Doc {
-  return doc.font(fonts[face]).fontSize(size).fillColor(colour);
+function pen(doc: Doc, fonts: Readonly<Record<Face, Font>>) {
+  return (face: Face, size: number, colour: string = INK): Doc =>
+    doc.font(fonts[face]).fontSize(size).fillColor(colour);
 }
 
 /** Merchants and buyers write what stands here: no control characters, and nothing that turns the line around. */
@@ -102,23 +112,23 @@ function room(doc: Doc, height: number): void {
   if (doc.y + height > BOTTOM) doc.addPage();
 }
 
-function textOn(doc: Doc): Pick<Sheet, "title" | "heading" | "paragraph" | "row"> {
+function textOn(doc: Doc, write: Pen): Pick<Sheet, "title" | "heading" | "paragraph" | "row"> {
   return {
     title(text, beside) {
-      write(doc, "bold", 20).text(clean(text), MARGIN, doc.y, { width: WIDTH });
-      write(doc, "regular", 10, FAINT).text(clean(beside), { width: WIDTH });
+      write("bold", 20).text(clean(text), MARGIN, doc.y, { width: WIDTH });
+      write("regular", 10, FAINT).text(clean(beside), { width: WIDTH });
       doc.moveDown(1);
     },
     heading(text) {
       room(doc, 60);
       doc.moveDown(0.8);
-      write(doc, "bold", 11).text(clean(text), MARGIN, doc.y, { width: WIDTH });
+      write("bold", 11).text(clean(text), MARGIN, doc.y, { width: WIDTH });
       rule(doc, doc.y + 3);
       doc.y += 9;
     },
     paragraph(text) {
       room(doc, 30);
-      write(doc, "regular", 9, FAINT).text(clean(text), MARGIN, doc.y, { width: WIDTH });
+      write("regular", 9, FAINT).text(clean(text), MARGIN, doc.y, { width: WIDTH });
       doc.moveDown(0.4);
     },
     row(label, value, style) {
@@ -126,12 +136,12 @@ function textOn(doc: Doc): Pick<Sheet, "title" | "heading" | "paragraph" | "row"
       const size = style === "mono" ? 7.5 : 9;
       const text = clean(value);
       const options = { width: WIDTH - LABEL_WIDTH };
-      const height = write(doc, face, size).heightOfString(text, options);
+      const height = write(face, size).heightOfString(text, options);
       room(doc, height + 4);
       const top = doc.y;
-      write(doc, "regular", 9, FAINT).text(clean(label), MARGIN, top, { width: LABEL_WIDTH - 8 });
+      write("regular", 9, FAINT).text(clean(label), MARGIN, top, { width: LABEL_WIDTH - 8 });
       const below = doc.y;
-      write(doc, face, size).text(text, MARGIN + LABEL_WIDTH, top + (style === "mono" ? 1 : 0), options);
+      write(face, size).text(text, MARGIN + LABEL_WIDTH, top + (style === "mono" ? 1 : 0), options);
       doc.y = Math.max(below, doc.y) + 3;
     },
   };
@@ -146,12 +156,12 @@ function rule(doc: Doc, y: number): void {
     .stroke();
 }
 
-function figuresOn(doc: Doc): Pick<Sheet, "table" | "code" | "stamp"> {
+function figuresOn(doc: Doc, write: Pen): Pick<Sheet, "table" | "code" | "stamp"> {
   return {
     table(widths, rows) {
       const total = widths.reduce((sum, width) => sum + width, 0);
       const wide = widths.map((width) => (width / total) * WIDTH);
-      for (const [i, cells] of rows.entries()) drawCells(doc, wide, cells, i === 0 ? "bold" : "regular");
+      for (const [i, cells] of rows.entries()) drawCells(write, wide, cells, i === 0 ? "bold" : "regular");
       doc.moveDown(0.4);
     },
     code(url, beside) {
@@ -161,13 +171,13 @@ function figuresOn(doc: Doc): Pick<Sheet, "table" | "code" | "stamp"> {
       const top = doc.y;
       drawCode(doc, url, { x: MARGIN, y: top, size });
       const options = { width: WIDTH - size - 16 };
-      write(doc, "regular", 9, FAINT).text(clean(beside), MARGIN + size + 16, top + 6, options);
-      write(doc, "regular", 9).text(url, { ...options, link: url });
+      write("regular", 9, FAINT).text(clean(beside), MARGIN + size + 16, top + 6, options);
+      write("regular", 9).text(url, { ...options, link: url });
       doc.y = Math.max(doc.y, top + size) + 6;
     },
     stamp(word, mood) {
       const { y } = doc;
-      write(doc, "bold", 20, stampInk[mood]).text(clean(word), MARGIN, MARGIN, {
+      write("bold", 20, stampInk[mood]).text(clean(word), MARGIN, MARGIN, {
         width: WIDTH,
         align: "right",
       });
@@ -176,9 +186,9 @@ function figuresOn(doc: Doc): Pick<Sheet, "table" | "code" | "stamp"> {
   };
 }
 
-function drawCells(doc: Doc, widths: readonly number[], cells: readonly string[], face: Face): void {
+function drawCells(write: Pen, widths: readonly number[], cells: readonly string[], face: Face): void {
   const texts = cells.map(clean);
-  write(doc, face, 9);
+  const doc = write(face, 9);
   const options = (i: number) => ({
     width: (widths[i] ?? 0) - 6,
     align: i === 0 ? ("left" as const) : ("right" as const),
@@ -188,7 +198,7 @@ function drawCells(doc: Doc, widths: readonly number[], cells: readonly string[]
   const top = doc.y;
   let x = MARGIN;
   for (const [i, text] of texts.entries()) {
-    write(doc, face, 9, face === "bold" ? FAINT : INK).text(text, x, top, options(i));
+    write(face, 9, face === "bold" ? FAINT : INK).text(text, x, top, options(i));
     x += widths[i] ?? 0;
   }
   rule(doc, top + height + 3);

@@ -1,0 +1,15 @@
+// The package ships no types; only what is called is declared.
+declare module "fontkit" {
+  /** A font as it was read. */
+  export interface Font {
+    layout(text: string): unknown;
+  }
+  export function openSync(file: string): Font;
+}
+
+declare namespace PDFKit.Mixins {
+  interface PDFFont {
+    /** Its types leave out that it takes a font that was read before. */
+    font(read: import("fontkit").Font): this;
+  }
+}
