@@ -1,5 +1,6 @@
 /** The reference facilitator as its own packages put it together, in a process of its own:
- *  `node --import tsx bench/reference-server.ts --port N --rpc-url URL --key-file FILE`. Stores nothing. */
+ *  `node --import tsx bench/reference-server.ts --port N --rpc-url URL --key-file FILE [--plain]`. Stores nothing.
+ *  `--plain` is an account as viem makes it unless it is told otherwise, without the nonce manager. */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { serve } from "@hono/node-server";
@@ -30,6 +31,7 @@ const { values } = parseArgs({
     "key-file": { type: "string" },
     "chain-id": { type: "string", default: "31337" },
     "block-time-ms": { type: "string", default: "1000" },
+    plain: { type: "boolean", default: false },
   },
 });
 const { port, "rpc-url": rpcUrl, "key-file": keyFile } = values;
@@ -44,7 +46,10 @@ const chain = defineChain({
   blockTime: Number(values["block-time-ms"]),
 });
 // Without the nonce manager, settles at the same time take the same nonce and most of them fail.
-const account = privateKeyToAccount(readFileSync(keyFile, "utf8").trim() as Hex, { nonceManager });
+const account = privateKeyToAccount(
+  readFileSync(keyFile, "utf8").trim() as Hex,
+  values.plain ? {} : { nonceManager },
+);
 const client = createWalletClient({ account, chain, transport: http() }).extend(publicActions);
 
 const signer = toFacilitatorEvmSigner({

@@ -10,7 +10,12 @@ import type { Ground, Subject } from "./subject.ts";
 /** Not our treasury: what arrives there without a claim of ours is booked as somebody's lost money. */
 const payee = `0x${"5e".repeat(20)}`;
 
-export async function startReference(ground: Ground, offer: Offer): Promise<Subject> {
+/** `plain` is without the nonce manager. */
+export async function startReference(
+  ground: Ground,
+  offer: Offer,
+  wiring: "with nonce manager" | "plain" = "with nonce manager",
+): Promise<Subject> {
   const { dataDir, rpcUrl, chainId, blockTimeSeconds } = ground;
   const signer = ground.contracts.signers[1];
   if (!signer) throw new Error("the deployment has one gas key only");
@@ -22,7 +27,7 @@ export async function startReference(ground: Ground, offer: Offer): Promise<Subj
   const chain = ["--chain-id", String(chainId), "--block-time-ms", String(blockTimeSeconds * 1000)];
   const child = await startChild({
     name: "reference",
-    args: ["bench/reference-server.ts", ...places, ...chain],
+    args: ["bench/reference-server.ts", ...places, ...chain, ...(wiring === "plain" ? ["--plain"] : [])],
     readyUrl: `${baseUrl}/supported`,
     logFile: join(dataDir, "reference.log"),
     home: dataDir,

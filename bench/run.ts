@@ -50,7 +50,28 @@ async function run(options: Options): Promise<Report> {
   const measured = await measureAll(subjects, { options, purse, near });
   const ours = subjects.find(({ name }) => name === "farebox");
   const tools = ours ? [await toolCalls(ours, near)] : [];
-  return report(measured, { blockTimeSeconds, notes: [...notes(options, subjects), ...tools] });
+  const plain = subjects.length > 1 && ours ? [await atOnce(ours, { ground, purse, near })] : [];
+  return report(measured, { blockTimeSeconds, notes: [...notes(options, subjects), ...tools, ...plain] });
+}
+
+const settlesAtOnce = 64;
+
+/** As many settles as one may get in a second, all at the same time, of us and of the reference without the nonce manager
+ *  that it has in the table. Afterwards nothing is sent with its key any more. */
+async function atOnce(ours: Subject, { ground, purse, near }: { ground: Ground } & Omit<Work, "options">) {
+  const theirs = await startReference(ground, ours.offer, "plain");
+  stops.push(theirs.child.stop);
+  const lost = async (subject: Subject) => {
+    const bodies = purse.sign(settlesAtOnce, subject.offer);
+    const { failures } = await measureSettle(
+      subject,
+      { bodies, concurrency: settlesAtOnce, seconds: 60 },
+      near,
+    );
+    say(`${subject.name}: ${settlesAtOnce} at once, ${[...failures].map(String).join("; ") || "no failure"}`);
+    return [...failures.values()].reduce((all, count) => all + count, 0);
+  };
+  return `${settlesAtOnce} settles at once: ${await lost(theirs)} fail at the reference without a nonce manager, ${await lost(ours)} here.`;
 }
 
 const toolCallSeconds = 5;

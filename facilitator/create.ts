@@ -1,6 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 import { type Address, checksum } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
+import { crowd } from "#kernel/crowd";
 import { assert } from "#kernel/fault";
 import { type Gate, gate } from "#kernel/gate";
 import { type outbox, type Tx, toBytesArray } from "#store";
@@ -62,6 +63,9 @@ export interface Running {
 /** Enough to fill the groups in which chain and database are asked. */
 const INTAKE_AT_ONCE = 128;
 
+/** Longest that a read of the chain waits for those who are about to need it as well. */
+const GATHER_MS = 20;
+
 /** Puts the centre together from what it needs. */
 export function createFacilitator(engine: Engine): Running {
   const waiting = waiters(engine.clock);
@@ -106,16 +110,18 @@ function settlingOf(
   chainsNow: ReturnType<typeof workingChains>,
   wake: () => void,
 ): Omit<Settling, "intakes"> {
+  const { db, chains, clock } = engine;
+  const coming = crowd(clock, GATHER_MS);
   const readers = new Map(
-    [...engine.chains].map(([chainId, { chain, laneAddresses }]) => [
+    [...chains].map(([chainId, { chain, laneAddresses }]) => [
       chainId,
-      authorizationReader(chain, laneOf(laneAddresses)),
+      authorizationReader(chain, laneOf(laneAddresses), coming.gathered),
     ]),
   );
-  const { db, chains, clock } = engine;
   return {
     engine,
     reading: {
+      crowd: coming,
       chains,
       findPayable: coalesce({ maxInFlight: 1, maxItems: 200 }, async (targets) =>
         (await findPayables(db.pool, targets)).map((item) => item && asOf(item, clock.now())),

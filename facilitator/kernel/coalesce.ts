@@ -4,11 +4,18 @@ interface Waiting<I, O> {
   readonly reject: (reason: unknown) => void;
 }
 
+interface Grouping {
+  readonly maxInFlight: number;
+  readonly maxItems: number;
+  /** Resolves when those who are about to call have done so. */
+  readonly gathered?: () => Promise<void>;
+}
+
 /** Turns many concurrent calls into few grouped ones, without a timer: a group starts at once while fewer than
- *  `maxInFlight` run; what arrives meanwhile forms the next, of at most `maxItems`. `run` answers in the order of
- *  its items; when it throws, every caller of that group gets the error. */
+ *  `maxInFlight` run, or when all have `gathered`; what arrives meanwhile forms the next, of at most `maxItems`. `run`
+ *  answers in the order of its items; when it throws, every caller of that group gets the error. */
 export function coalesce<I, O>(
-  { maxInFlight, maxItems }: { maxInFlight: number; maxItems: number },
+  { maxInFlight, maxItems, gathered }: Grouping,
   run: (items: readonly I[]) => Promise<readonly O[]>,
 ): (item: I) => Promise<O> {
   const queue: Waiting<I, O>[] = [];
@@ -26,8 +33,17 @@ export function coalesce<I, O>(
       for (const { reject } of group) reject(error);
     } finally {
       inFlight -= 1;
-      drain();
+      if (gathered) schedule();
+      else drain();
     }
+  }
+
+  function schedule(): void {
+    if (scheduled || inFlight >= maxInFlight || queue.length === 0) return;
+    // Callers of the same turn of the event loop belong together; without this the first would travel alone.
+    scheduled = true;
+    if (gathered) void gathered().then(() => setImmediate(drain));
+    else setImmediate(drain);
   }
 
   function drain(): void {
@@ -41,9 +57,6 @@ export function coalesce<I, O>(
   return (item) =>
     new Promise<O>((resolve, reject) => {
       queue.push({ item, resolve, reject });
-      if (scheduled || inFlight >= maxInFlight) return;
-      // Callers of the same turn of the event loop belong together; without this the first would travel alone.
-      scheduled = true;
-      setImmediate(drain);
+      schedule();
     });
 }

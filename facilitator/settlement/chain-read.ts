@@ -17,8 +17,14 @@ const MAX_ROUNDS = 4;
 
 /** A reader for one chain: at most two groups in flight, two calls each for up to 100 authorizations. Duplicates of one
  *  authorization share one place. Faults: `chain_unavailable`. */
-export function authorizationReader(chain: Chain, from: Address): ReadAuthorization {
-  const read = coalesce(GROUP, (items: readonly AuthorizationRead[]) => readGroup(chain, from, items));
+export function authorizationReader(
+  chain: Chain,
+  from: Address,
+  gathered: () => Promise<void>,
+): ReadAuthorization {
+  const read = coalesce({ ...GROUP, gathered }, (items: readonly AuthorizationRead[]) =>
+    readGroup(chain, from, items),
+  );
   const open = new Map<string, Promise<PayerState>>();
   return (item) => {
     // The call is part of the key: two signatures of one authorization must not answer for each other.

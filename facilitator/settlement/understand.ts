@@ -1,4 +1,5 @@
 import { type Address, type Hash, parseAddress } from "#kernel/bytes";
+import type { Crowd } from "#kernel/crowd";
 import { mulDivHalfEven } from "#kernel/money";
 import type { Rail } from "../chain/port.ts";
 import type { PaymentOption } from "../payable/payable.ts";
@@ -38,6 +39,8 @@ export type Understanding =
   | { readonly kind: "unknown-payable"; readonly message: string };
 
 export interface Reading {
+  /** Requests that are not understood so far: most of them will be read on the chain, and one read serves many. */
+  readonly crowd: Crowd;
   readonly chains: ReadonlyMap<number, OpenChain>;
   readonly findPayable: (target: PaymentRequest["target"]) => Promise<FoundPayable | null>;
   readonly findClaim: (lookup: {
@@ -47,9 +50,14 @@ export interface Reading {
     payer: Address;
   }) => Promise<KnownClaim>;
 }
+
 /** Steps S0 and S1 of settlement.md, and the signature: everything that neither goes stale nor needs the chain.
  *  Refusals come in the order of x402.md §6.1. Faults: `database_unavailable`, `chain_unavailable`. */
-export async function understand(reading: Reading, request: PaymentRequest): Promise<Understanding> {
+export function understand(reading: Reading, request: PaymentRequest): Promise<Understanding> {
+  return reading.crowd.come(() => understandOne(reading, request));
+}
+
+async function understandOne(reading: Reading, request: PaymentRequest): Promise<Understanding> {
   const { selection } = request;
   const refuse = (reason: Reason, message: string, payer: Address | null = null): Understanding => ({
     kind: "refused",

@@ -43,7 +43,7 @@ function chainThat(judge: (items: readonly AuthorizationRead[]) => readonly Auth
     },
     haveCode: async (accounts: readonly string[]) => accounts.map((account) => account === delegated),
   } as unknown as Chain;
-  return { asked, read: authorizationReader(chain, lane) };
+  return { asked, read: authorizationReader(chain, lane, async () => {}) };
 }
 
 /** Every payer has the money for one payment: in a group only its first passes. */
