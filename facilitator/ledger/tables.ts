@@ -68,6 +68,7 @@ export const ledgerTransfer = pgTable(
     uniqueIndex("ledger_transfer_ref").on(table.ref).where(sql`${table.ref} IS NOT NULL`),
     index("ledger_transfer_entry").on(table.entryId),
     index("ledger_transfer_subject").on(table.subject),
+    index("ledger_transfer_block").on(table.asset, table.blockNumber),
     check("ledger_transfer_amount", sql`${table.amount} > 0`),
     check("ledger_transfer_two_accounts", sql`${table.debitAccount} <> ${table.creditAccount}`),
     check("ledger_transfer_phase", sql`${table.phase} IN ('single','pending','post','void')`),

@@ -1,0 +1,1 @@
+CREATE INDEX "ledger_transfer_block" ON "ledger_transfer" USING btree ("asset","block_number");
