@@ -43,6 +43,9 @@ const DONE = "done";
 /** How long `expect` holds, and how often those are asked about whose credit is expected: others may end a claim, too. */
 const EXPECTED_MS = 1_000;
 const ASK_EXPECTED_MS = 400;
+/** Asked about in one turn; the others have theirs in the next ones. Where thousands wait, because a process is late, to ask
+ *  about all of them ten times a second would make it later. */
+const MOST_ASKED = 500;
 
 interface Waiting {
   readonly chainId: number;
@@ -77,8 +80,10 @@ export function waiters(clock: Clock): Waiters {
   };
   const due = (): readonly Hash[] => {
     const now = clock.monotonicMs();
-    const asked = [...waiting].filter(([, { askAt }]) => askAt <= now);
-    for (const [, one] of asked) {
+    const asked = [...waiting].filter(([, { askAt }]) => askAt <= now).slice(0, MOST_ASKED);
+    for (const [key, one] of asked) {
+      waiting.delete(key); // behind those who wait for their turn
+      waiting.set(key, one);
       const isExpected = (expectedUntil.get(one.chainId) ?? 0) > now;
       one.askAt = isExpected ? now + ASK_EXPECTED_MS : 0;
     }

@@ -1,3 +1,5 @@
+import type { SQL } from "drizzle-orm";
+import { PgDialect } from "drizzle-orm/pg-core";
 import { describe, expect, it } from "vitest";
 import { type Hash, hash } from "#kernel/bytes";
 import type { Executor } from "#store";
@@ -60,6 +62,24 @@ describe("waiting for a claim", () => {
     expect(new Set(await Promise.all(all))).toEqual(new Set([true]));
     waiting.close();
     expect(await undecided).toBe(false);
+  });
+
+  it("asks about some hundreds in one turn, and has a turn for each of many", async () => {
+    const waiting = waiters(manualClock());
+    const keys = Array.from({ length: 700 }, (_, i) => hash(`0x${i.toString(16).padStart(64, "0")}`));
+    const all = keys.map((key) => waiting.wait(of(key), 60_000, forEver()));
+    const asked: Hash[][] = [];
+    const where = async (condition: SQL) => {
+      const text = JSON.stringify(new PgDialect().sqlToQuery(condition).params);
+      asked.push(keys.filter((key) => text.includes(key.slice(2))));
+      return [];
+    };
+    const db = { select: () => ({ from: () => ({ where }) }) } as unknown as Executor;
+    for (let turn = 0; turn < 3; turn += 1) await waiting.poll(db);
+    expect(asked.map(({ length }) => length)).toEqual([500, 500, 500]);
+    expect(new Set(asked.slice(0, 2).flat())).toEqual(new Set(keys));
+    waiting.close();
+    expect(new Set(await Promise.all(all))).toEqual(new Set([false]));
   });
 
   it("hands the row to who waits for it where this process wrote it", async () => {
