@@ -11,7 +11,7 @@ import { presentFees } from "./fees.ts";
 import { type Fees, gasLimitOf } from "./gas.ts";
 import { type Lane, nextNonce } from "./lane.ts";
 import { firstRecorded, markSpent, type ObserverRow } from "./observe.ts";
-import { giveBack, type Queue, reserve } from "./queue.ts";
+import { busyAbove, giveBack, type Queue, reserve } from "./queue.ts";
 import { isOutgoing } from "./state.ts";
 import { submit } from "./submit.ts";
 import { chainBlock } from "./tables.ts";
@@ -57,7 +57,7 @@ export async function dispatch(
   const nonce = await nextNonce(engine, view.lane);
   const unmined = nonce - view.minedNonce;
   const window =
-    queue.length > chain.row.batchLimit * engine.settings.window.calm
+    queue.length > busyAbove(chain.row.batchLimit, engine.settings)
       ? engine.settings.window.busy
       : engine.settings.window.calm;
   const free = window - unmined;

@@ -1,16 +1,17 @@
 import { sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { decodeRows, toBytesArray } from "#store";
+import type { ChainRow } from "../chain/registry.ts";
 import { isThisHour } from "./budget/burn.ts";
 import { type SentClaim, sentColumns } from "./claim-parts.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine, Settings } from "./engine.ts";
 import { claim } from "./tables.ts";
 
 const RESERVED_SECONDS = 5;
 
 /** What waits on a chain. */
 export interface Queue {
-  /** Payments, and what leaves the treasury. */
+  /** Payments, and what leaves the treasury; a backlog is counted no further than that it is one. */
   readonly length: number;
   /** By the database's clock. */
   readonly oldestMs: number;
@@ -30,20 +31,27 @@ const waiting = (chainId: number) => sql`
   claim.chain_id = ${chainId} AND ${isFree}
   AND NOT EXISTS (SELECT 1 FROM slot_item WHERE slot_item.claim_key = claim.claim_key AND slot_item.open OFFSET 0)`;
 
-export async function queueOf(engine: Engine, chainId: number): Promise<Queue> {
-  const { rows } = await engine.loopDb.pool.execute<{
+/** Counted as far as it makes a difference, and no further: where thousands wait the sender looks as often as ever. */
+export async function queueOf(
+  { loopDb, settings }: Engine,
+  { chainId, batchLimit }: Pick<ChainRow, "chainId" | "batchLimit">,
+): Promise<Queue> {
+  const most = busyAbove(batchLimit, settings) + 1;
+  const { rows } = await loopDb.pool.execute<{
     length: string;
     oldest: string | null;
     sweeps: string;
     oldest_sweep: string | null;
     has_orders: boolean;
   }>(sql`
-    SELECT count(*) FILTER (WHERE claim.kind <> 'sweep') AS length,
-      extract(epoch FROM now() - min(claim.created_at) FILTER (WHERE claim.kind <> 'sweep')) * 1000 AS oldest,
-      count(*) FILTER (WHERE claim.kind = 'sweep') AS sweeps,
-      extract(epoch FROM now() - min(claim.created_at) FILTER (WHERE claim.kind = 'sweep')) * 1000 AS oldest_sweep,
+    SELECT payments.*, sweeps.*,
       EXISTS (SELECT 1 FROM outgoing WHERE chain_id = ${chainId} AND claim_key IS NULL AND cancelled_at IS NULL) AS has_orders
-    FROM claim WHERE ${waiting(chainId)}`);
+    FROM (SELECT count(*) AS length, extract(epoch FROM now() - min(created_at)) * 1000 AS oldest FROM (
+        SELECT created_at FROM claim WHERE ${waiting(chainId)} AND kind <> 'sweep'
+        ORDER BY created_at LIMIT ${most}) AS first) AS payments,
+      (SELECT count(*) AS sweeps, extract(epoch FROM now() - min(created_at)) * 1000 AS oldest_sweep FROM (
+        SELECT created_at FROM claim WHERE ${waiting(chainId)} AND kind = 'sweep'
+        ORDER BY created_at LIMIT ${most}) AS first) AS sweeps`);
   const [row] = rows;
   return {
     length: Number(row?.length ?? 0),
@@ -53,6 +61,10 @@ export async function queueOf(engine: Engine, chainId: number): Promise<Queue> {
     hasOrders: row?.has_orders ?? false,
   };
 }
+
+/** So many payments that wait are a backlog: then a lane may have more transactions under way. */
+export const busyAbove = (batchLimit: number, { window }: Pick<Settings, "window">) =>
+  batchLimit * window.calm;
 
 /** Of a payer whose payments have failed within the hour, so many go in one batch: more could be wasted together. */
 const MOST_OF_FAILED_PAYER = 4;

@@ -45,7 +45,7 @@ const EXPECTED_MS = 1_000;
 const ASK_EXPECTED_MS = 400;
 /** Asked about in one turn; the others have theirs in the next ones. Where thousands wait, because a process is late, to ask
  *  about all of them ten times a second would make it later. */
-const MOST_ASKED = 500;
+const MOST_ASKED = 200;
 
 interface Waiting {
   readonly chainId: number;

@@ -181,7 +181,6 @@ function sender(
   shared: Shared,
   incoming: () => number,
 ): () => Promise<number | undefined> {
-  const { chainId } = open.chain.row;
   const { held } = shared;
   let renewAt = 0;
   let lanesAt = 0;
@@ -203,9 +202,9 @@ function sender(
       await signSweeps(engine, open);
       sweepAt = engine.clock.monotonicMs() + SWEEP_PAUSES * engine.settings.pollMs;
     }
-    let queue: Queue | null = await queueOf(engine, chainId);
+    let queue: Queue | null = await queueOf(engine, open.chain.row);
     if (queue.hasOrders && engine.clock.monotonicMs() >= signAt) {
-      if ((await signOutgoing(engine, open)) > 0) queue = await queueOf(engine, chainId);
+      if ((await signOutgoing(engine, open)) > 0) queue = await queueOf(engine, open.chain.row);
       else signAt = engine.clock.monotonicMs() + SIGN_MS;
     }
     emptyMs = isEmpty(queue) ? Math.min(emptyMs + EMPTY_STEP_MS, EMPTY_QUEUE_MS) : 0;
@@ -217,7 +216,7 @@ function sender(
     );
     for (const lane of ready) {
       // What another lane has just taken is not there any more.
-      queue ??= await queueOf(engine, chainId);
+      queue ??= await queueOf(engine, open.chain.row);
       await recount(lane, shared.seen);
       const untilBlock = shared.rhythm.untilBlock(engine.clock.monotonicMs());
       const left = await dispatch(engine, lane, { queue, untilBlock, incoming: incoming() }, at);

@@ -131,18 +131,16 @@ export function burnReader(db: Executor): (of: Holder) => Promise<Burn> {
 /** Claims under way on a chain: by `payable {id}`, by `merchant {id}`, and all of them by `chain `. */
 export function openReader(db: Executor): (chainId: number) => Promise<Map<string, number>> {
   return coalesce({ maxInFlight: 1, maxItems: 300 }, async (chainIds: readonly number[]) => {
-    const { rows } = await db.execute<{ chain_id: string; holder: string; open: string }>(sql`
-      SELECT chain_id, of.holder, count(*) AS open
-      FROM claim CROSS JOIN LATERAL (VALUES ('chain '), ('merchant ' || merchant_id), ('payable ' || payable_id)) AS of(holder)
+    const { rows } = await db.execute<Record<"chain_id" | "merchant_id" | "payable_id" | "open", string>>(sql`
+      SELECT chain_id, merchant_id, payable_id, count(*) AS open FROM claim
       WHERE chain_id = ANY(${toArray([...new Set(chainIds)], "bigint")}) AND state IN ('claimed','submitting') AND kind = 'x402'
-      GROUP BY 1, 2`);
-    return chainIds.map(
-      (id) =>
-        new Map(
-          rows
-            .filter(({ chain_id }) => Number(chain_id) === id)
-            .map(({ holder, open }) => [holder, Number(open)]),
-        ),
-    );
+      GROUP BY 1, 2, 3`);
+    return chainIds.map((id) => {
+      const held = new Map<string, number>();
+      for (const { merchant_id, payable_id, open } of rows.filter(({ chain_id }) => Number(chain_id) === id))
+        for (const holder of ["chain ", `merchant ${merchant_id}`, `payable ${payable_id}`])
+          held.set(holder, (held.get(holder) ?? 0) + Number(open));
+      return held;
+    });
   });
 }

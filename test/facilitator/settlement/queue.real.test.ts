@@ -1,8 +1,8 @@
 /** Who goes in the next batch, on real rows: nobody's flood keeps the others out. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { address, hash } from "#kernel/bytes";
-import type { Engine } from "../../../facilitator/settlement/engine.ts";
-import { reserve } from "../../../facilitator/settlement/queue.ts";
+import { defaultSettings, type Engine } from "../../../facilitator/settlement/engine.ts";
+import { queueOf, reserve } from "../../../facilitator/settlement/queue.ts";
 import { claim } from "../../../facilitator/settlement/tables.ts";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 
@@ -13,7 +13,7 @@ let count = 0;
 
 beforeAll(async () => {
   database = await freshDatabase();
-  engine = { loopDb: database.db } as Engine;
+  engine = { loopDb: database.db, settings: defaultSettings } as Engine;
 });
 beforeEach(() => database.query("UPDATE claim SET state = 'failed-watch'"));
 afterAll(() => database.drop());
@@ -23,16 +23,16 @@ const bytes = (n: number) => hash(`0x${n.toString(16).padStart(64, "0")}`);
 
 /** Claims that wait, in the order in which they came. */
 async function waiting(
-  ...groups: readonly { merchant: string; payer: number; claims: number }[]
+  ...groups: readonly { merchant: string; payer: number; claims: number; kind?: "sweep" }[]
 ): Promise<void> {
-  for (const { merchant, payer, claims } of groups)
+  for (const { merchant, payer, claims, kind = "x402" } of groups)
     for (let i = 0; i < claims; i += 1) {
       count += 1;
       await database.db.pool.insert(claim).values({
         ...{
           claimKey: bytes(count),
           id: `stl_${count}`,
-          kind: "x402",
+          kind,
           merchantId: merchant,
           payableId: "x402r_1",
         },
@@ -110,5 +110,18 @@ describe("a batch", () => {
     // its others wait for the next batches; when the hour is over they go all together
     await failed("2 hours");
     expect(await batch(100)).toEqual({ 41: 8 });
+  });
+});
+
+describe("what waits", () => {
+  it("is counted no further than a backlog goes, payments and sweeps apart, the oldest of each", async () => {
+    await waiting(
+      { merchant: "mer_1", payer: 51, claims: 30, kind: "sweep" },
+      { merchant: "mer_1", payer: 52, claims: 30 },
+    );
+    // A backlog is more than four batches of five.
+    const queue = await queueOf(engine, { chainId: CHAIN, batchLimit: 5 });
+    expect(queue).toMatchObject({ length: 21, sweeps: 21, hasOrders: false });
+    expect(queue.oldestSweepMs - queue.oldestMs).toBeCloseTo(30, 0);
   });
 });
