@@ -144,6 +144,19 @@ export function unknownPayableAnswer(request: PaymentRequest, message: string): 
   };
 }
 
+/** Whoever went away while it waited for its turn has nobody to be told: where many wait, what is done for those who are
+ *  gone is taken from those who are there. */
+export function goneAnswer(request: PaymentRequest): SettleAnswer {
+  return {
+    ...nothingSigned(request),
+    outcome: "unavailable",
+    reason: "unexpected_settle_error",
+    message:
+      "The caller went away before its turn, and this call recorded nothing. Repeat the identical request.",
+    extra: { retryAfterSeconds: 2 },
+  };
+}
+
 export function unavailableAnswer(request: PaymentRequest, error: Fault): SettleAnswer {
   const unknown = error.code === "commit_unknown";
   return {

@@ -5,6 +5,7 @@ import {
   boundElsewhereAnswer,
   duplicateAnswer,
   failedAnswer,
+  goneAnswer,
   lastTransaction,
   pendingAnswer,
   refusedAnswer,
@@ -26,7 +27,7 @@ interface Caller {
 }
 
 /** Settle one payment: admit, claim, wait, grant. All chain work is done by loops, so a caller who hangs up changes
- *  nothing. Never throws for an outage: that is the outcome `unavailable`. Fault: `rate_limited`, for a gas budget; then
+ *  nothing, once its turn to be admitted has come; before that nothing is claimed for it. Never throws for an outage: that is the outcome `unavailable`. Fault: `rate_limited`, for a gas budget; then
  *  nothing was claimed. */
 export async function settle(
   settling: Settling,
@@ -53,7 +54,8 @@ async function settleOrThrow(
 ): Promise<SettleAnswer> {
   // On a network that is not served nothing is asked of anybody.
   const intake = settling.intakes.get(request.selection.network);
-  const admitted = await (intake ? intake.enter(() => admit(settling, request)) : admit(settling, request));
+  const come = () => (caller.closed.aborted ? goneAnswer(request) : admit(settling, request));
+  const admitted = await (intake ? intake.enter(async () => come()) : come());
   return "claim" in admitted ? waitOnClaim(settling, admitted, caller) : admitted;
 }
 

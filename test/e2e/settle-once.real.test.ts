@@ -333,3 +333,47 @@ describe("what can be paid once", () => {
     await expectAtRest(world);
   });
 });
+
+describe("a caller who goes away", () => {
+  it("before its turn has come: nothing is claimed for it, and it may ask again", async () => {
+    // given as many settles as are looked at together, all held at the chain
+    const held = gate();
+    const looking = gate();
+    onTestFinished(held.open);
+    faults.set({
+      readAuthorizations: (real) => async (from, items) => {
+        looking.open();
+        await held.passed;
+        return real.readAuthorizations(from, items);
+      },
+    });
+    const first = await newPayment(world, merchant);
+    const crowd = Array.from({ length: 128 }, () => first.settle());
+    await looking.passed;
+    // when somebody comes after them and goes away again
+    const paid = await newPayment(world, merchant);
+    const going = new AbortController();
+    const url = `${world.baseUrl}/x402/resources/${paid.resource.id}/settle`;
+    const headers = { "Content-Type": "application/json" };
+    const left = fetch(url, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(paid.body),
+      signal: going.signal,
+    });
+    const gone = expect(left).rejects.toThrow("aborted");
+    // What is asked on another connection is answered after what was sent before it has been read.
+    await fetch(`${world.baseUrl}/health`);
+    going.abort();
+    await gone;
+    await fetch(`${world.baseUrl}/health`);
+    held.open();
+    faults.clear();
+    // then the crowd is answered and nothing was claimed for who had left
+    const answers = await Promise.all(crowd);
+    expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
+    expect(await claimOf(world.database, paid.nonce)).toBeNull();
+    expect((await paid.settle()).body).toMatchObject({ success: true });
+    await expectAtRest(world);
+  });
+});

@@ -75,9 +75,9 @@ describe("waiting for a claim", () => {
       return [];
     };
     const db = { select: () => ({ from: () => ({ where }) }) } as unknown as Executor;
-    for (let turn = 0; turn < 3; turn += 1) await waiting.poll(db);
-    expect(asked.map(({ length }) => length)).toEqual([500, 500, 500]);
-    expect(new Set(asked.slice(0, 2).flat())).toEqual(new Set(keys));
+    for (let turn = 0; turn < 4; turn += 1) await waiting.poll(db);
+    expect(asked.map(({ length }) => length)).toEqual([200, 200, 200, 200]);
+    expect(new Set(asked.flat())).toEqual(new Set(keys));
     waiting.close();
     expect(new Set(await Promise.all(all))).toEqual(new Set([false]));
   });
