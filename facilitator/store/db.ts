@@ -151,6 +151,6 @@ const LOST =
 
 function isLostDatabase(error: Error & { code?: unknown }): boolean {
   const code = typeof error.code === "string" ? error.code : "";
-  if (CONNECTION_CODES.has(code) || /^(?:08|53|57|58|55P03|40001|40P01)/.test(code)) return true;
+  if (CONNECTION_CODES.has(code) || /^(?:08|53|57|58|25P03|55P03|40001|40P01)/.test(code)) return true;
   return code === "" && LOST.test(error.message);
 }

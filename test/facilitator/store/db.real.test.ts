@@ -201,6 +201,17 @@ describe("a backend that dies", () => {
     expect(await outcome(db.tx((tx) => write(tx, "next")))).toBe("committed");
   });
 
+  it("since this process was held up inside a transaction: an outage as well, at the statement that finds out", async () => {
+    const db = open({ maxConnections: 1 });
+    const work = db.tx(async (tx) => {
+      await tx.execute(sql`SET LOCAL idle_in_transaction_session_timeout = 20`);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200); // nothing of this process runs
+      await write(tx, "after");
+    });
+    expect(await outcome(work)).toBe("database_unavailable");
+    expect(await outcome(db.tx((tx) => write(tx, "next")))).toBe("committed");
+  });
+
   it("in the middle of a statement rejects it, and many at once leave a pool that works", async () => {
     const db = open({ maxConnections: 5, name: "many" });
     const work = Array.from({ length: 5 }, () => outcome(db.tx((tx) => tx.execute(sql`SELECT pg_sleep(4)`))));

@@ -81,7 +81,7 @@ export const money: readonly Mutant[] = [
   if (!chain.row.isLocal) return common && common !== "unsaid" ? moveBack(engine, chain, at, common) : at;`,
       },
     ],
-    seed: 116,
+    seed: 448,
   },
   {
     name: "unmatched-kept-after-reorg",

@@ -57,7 +57,7 @@ export const order: readonly Mutant[] = [
   {
     name: "no-fence",
     changes: [{ file: "settlement/lane.ts", from: "        eq(signerTable.fence, fence),\n", to: "" }],
-    seed: 89,
+    seed: 342,
   },
   {
     name: "slot-closed-before-final",
@@ -68,7 +68,7 @@ export const order: readonly Mutant[] = [
         to: "eq(slot.sorted, true), lte(slot.minedBlock, at.cursorNumber)",
       },
     ],
-    seed: 81,
+    seed: 388,
   },
   {
     name: "no-second-look",
@@ -90,7 +90,7 @@ export const order: readonly Mutant[] = [
         to: '      to: "cancelled",\n      cause: reason ?? "failed",',
       },
     ],
-    seed: 121,
+    seed: 454,
   },
   {
     name: "expiry-by-local-clock",
@@ -117,7 +117,7 @@ export const order: readonly Mutant[] = [
         to: "lte(claim.validBefore, BigInt(head.timestamp)),",
       },
     ],
-    seed: 23,
+    seed: 132,
   },
   {
     name: "spent-before-final",

@@ -22,7 +22,7 @@ export const trust: readonly Mutant[] = [
         to: "const unknown = false;",
       },
     ],
-    seed: 9,
+    seed: 232,
   },
   {
     name: "grant-without-compare-and-set",
@@ -125,7 +125,7 @@ export const trust: readonly Mutant[] = [
         to: "",
       },
     ],
-    seed: 36,
+    seed: 163,
   },
   {
     name: "verdict-kept-by-claim",
