@@ -246,11 +246,7 @@ async function rewind(engine: Engine, chain: Chain, at: ObserverRow): Promise<Ob
   const ancestor = await commonAncestor(engine, chain, at.cursorNumber);
   if (ancestor === "unsaid") return at;
   if (!ancestor) return halt(engine, chain, at, null);
-  const [fresh] = await engine.loopDb.pool
-    .select({ finalizedNumber: observer.finalizedNumber })
-    .from(observer)
-    .where(eq(observer.chainId, chain.row.chainId));
-  if (!fresh || ancestor.number < fresh.finalizedNumber) return halt(engine, chain, at, ancestor.number);
+  if (ancestor.number < (await finalizedOf(engine, chain))) return halt(engine, chain, at, ancestor.number);
   engine.log.warn(
     { chain: chain.row.slug, from: at.cursorNumber, to: ancestor.number },
     "reorganisation: blocks left the chain",
@@ -259,6 +255,14 @@ async function rewind(engine: Engine, chain: Chain, at: ObserverRow): Promise<Ob
 }
 
 type Place = { readonly number: number; readonly hash: Hash };
+
+async function finalizedOf(engine: Engine, chain: Chain): Promise<number> {
+  const [row] = await engine.loopDb.pool
+    .select({ number: observer.finalizedNumber })
+    .from(observer)
+    .where(eq(observer.chainId, chain.row.chainId));
+  return row?.number ?? 0;
+}
 
 async function moveBack(
   engine: Engine,
@@ -325,9 +329,9 @@ async function commonAncestor(engine: Engine, chain: Chain, from: number): Promi
   return null;
 }
 
-/** A view shorter than ours is a lagging node and takes nothing back, save on a local chain that was killed before it
- *  saved its state: there, if our highest block with a transfer or transaction of ours still stands, only blocks
- *  without us are gone. */
+/** A view shorter than ours takes nothing back: it is a lagging node, or one in the middle of a reorganisation, which is
+ *  seen for what it is once it has a block at our height. Save on a local chain that was killed before it saved its state:
+ *  there, if our highest block with a transfer or transaction of ours still stands, only blocks without us are gone. */
 async function rewindShorter(
   engine: Engine,
   chain: Chain,
@@ -336,16 +340,16 @@ async function rewindShorter(
 ): Promise<ObserverRow | null> {
   if (!chain.row.isLocal) return at;
   const known = await commonAncestor(engine, chain, head.number);
-  const ours = await highestOfOurs(engine, chain.row.chainId);
   if (known === "unsaid") return at;
-  if (known && known.number >= ours) {
+  if (known && known.number >= (await highestOfOurs(engine, chain.row.chainId))) {
     engine.log.warn(
       { chain: chain.row.slug, from: at.cursorNumber, to: known.number },
       "the local chain lost its last empty blocks; going on from where it stands",
     );
     return moveBack(engine, chain, at, known);
   }
-  return halt(engine, chain, at, known?.number ?? null);
+  const isFinalGone = !known || known.number < (await finalizedOf(engine, chain));
+  return isFinalGone ? halt(engine, chain, at, known?.number ?? null) : at;
 }
 
 async function highestOfOurs(engine: Engine, chainId: number): Promise<number> {

@@ -33,6 +33,10 @@ async function reorg({ dev }: Place, depth: number): Promise<void> {
   await dev.anvil.rpc("anvil_reorg", [depth, []]);
 }
 
+const haltedReason = async ({ database }: Place) =>
+  (await database.query<{ reason: string | null }>("SELECT halted_reason AS reason FROM observer"))[0]
+    ?.reason ?? null;
+
 /** A branch that replaces the real chain from `height` on, without anything of ours in it. */
 function emptyBranchFrom(height: number, on = faults) {
   const other = (hash: Hash) => `0xbb${hash.slice(4)}` as Hash;
@@ -241,13 +245,37 @@ describe("a view that is only behind", () => {
       await place.stop();
     }
   });
+
+  it("takes nothing back on a local chain either: it is one whose last blocks are just being replaced", async () => {
+    const paid = await newPayment(world, merchant);
+    const settled = await paid.settle();
+    expect(settled.body).toMatchObject({ success: true });
+    const rows = await ledgerOf(world.database, settled.body.extra.paymentId);
+    const { number } = await world.dev.chain.head();
+    // given a chain without its last block, which holds the payment and is not final
+    let asked = 0;
+    faults.set({
+      head: (real) => async () => {
+        asked += 1;
+        return (await real.blockAt(number - 1)) as BlockRef;
+      },
+      blockAt: (real) => async (height) => (height >= number ? null : real.blockAt(height)),
+    });
+    await until(async () => asked > 3, "it is asked several times");
+    // then nothing has changed
+    expect(await haltedReason(world)).toBeNull();
+    expect(await ledgerOf(world.database, settled.body.extra.paymentId)).toEqual(rows);
+    // when another block stands there
+    faults.clear();
+    await reorg(world, 1);
+    // then it is a reorganisation, and the payment is credited again
+    await until(async () => (await claimOf(world.database, paid.nonce))?.credit_epoch === 1, "it is voided");
+    await expectAtRest(world);
+    expect(await stateOf(world.database, paid.nonce)).toBe("final");
+  });
 });
 
 describe("a chain that was replaced whole, at the same height", () => {
-  const haltedReason = async (place: Place) =>
-    (await place.database.query<{ reason: string | null }>("SELECT halted_reason AS reason FROM observer"))[0]
-      ?.reason ?? null;
-
   it("is halted, with the reason; an endpoint that cannot say what it has halts nothing", async () => {
     const swapped = chainFaults();
     const place = await startWorld({ wrapChain: swapped.wrap });
@@ -305,12 +333,8 @@ describe("a final block that leaves the chain", () => {
       return Number(row?.at) >= number;
     }, "its finality is followed");
     await reorg(world, 4);
-    const halted = async () =>
-      (
-        await world.database.query<{ reason: string | null }>("SELECT halted_reason AS reason FROM observer")
-      )[0];
-    await until(async () => (await halted())?.reason !== null, "the chain is halted");
-    expect((await halted())?.reason).toContain("npm run reset");
+    await until(async () => (await haltedReason(world)) !== null, "the chain is halted");
+    expect(await haltedReason(world)).toContain("npm run reset");
     const later = await newPayment(world, merchant);
     // nothing is claimed that would only hang, by either road, and nobody is blamed
     const networks = async () => (await get(world.baseUrl, "/x402/supported")).body.kinds;
