@@ -28,9 +28,9 @@ export interface StageOptions {
   readonly leaseSeconds: number;
 }
 
-/** The node keeps the state of so many blocks. Of all that it made, as it does unless told otherwise, it takes 5 GB in a
- *  quarter of an hour, and a second for what is asked of it while it writes them to disk. */
-const RECENT_STATES = "128";
+/** The node keeps the state of so many blocks, each of them whole: 100 MB after 150,000 payments. Of 128 it took 14 GB, and
+ *  of all that it made, as it does unless told otherwise, 5 GB in a quarter of an hour and a second for what is asked. */
+const RECENT_STATES = "16";
 /** Atomic units: enough for a payer to come again and again. */
 const EACH_PAYER_HAS = 1_000_000_000n;
 
