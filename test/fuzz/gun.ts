@@ -38,6 +38,8 @@ export interface Volley {
   readonly concurrency: number;
   /** Ids that must not be used: those of the fuzz's own keys. */
   readonly spared: ReadonlySet<string>;
+  /** Told how many were fired, with each. */
+  readonly told?: (fired: number) => void;
 }
 
 const perRound = 25;
@@ -46,7 +48,7 @@ const answerBytes = 65_536;
 
 /** All routes in turn, so many shots of each; the same seed makes the same shots. Answers give the ids of later ones. */
 export async function fire(volley: Volley): Promise<Tally> {
-  const { baseUrl, shots, seed, requests, seconds, concurrency, spared } = volley;
+  const { baseUrl, shots, seed, requests, seconds, concurrency, spared, told } = volley;
   const pool = new Pool(baseUrl, {
     connections: concurrency,
     headersTimeout: patientMs,
@@ -69,6 +71,7 @@ export async function fire(volley: Volley): Promise<Tally> {
   }
   async function one(shot: Shot): Promise<void> {
     fired += 1;
+    told?.(fired);
     const since = performance.now();
     const path = ids.fill(shot.path);
     const body = typeof shot.body === "string" ? ids.fill(shot.body) : shot.body;

@@ -19,6 +19,8 @@ export function fault(shot: Shot, answer: Answer): string | null {
   if (!body) return "no JSON object";
   if (shot.path.startsWith("/x402/mcp") && body.jsonrpc === "2.0") return rpcFault(body);
   if (type.startsWith("application/problem+json")) return problemFault(body, status);
+  if (shot.path.startsWith("/health/ready"))
+    return body.status === "not-ready" ? null : "neither ready nor not";
   return typedFault(body);
 }
 

@@ -98,10 +98,12 @@ async function run(): Promise<number> {
   const all = [...routeShots(document, keys), ...agentShots(await toolsOf(baseUrl), keys)];
   const shots = new Map(all.filter(([route]) => route.includes(values.only)));
   const curve = [await rssOf(pid)];
+  let fired = 0;
   const watch = setInterval(async () => {
     const mb = await rssOf(pid);
     curve.push(mb);
-    if (curve.length % saysEvery === 0) say(`${curve.length * (rssEveryMs / 1_000)} s, ${mb} MB`);
+    if (curve.length % saysEvery === 0)
+      say(`${curve.length * (rssEveryMs / 1_000)} s, ${fired} requests, ${mb} MB`);
   }, rssEveryMs);
   const tally = await fire({
     baseUrl,
@@ -111,6 +113,9 @@ async function run(): Promise<number> {
     seconds: Number(values.seconds),
     concurrency: Number(values.concurrency),
     spared: await idsOf(baseUrl, keys),
+    told: (count) => {
+      fired = count;
+    },
   });
   clearInterval(watch);
   const raw = await fireRaw(baseUrl, { count: Number(values.raw), seed: Number(values.seed) });
