@@ -28,8 +28,8 @@ export interface StageOptions {
   readonly leaseSeconds: number;
 }
 
-/** The node keeps the state of so many blocks, each of them whole: 100 MB after 150,000 payments. Of 128 it took 14 GB, and
- *  of all that it made, as it does unless told otherwise, 5 GB in a quarter of an hour and a second for what is asked. */
+/** The node keeps the state of so many blocks. Of all that it made, as it does unless told otherwise, it writes most to
+ *  disk, and takes a second meanwhile for what is asked of it. */
 const RECENT_STATES = "16";
 /** Atomic units: enough for a payer to come again and again. */
 const EACH_PAYER_HAS = 1_000_000_000n;
