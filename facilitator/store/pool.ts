@@ -4,12 +4,16 @@ import pg from "pg";
 const WITHIN_MS = 1_500;
 /** By how much a time-out that comes late was held up by this process itself. */
 const LATE_MS = 100;
+/** The part of a wait that a process was at work in, from which on it says nothing about the database. */
+const BUSY = 0.8;
+const TRIES = 4;
 const TIMED_OUT = /timeout exceeded when trying to connect|terminated due to connection timeout/;
 
 type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, release: () => void) => void;
 
-/** A pool that asks again for a connection when its own process was too busy to see that it came: after a flood of
- *  requests the timers are seen first, and what the sockets have brought only after them. */
+/** A pool that asks again for a connection when its own process was too busy to see that it came: in a flood of requests
+ *  a connection takes several turns of the loop, of which each may last half a second, and of what a turn finds the
+ *  timers are seen before the sockets. */
 export class PatientPool extends pg.Pool {
   constructor(config: pg.PoolConfig) {
     super({ ...config, connectionTimeoutMillis: WITHIN_MS });
@@ -27,15 +31,18 @@ export class PatientPool extends pg.Pool {
     return undefined;
   }
 
-  async #connect(): Promise<pg.PoolClient> {
+  async #connect(triesLeft = TRIES - 1): Promise<pg.PoolClient> {
     const began = performance.now();
+    const load = performance.eventLoopUtilization();
     try {
       return await super.connect();
     } catch (error) {
       const isLate = performance.now() - began > WITHIN_MS + LATE_MS;
-      if (!isLate || !(error instanceof Error && TIMED_OUT.test(error.message))) throw error;
+      const wasBusy = isLate || performance.eventLoopUtilization(load).utilization > BUSY;
+      const isTimeOut = error instanceof Error && TIMED_OUT.test(error.message);
+      if (!wasBusy || !isTimeOut || triesLeft === 0) throw error;
       await setImmediate();
-      return super.connect();
+      return this.#connect(triesLeft - 1);
     }
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { Fault } from "#kernel/fault";
@@ -78,6 +78,17 @@ describe("a process that was busy for longer than a connection may take", () => 
     await Promise.resolve();
     beBusy(2_000);
     await Promise.all(asked);
+    expect(await notes()).toEqual(["kept"]);
+  });
+
+  it("nor when it comes to its sockets only now and then, for longer than two connections may take", async () => {
+    const db = open();
+    const asked = Promise.all([db.pool.execute(sql`SELECT 1`), db.tx((tx) => write(tx, "kept"))]);
+    for (let turn = 0; turn < 7; turn += 1) {
+      beBusy(800);
+      await nextTurn();
+    }
+    await asked;
     expect(await notes()).toEqual(["kept"]);
   });
 });
