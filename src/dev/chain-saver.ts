@@ -1,8 +1,7 @@
 /** Keeps the local chain's state on disk. The node's own state file is written in place and can be torn by a kill, so
  *  the state is fetched, unzipped and written whole (reference/parts.md). */
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
+import { createGunzip } from "node:zlib";
 import { writeAtomic } from "./atomic-file.ts";
 import { type Block, blockAt, rpc } from "./rpc.ts";
 
@@ -11,6 +10,7 @@ const idleSaveMs = 60_000;
 /** Writing takes longer the longer the chain is: at most a fifth of the time goes into it. */
 const pauseFactor = 5;
 const blocksToInspect = 50;
+const pieceBytes = 256 * 1024;
 
 export interface SaverOptions {
   readonly rpcUrl: string;
@@ -89,9 +89,16 @@ async function lookAtChain(url: string, seen: Block): Promise<{ tip: Block; chan
 async function save({ rpcUrl, file, saved }: SaverOptions): Promise<Block> {
   const tip = await tipOf(rpcUrl);
   const zipped = await rpc<string>(rpcUrl, "anvil_dumpState", [], 20_000);
-  await writeAtomic(file, await promisify(gunzip)(Buffer.from(zipped.slice(2), "hex")));
+  await writeAtomic(file, unzipped(zipped));
   await saved(tip);
   return tip;
+}
+
+/** Piece by piece: a long chain's state is ten times what comes zipped, and this process serves meanwhile. */
+async function* unzipped(zipped: string): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip({ chunkSize: pieceBytes });
+  gunzip.end(Buffer.from(zipped.slice(2), "hex"));
+  yield* gunzip;
 }
 
 async function tipOf(url: string): Promise<Block> {
