@@ -13,6 +13,7 @@ import { resetDataFolder } from "../../src/dev/reset.ts";
 import { agentShots } from "./agents.ts";
 import { fire } from "./gun.ts";
 import { idsOf } from "./ids.ts";
+import { leastHeaps, rssOf, TELLS_OF_COLLECTIONS } from "./memory.ts";
 import { fireRaw } from "./raw.ts";
 import { tallyText } from "./report.ts";
 import { type OpenApi, routeShots } from "./routes.ts";
@@ -42,6 +43,7 @@ const { values } = parseArgs({
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const rssEveryMs = 10_000;
+const heapEverySeconds = 60;
 /** In a long run, after so many looks at the memory. */
 const saysEvery = 30;
 const stops: (() => Promise<void>)[] = [];
@@ -57,8 +59,15 @@ async function startDeployment() {
   const env = { FAREBOX_DATA: dataDir, PORT: String(port), FAREBOX_RATE_LIMITS: "off", LOG_LEVEL: "error" };
   const logFile = join(dataDir, "service.log");
   const readyUrl = `http://127.0.0.1:${port}/health/ready`;
-  const options = { name: "farebox", args: ["src/main.ts"], env, readyUrl, logFile, home: dataDir };
-  const child = await startChild({ ...options, readyWithinMs: 600_000 });
+  const program = { name: "farebox", args: ["src/main.ts"], nodeOptions: TELLS_OF_COLLECTIONS };
+  const child = await startChild({
+    ...program,
+    env,
+    readyUrl,
+    logFile,
+    home: dataDir,
+    readyWithinMs: 600_000,
+  });
   stops.push(child.stop);
   const cli = async (...args: readonly string[]) => {
     const run = promisify(execFile)(process.execPath, ["--import", "tsx", "src/cli.ts", ...args], {
@@ -80,12 +89,6 @@ async function devJson(dataDir: string): Promise<DevJson> {
     if (performance.now() > deadline) throw new Error("the deployment wrote no dev.json");
     await sleep(100);
   }
-}
-
-/** Megabytes in memory. */
-async function rssOf(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
-  return Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1_024);
 }
 
 async function run(): Promise<number> {
@@ -127,10 +130,12 @@ async function run(): Promise<number> {
       .join(", ")}`,
   );
   say(`memory, MB every ${rssEveryMs / 1_000} s: ${curve.join(" ")}`);
-  const isUp = (await isAlive(pid)) && (await fetch(`${baseUrl}/health/ready`)).ok;
+  const log = await readFile(logFile, "utf8");
   say(
-    isUp ? "the service is up" : `the service is down:\n${(await readFile(logFile, "utf8")).slice(-4_000)}`,
+    `its heap, the least MB of every ${heapEverySeconds} s: ${leastHeaps(log, heapEverySeconds).join(" ")}`,
   );
+  const isUp = (await isAlive(pid)) && (await fetch(`${baseUrl}/health/ready`)).ok;
+  say(isUp ? "the service is up" : `the service is down:\n${log.slice(-4_000)}`);
   const books = await cli("reconcile").then(
     (text) => ({ isRight: true, text }),
     (error: { stdout?: string; message: string }) => ({
