@@ -1,4 +1,5 @@
 /** A little of `npm run fuzz`, in every run of the tests: every route and tool is tried, and the books stay right. */
+import { zodToOpenAPIRegistry } from "@asteasolutions/zod-to-openapi";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { newMerchant, startWorld } from "../support/house.ts";
 import { expectAtRest } from "../support/scene.ts";
@@ -24,6 +25,9 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
+/** How many there are that the document may speak of: whatever is made by a method of a schema is kept as long as the process. */
+const schemas = () => (zodToOpenAPIRegistry._map as unknown as Map<object, unknown>).size;
+
 const publishableKey = { name: "fuzz", kind: "pk" };
 
 describe("requests that nobody should send", () => {
@@ -32,11 +36,13 @@ describe("requests that nobody should send", () => {
     const document = (await (await fetch(`${baseUrl}/openapi.json`)).json()) as OpenApi;
     const shots = new Map([...routeShots(document, keys), ...agentShots(await toolsOf(baseUrl), keys)]);
     const spared = await idsOf(baseUrl, keys);
+    const schemasBefore = schemas();
     const volley = { baseUrl, shots, spared, seed: 20_260_811, requests: 3_600, seconds: 25, concurrency: 8 };
     const { found, requests, routes } = await fire(volley);
     expect(found, kinds(found).join("\n")).toEqual([]);
     expect(requests).toBeGreaterThan(shots.size);
     expect(routes.size).toBeGreaterThan(100);
+    expect(schemas(), "schemas made for a request are never let go").toBe(schemasBefore);
     await expectAtRest(world);
   });
 

@@ -20,6 +20,7 @@ const AMOUNT_FAULTS = new Set([
   "amount_too_small",
   "amount_too_large",
 ]);
+const PayMoney = MoneyInput.optional();
 const problemsShown = ["amountWrong", "linkPending", "rail_unsupported"] as const;
 
 export function isLink(c: Context): boolean {
@@ -86,7 +87,7 @@ async function attempt(
   { token, amount, currency }: PayForm,
 ): Promise<string> {
   const money = amount === undefined ? undefined : { amount: amount.replace(",", "."), asset: currency };
-  const read = MoneyInput.optional().safeParse(money);
+  const read = PayMoney.safeParse(money);
   const ctx = { ...c.var.ctx, newId: edge.newId };
   const back = (problem: string) => `${encodeURIComponent(id)}?problem=${problem}`;
   if (!read.success) return back("amountWrong");
