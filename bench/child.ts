@@ -9,8 +9,9 @@ import { end, isAlive } from "../src/dev/processes.ts";
 
 export const repository = fileURLToPath(new URL("..", import.meta.url));
 
-/** As `npm start` runs: what a wave of payments leaves behind dies young, and costs least when it is seen to at once. */
-const HEAP = "--max-semi-space-size=32";
+/** As `npm start` runs. What a wave of payments leaves behind dies young, and costs least when it is seen to at once; and
+ *  a heap that may grow to four times what it holds, as V8 has it, takes 200 MB more of the machine for no more speed. */
+const HEAP = ["--max-semi-space-size=32", "--heap-growing-percent=50"];
 
 export interface ChildOptions {
   readonly name: string;
@@ -38,7 +39,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const [source = "", ...rest] = args;
   await buildPrograms({ [name]: source });
   const output = await open(logFile, "w");
-  const child = spawn(process.execPath, [HEAP, ...nodeOptions, join(dist, `${name}.mjs`), ...rest], {
+  const child = spawn(process.execPath, [...HEAP, ...nodeOptions, join(dist, `${name}.mjs`), ...rest], {
     cwd: repository,
     env: { PATH: "/usr/bin:/bin", HOME: home, NODE_ENV: "production", ...env },
     stdio: ["ignore", output.fd, output.fd],

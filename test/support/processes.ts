@@ -35,7 +35,7 @@ export interface ProcessOptions {
 }
 
 /** As `npm start` runs. */
-const HEAP = "--max-semi-space-size=32";
+const HEAP = ["--max-semi-space-size=32", "--heap-growing-percent=50"];
 
 export function startProcess(...to: Parameters<typeof standBy>): Promise<ServiceProcess> {
   return standBy(...to).then((waiting) => waiting.start());
@@ -58,7 +58,7 @@ export async function standBy(
     role,
     settings: { leaseSeconds: 1, pollMs: 50, maxWaitMs: 10_000, ...settings },
   };
-  const child = spawn(process.execPath, [HEAP, programs.killable, JSON.stringify(parts)], {
+  const child = spawn(process.execPath, [...HEAP, programs.killable, JSON.stringify(parts)], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   child.stdin.on("error", () => undefined); // it may have ended before it was told

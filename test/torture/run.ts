@@ -8,10 +8,10 @@ import { type Outcome, torture } from "./torture.ts";
 const usage = `npm run torture -- [options]
   --kills N        kill -9 of a process, every other one at a step of a payment; default 200
   --restarts N     of PostgreSQL, fast and immediate in turn; default 20
-  --rate N         new payments a second; default 105
+  --rate N         new payments a second; default 102
   --duplicates N   settles of one authorization at once; default 10000, 0 for none
   --processes N    of the service; default 3
-  --every MS       between two kills, on average; default 6000
+  --every MS       between two kills, on average; default 9000
   --lease S        how long a dead process keeps its lanes; default 15, as in the service`;
 
 const FINAL_WITHIN_MS = 30_000;
@@ -28,10 +28,10 @@ function options() {
     options: {
       kills: { type: "string", default: "200" },
       restarts: { type: "string", default: "20" },
-      rate: { type: "string", default: "105" },
+      rate: { type: "string", default: "102" },
       duplicates: { type: "string", default: "10000" },
       processes: { type: "string", default: "3" },
-      every: { type: "string", default: "6000" },
+      every: { type: "string", default: "9000" },
       lease: { type: "string", default: "15" },
       help: { type: "boolean", default: false },
     },
