@@ -3,6 +3,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { signIn } from "../api/dashboard/selling.ts";
 import { expectAccessible, openBrowser, openTab, photograph } from "../support/browser.ts";
+import { until } from "../support/house.ts";
 import { booksOf, type Deployment, dataFolder, killAll, startDeployment } from "./service.ts";
 
 let folder: Awaited<ReturnType<typeof dataFolder>>;
@@ -54,8 +55,9 @@ it("signs in, makes a link, opens it, pays it with the sandbox's payer, and sees
   await page.locator("main table a").first().click();
   await me.says("settled");
   await me.look("payment-of-newcomer");
-  const books = await booksOf(service.dev);
-  const held = Object.entries(books).filter(([path]) => path.includes(`available USDC`));
-  expect(held.map(([, balances]) => balances)).toEqual([[9_950_000n, 0n]]);
+  const available = async () =>
+    Object.entries(await booksOf(service.dev)).filter(([path]) => path.includes("available USDC"));
+  await until(async () => (await available()).every(([, [, pending]]) => pending === 0n), "it is final");
+  expect((await available()).map(([, balances]) => balances)).toEqual([[9_950_000n, 0n]]);
   expect(me.tab.faults).toEqual([]);
 });
