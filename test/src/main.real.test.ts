@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { createPublicClient, erc20Abi, http, parseEther } from "viem";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { freePort } from "../../src/dev/free-port.ts";
 import { masterSecret } from "../../src/dev/master-secret.ts";
 import { rpc } from "../../src/dev/rpc.ts";
 import { deriveKey } from "../../src/keys.ts";
@@ -242,7 +243,7 @@ describe("a second deployment on a folder of its own", () => {
   it("stops half-started when it is told to, at any point, and leaves nothing running", async () => {
     const other = await dataFolder();
     onTestFinished(other.remove);
-    const env = { FAREBOX_DATA: other.dataDir, PORT: "49152" };
+    const env = { FAREBOX_DATA: other.dataDir, PORT: String(await freePort()) };
     const points = [
       (starting: ReturnType<typeof startService>) => starting.says("making the PostgreSQL database"),
       () => until(() => exists(join(other.dataDir, "chain.json")), "the chain is being started"),
