@@ -220,7 +220,10 @@ describe("a start that cannot be", () => {
         { PORT: "4", FAREBOX_DATA: folder.dataDir, METRICS_PORT: metricsPort },
         /^Port \d+ is taken\. .*set METRICS_PORT/,
       ],
-      [{ PORT: "49151", FAREBOX_DATA: folder.dataDir }, new RegExp(`is in use by process ${service.pid}$`)],
+      [
+        { PORT: String(await freePort()), FAREBOX_DATA: folder.dataDir },
+        new RegExp(`is in use by process ${service.pid}$`),
+      ],
       [{ FAREBOX_X: "1", FAREBOX_DATA }, /^FAREBOX_X is not a setting of Farebox\. Known: /],
       [
         { DATABASE_URL: "postgres://localhost/x", FAREBOX_DATA },

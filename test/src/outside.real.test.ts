@@ -142,9 +142,8 @@ describe("a start on outside parts that cannot be", () => {
       ],
       [{ FAREBOX_SIGNER_KEYS: "" }, /^FAREBOX_SIGNER_KEYS must hold the private keys that pay gas/],
     ];
-    const ends = await Promise.all(
-      cases.map(([set]) => startService({ ...settings, ...set, PORT: "49153" }).ended),
-    );
+    const PORT = String(await freePort());
+    const ends = await Promise.all(cases.map(([set]) => startService({ ...settings, ...set, PORT }).ended));
     for (const [index, { code, stdout, stderr, ms }] of ends.entries()) {
       const lines = stderr.trimEnd().split("\n");
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
