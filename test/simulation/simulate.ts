@@ -19,6 +19,9 @@ interface Options {
 /** Every kind of fault strikes once in so many seeds at least, or the simulation is broken: 1,000 times in 100,000. */
 const SEEDS_PER_FAULT = 100;
 
+/** How far it is, beside what it finds: told after so many seeds. */
+const SEEDS_PER_WORD = 1_000;
+
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 const {
@@ -46,7 +49,13 @@ try {
   const names = which === true ? mutants.map(({ name }) => name) : which ? which.split(",") : null;
   const asked = job({ server: server.url, from: Number(from), seeds: Number(seeds) });
   const jobs = names ? hunts(asked, names) : split(asked, Number(workers));
+  const began = performance.now();
+  let lived = 0;
   const hear = (report: Report) => {
+    if (report.kind === "seed") {
+      lived += 1;
+      if (lived % SEEDS_PER_WORD === 0) sayProgress(lived, (performance.now() - began) / 1000);
+    }
     if (report.kind === "violation") sayViolation(report.seed, report.what, report.trace);
     if (report.kind === "mutant")
       say(
@@ -58,6 +67,10 @@ try {
   else sum(outcome);
 } finally {
   await server.stop();
+}
+
+function sayProgress(lived: number, passed: number): void {
+  process.stderr.write(`${lived} of ${seeds} seeds in ${passed.toFixed(0)} s\n`);
 }
 
 function sayViolation(seed: number, what: string, steps: readonly string[]): void {
