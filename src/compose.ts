@@ -35,10 +35,10 @@ import {
 } from "#facilitator";
 import type { Random } from "#kernel/clock";
 import { idMaker, type NewId } from "#kernel/id";
-import { imbalance } from "#ledger";
 import { createMcp } from "#mcp";
 import { type Database, openDatabase, openPresence } from "#store";
 import { noBackground, openBackground } from "./background.ts";
+import { booksCheck, booksJobs } from "./books.ts";
 import type { Sources } from "./metrics.ts";
 import { accountsOf, type ChainParts, openChain } from "./open-chain.ts";
 
@@ -177,7 +177,7 @@ export async function compose(parts: Parts): Promise<House> {
   const background = isWorking
     ? await openBackground(
         { ...parts, isBusy: () => running.settling() > 0, told },
-        { hearers: [running.hear, ...hearers], jobs },
+        { hearers: [running.hear, ...hearers], jobs: [...jobs, ...booksJobs(loopDb)] },
       )
     : noBackground;
   return {
@@ -189,7 +189,7 @@ export async function compose(parts: Parts): Promise<House> {
       health: () => health(engine),
       outlook: () => outlook(engine),
       budgets: () => budgetUse(engine),
-      imbalance: booksCheck(engine),
+      imbalance: booksCheck({ clock, db: loopDb }),
       mail: () => mailBacklog(loopDb.pool),
       pools: () => ({ requests: db.usage(), loops: loopDb.usage() }),
     },
@@ -252,18 +252,6 @@ function looped({ clock, log, meter }: Engine, { name, everyMs, turn, stop }: Mo
       await running.stop();
       await stop();
     },
-  };
-}
-
-const BOOKS_EVERY_MS = 60_000;
-
-/** The books' imbalance, at most a minute old: to find it every transfer there is is read. */
-function booksCheck({ clock, loopDb }: Engine): Sources["imbalance"] {
-  let last: { readonly atMs: number; readonly found: ReturnType<Sources["imbalance"]> } | null = null;
-  return () => {
-    const atMs = clock.monotonicMs();
-    if (!last || atMs - last.atMs > BOOKS_EVERY_MS) last = { atMs, found: imbalance(loopDb.pool) };
-    return last.found;
   };
 }
 

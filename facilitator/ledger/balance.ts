@@ -33,38 +33,6 @@ export async function trialBalance(db: Executor): Promise<readonly AccountBalanc
   });
 }
 
-/** Per asset, in atomic units: debits less credits over all accounts, posted and pending, and how far each column of
- *  each balance row is from the fold of the transfers. All zero, always. */
-export async function imbalance(db: Executor): Promise<readonly { asset: string; difference: bigint }[]> {
-  const { rows } = await db.execute<{ asset: string; difference: string }>(sql`
-    WITH side AS (
-      SELECT debit_account AS account, amount AS debit, 0 AS credit, phase FROM ledger_transfer
-      UNION ALL
-      SELECT credit_account, 0, amount, phase FROM ledger_transfer
-    ), fold AS (
-      SELECT account,
-        sum(CASE WHEN phase IN ('single','post') THEN debit ELSE 0 END) AS debits_posted,
-        sum(CASE WHEN phase IN ('single','post') THEN credit ELSE 0 END) AS credits_posted,
-        sum(CASE phase WHEN 'pending' THEN debit WHEN 'single' THEN 0 ELSE -debit END) AS debits_pending,
-        sum(CASE phase WHEN 'pending' THEN credit WHEN 'single' THEN 0 ELSE -credit END) AS credits_pending
-      FROM side GROUP BY account
-    ), distance AS (
-      -- From the accounts: a balance row that is missing is a difference as well.
-      SELECT account.asset,
-        coalesce(balance.debits_posted, 0) - coalesce(balance.credits_posted, 0) AS posted,
-        coalesce(balance.debits_pending, 0) - coalesce(balance.credits_pending, 0) AS pending,
-        abs(coalesce(balance.debits_posted, 0) - coalesce(fold.debits_posted, 0))
-          + abs(coalesce(balance.credits_posted, 0) - coalesce(fold.credits_posted, 0))
-          + abs(coalesce(balance.debits_pending, 0) - coalesce(fold.debits_pending, 0))
-          + abs(coalesce(balance.credits_pending, 0) - coalesce(fold.credits_pending, 0)) AS columns
-      FROM ledger_account AS account
-      LEFT JOIN ledger_balance AS balance ON balance.account_id = account.id
-      LEFT JOIN fold ON fold.account = account.id)
-    SELECT asset, (abs(sum(posted)) + abs(sum(pending)) + sum(columns))::text AS difference
-    FROM distance GROUP BY asset ORDER BY asset`);
-  return rows.map(({ asset, difference }) => ({ asset, difference: BigInt(difference) }));
-}
-
 /** A merchant's spendable and not yet final money per asset, in atomic units. */
 export async function merchantBalances(db: Executor, merchantId: string): Promise<readonly AccountBalance[]> {
   const all = await db

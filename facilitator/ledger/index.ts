@@ -1,6 +1,8 @@
 export * as account from "./account.ts";
-export { type AccountBalance, balanceAt, imbalance, merchantBalances, trialBalance } from "./balance.ts";
+export { type AccountBalance, balanceAt, merchantBalances, trialBalance } from "./balance.ts";
 export { type EntryFilter, type MerchantEntry, merchantEntries, postedEvents } from "./entries.ts";
+export { foldOldTransfers } from "./fold.ts";
+export { type Imbalance, imbalance, recentImbalance } from "./imbalance.ts";
 export { type Posted, post } from "./post.ts";
 export { resolvePending } from "./resolve.ts";
 export { freeOf, hasPosted, holdAvailable, pendingCredits } from "./spendable.ts";

@@ -69,6 +69,8 @@ export const ledgerTransfer = pgTable(
     index("ledger_transfer_entry").on(table.entryId),
     index("ledger_transfer_subject").on(table.subject),
     index("ledger_transfer_block").on(table.asset, table.blockNumber),
+    // Rows lie in the order in which they were posted: a few pages tell where those of a time are.
+    index("ledger_transfer_posted").using("brin", table.postedAt).with({ autosummarize: true }),
     check("ledger_transfer_amount", sql`${table.amount} > 0`),
     check("ledger_transfer_two_accounts", sql`${table.debitAccount} <> ${table.creditAccount}`),
     check("ledger_transfer_phase", sql`${table.phase} IN ('single','pending','post','void')`),
@@ -101,4 +103,26 @@ export const ledgerBalance = pgTable(
       sql`NOT ${table.bounded} OR ${table.debitsPosted} + ${table.debitsPending} <= ${table.creditsPosted}`,
     ),
   ],
+);
+
+/** What the transfers posted before the checkpoint add up to, per account: those need not be read again. */
+export const ledgerFold = pgTable("ledger_fold", {
+  accountId: hexBytes("account_id")
+    .primaryKey()
+    .references(() => ledgerAccount.id),
+  debitsPosted: atomic("debits_posted").notNull(),
+  creditsPosted: atomic("credits_posted").notNull(),
+  // Perhaps below zero: what resolves a pending may carry an earlier time than the pending itself.
+  debitsPending: atomic("debits_pending").notNull(),
+  creditsPending: atomic("credits_pending").notNull(),
+});
+
+/** One row. */
+export const ledgerCheckpoint = pgTable(
+  "ledger_checkpoint",
+  {
+    only: boolean("only").primaryKey().default(true),
+    foldedTo: instant("folded_to").notNull(),
+  },
+  (table) => [check("ledger_checkpoint_only", sql`${table.only}`)],
 );

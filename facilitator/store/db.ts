@@ -22,6 +22,8 @@ export interface DbOptions {
   /** For statements that need few rows of tables which grow: a table is not read from end to end where an index serves.
    *  Plans are kept, and one that was made while a table was small would go through all of it for long. */
   readonly byIndex?: boolean;
+  /** How long a statement may take, ms; 5,000 where it is left out. */
+  readonly statementMs?: number;
 }
 
 export interface Database {
@@ -32,17 +34,20 @@ export interface Database {
   close(): Promise<void>;
 }
 
-const ANSWER_TIMEOUT_MS = 9_000;
+const STATEMENT_MS = 5_000;
+/** The server ends a statement that takes too long, and is given this much longer to say so, ms. */
+const SILENCE_MS = 4_000;
 /** A connection knows tables and plans by heart: a new one, after a rest, needs twice the time for its first payments. */
 const IDLE_TIMEOUT_MS = 600_000;
 
 /** Opens a pool. Faults of its calls: `database_unavailable` when no connection can be had, `commit_unknown` when a
  *  COMMIT was sent and its answer never came: re-read before anything else. */
-export function openDatabase({ url, log, maxConnections, name, role, byIndex }: DbOptions): Database {
+export function openDatabase(options: DbOptions): Database {
+  const { url, log, maxConnections, name, role, byIndex, statementMs = STATEMENT_MS } = options;
   const settings = {
     ...(role ? { role } : {}),
     ...(byIndex ? { enable_seqscan: "off" } : {}),
-    statement_timeout: 5_000,
+    statement_timeout: statementMs,
     lock_timeout: 2_000,
     idle_in_transaction_session_timeout: 10_000,
   };
@@ -53,7 +58,7 @@ export function openDatabase({ url, log, maxConnections, name, role, byIndex }: 
     max: maxConnections,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     // Longer than any statement may take: a host that vanished without a word must not hold its caller for ever.
-    query_timeout: ANSWER_TIMEOUT_MS,
+    query_timeout: statementMs + SILENCE_MS,
     keepAlive: true,
     options: Object.entries(settings)
       .map(([key, value]) => `-c ${key}=${value}`)

@@ -8,6 +8,9 @@ export const say = (line: string) => void process.stdout.write(`${line}\n`);
 export const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
 export const migrations = fileURLToPath(new URL("../../migrations", import.meta.url));
 
+/** What adds up all books that there are may take minutes. */
+const RECOUNT_MS = 600_000;
+
 export interface Deployment {
   readonly db: Database;
   readonly masterSecret: string;
@@ -24,6 +27,7 @@ export async function withDeployment(work: (deployment: Deployment) => Promise<v
     name: "cli",
     maxConnections: 2,
     role: "farebox_app",
+    statementMs: RECOUNT_MS,
   });
   try {
     await work({ db, masterSecret });
