@@ -3,12 +3,12 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** A test that starts a part of its own (PostgreSQL, a chain, a compiler, the whole service). */
 const real = "test/**/*.real.test.ts";
-/** A test that takes minutes, or both cores, by design: kills, lying endpoints, mutants, fuzz. `npm run test:long`. */
+/** A test that takes minutes, or both cores, by design: lying endpoints, mutants, fuzz. `npm run test:long`. */
 const long = "test/**/*.long.test.ts";
 
 /** Begun last, one of these would run on alone for minutes. */
 const longest =
-  /simulation\.real|payments\.property|(cli|main|kill|claim|promises|reviews)\.real|(reference|selling|journeys|states|pay)\.browser/;
+  /simulation\.real|payments\.property|(cli|main|kill|torture|claim|promises|reviews)\.real|(reference|selling|journeys|states|pay)\.browser/;
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isLongest = ({ moduleId }: TestSpecification) => Number(longest.test(moduleId));
