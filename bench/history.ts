@@ -1,6 +1,8 @@
 /** Whether payments take longer where many were settled before: the same load with few old settlements and with many.
  *  `npm run bench:history [-- --settlements 1000000] [--strict]`. */
 import { parseArgs } from "node:util";
+import { recentImbalance } from "#ledger";
+import { openDatabase } from "#store";
 import { startFarebox } from "./farebox-server.ts";
 import { layGround } from "./lay.ts";
 import { percentile } from "./load.ts";
@@ -24,6 +26,7 @@ const { values } = parseArgs({
 });
 
 interface Stage {
+  readonly databaseUrl: string;
   readonly subject: Subject;
   readonly purse: Purse;
   readonly near: Neighbours;
@@ -33,9 +36,11 @@ interface Seen {
   readonly verify: Sample;
   readonly settle: Sample;
   readonly lone: Sample;
+  /** What `/metrics` waits for. */
+  readonly booksMs: number;
 }
 
-async function look({ subject, purse, near }: Stage): Promise<Seen> {
+async function look({ databaseUrl, subject, purse, near }: Stage): Promise<Seen> {
   const shots = ({ count, ...load }: typeof VERIFY) => ({
     bodies: purse.sign(count, subject.offer),
     ...load,
@@ -43,7 +48,20 @@ async function look({ subject, purse, near }: Stage): Promise<Seen> {
   const verify = await measureVerify(subject, shots(VERIFY), near);
   const settle = await measureSettle(subject, shots(SETTLE), near);
   const lone = await measureSettle(subject, shots(LONE), near);
-  return { verify, settle, lone };
+  return { verify, settle, lone, booksMs: await timeBooks(databaseUrl) };
+}
+
+async function timeBooks(url: string): Promise<number> {
+  const log = { info() {}, warn() {}, error() {} };
+  const db = openDatabase({ url, log, name: "bench", maxConnections: 1, role: "farebox_app", byIndex: true });
+  try {
+    await db.pool.execute("SELECT 1");
+    const began = performance.now();
+    await recentImbalance(db.pool);
+    return performance.now() - began;
+  } finally {
+    await db.close();
+  }
 }
 
 const figures = {
@@ -54,10 +72,11 @@ const figures = {
   "lone settle p50, ms": ({ lone }: Seen) => percentile(lone.latenciesMs, 0.5),
   "server's CPU per settle, ms": ({ settle }: Seen) => (1_000 * settle.cpu.server) / settle.succeeded,
   "PostgreSQL's CPU per settle, ms": ({ settle }: Seen) => (1_000 * settle.cpu.postgres) / settle.succeeded,
+  "whether the books balance, ms": ({ booksMs }: Seen) => booksMs,
 } as const satisfies Record<string, (seen: Seen) => number>;
 
 /** Of these the aim is asked. */
-const isLatency = (name: string) => !name.includes("CPU");
+const isLatency = (name: string) => /^(verify|settle|lone)/.test(name);
 const failed = ({ verify, settle, lone }: Seen) =>
   [verify, settle, lone].flatMap(({ failures }) => [...failures.values()]).reduce((sum, n) => sum + n, 0);
 
@@ -93,7 +112,7 @@ async function main(): Promise<void> {
         ...{ rpcUrl, chainId, token: contracts.assets.USDC, aggregate3: contracts.aggregate3 },
         ...{ deployerKey: contracts.deployer.privateKey, each: 1_000_000_000n },
       });
-      const stage = { subject, purse: new Purse(payers), near };
+      const stage = { databaseUrl, subject, purse: new Purse(payers), near };
       say("warming up");
       await look(stage);
       say("with few");
