@@ -17,13 +17,15 @@ interface Working {
 /** A network leaves `/x402/supported` before it stops working. Answered from memory for a second, and from the last
  *  answer while the database is away. */
 export function workingChains(engine: Engine): () => Promise<Working> {
-  let known: Working = { working: new Set(engine.chains.keys()), closed: new Set() };
+  // Until the rows have been read nobody here knows who follows what.
+  const all = new Set(engine.chains.keys());
+  let known: Working = { working: all, closed: all };
   let until = 0;
   let reading: Promise<Working> | null = null;
   const read = async () => {
     known = await readWorking(engine).catch(() => known);
     // A chain that is not there yet is looked for more often: a server that starts beside us waits for it.
-    const isComplete = known.working.size === engine.chains.size;
+    const isComplete = known.working.size === all.size && known.closed.size === 0;
     until = engine.clock.monotonicMs() + (isComplete ? FRESH_MS : FRESH_MS / 10);
     reading = null;
     return known;

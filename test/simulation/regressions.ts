@@ -10,4 +10,9 @@ export const regressions: readonly { readonly seed: number; readonly showed: str
     showed:
       "a stranger's payment in the very block at which following began was claimed, and is in no block that is recorded",
   },
+  {
+    seed: 60_084,
+    showed:
+      "a process that could not read whether its chain is followed claimed a payment before it was, and nobody ever saw it",
+  },
 ];

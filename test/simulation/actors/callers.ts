@@ -69,7 +69,7 @@ export class Callers {
     const { chance, faults } = this.#parts;
     for (const asked of at ? this.payments.flatMap((payment) => payment.asked) : []) {
       const { answer, manner, released } = asked;
-      if (!at || released || manner === "with-id" || !chance.chance(0.1)) continue;
+      if (!at || released !== "no" || manner === "with-id" || !chance.chance(0.1)) continue;
       if (answer?.outcome !== "settled" || answer.replayed) continue;
       faults.count("answer-not-delivered");
       this.#release(at, asked, answer.paymentId ?? "");
@@ -80,7 +80,9 @@ export class Callers {
   lastAsks([at]: readonly Process[]): void {
     const { chance, faults } = this.#parts;
     for (const payment of at ? this.payments : []) {
-      const was = payment.asked.some(({ answer, released }) => answer?.outcome === "settled" && !released);
+      const was = payment.asked.some(
+        ({ answer, released }) => answer?.outcome === "settled" && released === "no",
+      );
       const isPaid = payment.asked.length > 0;
       if (at && isPaid && !was) payment.lastAsk = this.ask(at, payment, "plain");
       else if (at && isPaid && chance.chance(0.3)) {
@@ -97,7 +99,7 @@ export class Callers {
     );
     const sale =
       manner === "other-payable" && others.length > 0 ? this.#parts.chance.of(others) : payment.sale;
-    return { manner, sale, requestId: `r${this.#requests}`, answer: null, isOpen: true, released: false };
+    return { manner, sale, requestId: `r${this.#requests}`, answer: null, isOpen: true, released: "no" };
   }
 
   /** Nobody got the answer: whoever asks next may be told. */
@@ -106,9 +108,10 @@ export class Callers {
     at.running.facilitator
       .releaseGrant(paymentId, asked.requestId)
       .then(() => {
-        asked.released = true;
+        asked.released = "yes";
       })
       .catch((error) => {
+        asked.released = "perhaps";
         if (!outageOf(error)) this.#failed("a release", error);
       });
   }

@@ -37,8 +37,8 @@ export interface Asked {
   answer: SettleAnswer | null;
   /** Its process died, or it has no answer yet. */
   isOpen: boolean;
-  /** The answer never reached the caller, and the grant was given back. */
-  released: boolean;
+  /** The answer never reached the caller, and the grant was given back; perhaps, where nobody heard how that ended. */
+  released: "no" | "perhaps" | "yes";
 }
 
 export function signPayment(

@@ -46,7 +46,8 @@ async function checkUnclaimed(backend: Backend, { key }: Payment, about: string)
 
 function checkSuccess(payment: Payment, asked: Asked, about: string): void {
   const others = payment.asked.filter(
-    (each) => each !== asked && each.answer?.outcome === "settled" && !each.answer.replayed && !each.released,
+    (each) =>
+      each !== asked && each.answer?.outcome === "settled" && !each.answer.replayed && each.released === "no",
   );
   if (others.length > 0)
     throw new Violation(

@@ -109,7 +109,7 @@ function checkGrants({ callers }: Life): void {
         !isOpen &&
         answer &&
         !["unavailable", "pending"].includes(answer.outcome) &&
-        (answer.outcome !== "settled" || released),
+        (answer.outcome !== "settled" || released === "yes"),
     );
     if (isKnown)
       throw new Violation("grant-comes-back", `${name}: nobody was told of its success, and nobody will be`);

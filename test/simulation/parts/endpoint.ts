@@ -168,8 +168,8 @@ export function endpointOf(around: Surroundings, owner: Owner, view: View): Chai
       ask(`receipt ${txHash.slice(0, 8)}`, (from) => {
         for (const { receipts, ref } of branchOf(from)) {
           const found = receipts.get(txHash);
-          // One that is denied for good, by the only endpoint there is, is believed.
-          const mayLag = ref.number > from.ref.number - FINAL_AFTER;
+          // One that is denied for good, by the only endpoint there is, is believed. What is final is known to every node.
+          const mayLag = ref.number > tree.tip.ref.number - FINAL_AFTER;
           if (found && mayLag && faults.strikes("null-receipt", 6)) return null;
           if (found)
             return faults.strikes("false-receipt", 10) ? { ...found, succeeded: !found.succeeded } : found;
