@@ -49,7 +49,8 @@ async function holdUp(): Promise<{
     waiting: async () =>
       (
         await world.database.query(
-          "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'outbox'::regclass",
+          `SELECT 1 FROM pg_locks JOIN pg_database AS place ON place.oid = database AND datname = current_database()
+             WHERE NOT granted AND relation = 'outbox'::regclass`,
         )
       ).length > 0,
     end: () => client.end(),

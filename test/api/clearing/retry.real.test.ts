@@ -4,6 +4,7 @@ import { findPayment, paidBy } from "../../../api/clearing/verbs/payment.ts";
 import { startWorld, until } from "../../support/house.ts";
 import {
   heldBack,
+  isLockAwaited,
   movableClock,
   newSeller,
   routeOrder,
@@ -48,10 +49,7 @@ describe("POST /v1/payments/{id}/retry", () => {
         world.house.facilitator.deposits.arrivals(world.database.db.pool, [asked.clearing.id]);
       await until(async () => (await arrivals()).length === 1, "it is seen");
       const answer = seller.retry(asked.clearing.id);
-      await until(async () => {
-        const waiting = await world.database.query("SELECT 1 FROM pg_locks WHERE NOT granted");
-        return waiting.length > 0;
-      }, "the retry waits for its turn");
+      await until(() => isLockAwaited(world), "the retry waits for its turn");
       letGo();
       return answer;
     });

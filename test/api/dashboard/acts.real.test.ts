@@ -1,7 +1,14 @@
 /** What a merchant decides about payments at the dashboard, and what the overview says of them. */
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { startWorld, until } from "../../support/house.ts";
-import { heldBack, movableClock, newSeller, type Seller, sendTo } from "../../support/payments.ts";
+import {
+  heldBack,
+  isLockAwaited,
+  movableClock,
+  newSeller,
+  type Seller,
+  sendTo,
+} from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
 import { openSession } from "./room.ts";
@@ -77,8 +84,7 @@ it("what expired is retried once its money has come", async () => {
       world.house.facilitator.deposits.arrivals(world.database.db.pool, [asked.clearing.id]);
     await until(async () => (await arrivals()).length === 1, "it is seen");
     const answer = act(session, id, "retry");
-    const waiting = () => world.database.query("SELECT 1 FROM pg_locks WHERE NOT granted");
-    await until(async () => (await waiting()).length > 0, "the retry waits for its turn");
+    await until(() => isLockAwaited(world), "the retry waits for its turn");
     letGo();
     return answer;
   });

@@ -73,7 +73,9 @@ it("eight connections post over the same hot accounts without a deadlock, and th
 /** Starts all work behind a lock, so that every connection is at the same statement when it is lifted. */
 async function atOnce<T>(table: string, work: (worker: number) => Promise<T>): Promise<T[]> {
   const owner = openDatabase({ url: books.url, log: silentLog, name: "gate", maxConnections: 2 });
-  const waiting = "SELECT count(*)::int AS count FROM pg_locks WHERE NOT granted AND relation = $1::regclass";
+  const waiting = `SELECT count(*)::int AS count
+    FROM pg_locks JOIN pg_database AS place ON place.oid = database AND datname = current_database()
+    WHERE NOT granted AND relation = $1::regclass`;
   let running: Promise<T[]> = Promise.resolve([]);
   await owner.tx(async (tx) => {
     await tx.execute(`LOCK TABLE ${table} IN EXCLUSIVE MODE`);
