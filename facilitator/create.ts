@@ -17,6 +17,7 @@ import { asOf } from "./payable/row.ts";
 import { totalsMemory } from "./payable/totals.ts";
 import { assess, nothingKnown, readTrust } from "./payable/trust.ts";
 import { gasBudgets } from "./settlement/budget/budgets.ts";
+import { claimsMade } from "./settlement/budget/made.ts";
 import { authorizationReader } from "./settlement/chain-read.ts";
 import { claimLoader, claimReader, claimWriter } from "./settlement/claim.ts";
 import { readArrivals, takeArrivals } from "./settlement/deposit/arrivals.ts";
@@ -112,6 +113,7 @@ function settlingOf(
 ): Omit<Settling, "intakes"> {
   const { db, chains, clock } = engine;
   const coming = crowd(clock, GATHER_MS);
+  const made = claimsMade(clock);
   const readers = new Map(
     [...chains].map(([chainId, { chain, laneAddresses }]) => [
       chainId,
@@ -126,7 +128,7 @@ function settlingOf(
       findPayable: coalesce({ maxInFlight: 1, maxItems: 200 }, async (targets) =>
         (await findPayables(db.pool, targets)).map((item) => item && asOf(item, clock.now())),
       ),
-      findClaim: claimReader(db.pool),
+      findClaim: claimReader(db.pool, made),
     },
     looking: {
       chainTime: new Map(),
@@ -136,7 +138,7 @@ function settlingOf(
         return reader;
       },
       isClosed: async (chainId) => (await chainsNow()).closed.has(chainId),
-      budgets: gasBudgets(engine),
+      budgets: gasBudgets(engine, made),
       recordedUse: (chainId, claimKey) => recordedUse(engine, chainId, claimKey),
     },
     firstSight: firstSightMemory(clock),

@@ -4,6 +4,7 @@ import { coalesce } from "#kernel/coalesce";
 import { templates } from "#ledger";
 import { decodeRows, type Executor, insertMany, outbox, type Tx, toBytesArray } from "#store";
 import { payable } from "../payable/tables.ts";
+import type { ClaimsMade } from "./budget/made.ts";
 import { newPayer, type PayerStanding } from "./budget/policy.ts";
 import { payerOnChain, readPayers } from "./budget/standing.ts";
 import { type MovedClaim, movedColumns, type ToldClaim, toldColumns } from "./claim-parts.ts";
@@ -25,22 +26,26 @@ export interface KnownClaim {
   readonly claim: ToldClaim | null;
   /** How the payer stands with its gas budget on this chain. */
   readonly payer: PayerStanding;
+  /** How many claims of the payer this process had made before the rows were read. */
+  readonly madeBefore: number;
   /** Atomic units the payer's other open claims on this token will take. */
   readonly openAmount: bigint;
 }
 
 /** One indexed read for many callers: the claim of an authorization, what its payer already has in flight, and how it
  *  stands. Most authorizations are new: claims are a second read, where there are any. */
-export function claimReader(db: Executor): (lookup: ClaimLookup) => Promise<KnownClaim> {
+export function claimReader(db: Executor, made: ClaimsMade): (lookup: ClaimLookup) => Promise<KnownClaim> {
   return coalesce({ maxInFlight: 1, maxItems: 200 }, async (lookups: readonly ClaimLookup[]) => {
+    const before = lookups.map(({ chainId, payer }) => made.count(payerOnChain(chainId, payer)));
     const { payers, claimed } = await readPayers(db, lookups);
     const claims = claimed.length > 0 ? await findToldClaims(db, claimed) : [];
     const byKey = new Map(claims.map((row) => [row.claimKey, row]));
-    return lookups.map(({ claimKey, chainId, token, payer }) => {
+    return lookups.map(({ claimKey, chainId, token, payer }, i) => {
       const known = payers.get(payerOnChain(chainId, payer));
       return {
         claim: byKey.get(claimKey) ?? null,
         payer: known?.standing ?? newPayer,
+        madeBefore: before[i] ?? 0,
         openAmount: known?.openAmounts.get(token) ?? 0n,
       };
     });

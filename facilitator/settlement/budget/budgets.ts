@@ -6,8 +6,9 @@ import { lastMinedTip } from "../fees.ts";
 import { least, WALLET_GAS_CAP } from "../gas.ts";
 import { shortMemory } from "../short-memory.ts";
 import type { Understood } from "../understand.ts";
+import type { ClaimsMade } from "./made.ts";
 import { type Account, type Budget, exhausted, payerLimit } from "./policy.ts";
-import { burnReader, type Holder, openReader } from "./standing.ts";
+import { burnReader, type Holder, openReader, payerOnChain } from "./standing.ts";
 import type { BurnKind } from "./tables.ts";
 
 /** How the budgets stood when they were asked for, just now. */
@@ -52,7 +53,10 @@ export function priced(standings: Standings, it: Understood, baseFeePerGas: bigi
   return { ...standings, itemWei: gas * least(price, it.open.chain.row.maxFeePerGasCap) };
 }
 
-export function gasBudgets({ db, clock, meter }: Pick<Engine, "db" | "clock" | "meter">): Budgets {
+export function gasBudgets(
+  { db, clock, meter }: Pick<Engine, "db" | "clock" | "meter">,
+  made: ClaimsMade,
+): Budgets {
   const nameOf = ({ chainId, kind, subject }: Holder) => `${chainId} ${kind} ${subject}`;
   const burnOf = remembered(clock, burnReader(db.pool), nameOf);
   const openOn = remembered(clock, openReader(db.pool), String);
@@ -85,7 +89,7 @@ export function gasBudgets({ db, clock, meter }: Pick<Engine, "db" | "clock" | "
   }
 
   return {
-    async read({ open: { chain }, payable, known: { payer }, authorization }) {
+    async read({ open: { chain }, payable, known: { payer, madeBefore }, authorization }) {
       const { chainId, gasBudgets: limits } = chain.row;
       const account = async (budget: BurnKind, subject: string) => {
         const [underWay, burn] = await Promise.all([
@@ -104,7 +108,9 @@ export function gasBudgets({ db, clock, meter }: Pick<Engine, "db" | "clock" | "
         account("merchant", payable.merchantId),
         account("chain", ""),
       ]);
-      const ofPayer = counts(`${chainId} ${authorization.payer}`, () => payer.open);
+      const name = payerOnChain(chainId, authorization.payer);
+      const underWay = () => payer.open + Math.max(0, made.count(name) - madeBefore);
+      const ofPayer = counts(name, underWay, () => made.add(name));
       const limit = payerLimit(limits, payer);
       return { accounts: [{ budget: "payer", burn: payer, limit, ...ofPayer }, ...others], tip };
     },

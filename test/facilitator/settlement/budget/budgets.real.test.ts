@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import type { Hex } from "#kernel/bytes";
 import { PAYMENT_GAS } from "../../../../facilitator/chain/gas-budgets.ts";
 import { projectPayable, signRequired } from "../../../mcp/world.ts";
-import { chainFaults } from "../../../support/chain-faults.ts";
+import { chainFaults, gate } from "../../../support/chain-faults.ts";
 import {
   type HouseOptions,
   newMerchant,
@@ -36,13 +36,21 @@ afterAll(async () => {
 });
 
 /** Another process on the same rows, with budgets of its own: it answers, and the world's lanes send. */
-async function houseWith(gasBudgets: HouseOptions["gasBudgets"]): Promise<RunningHouse> {
+async function houseWith(
+  gasBudgets: HouseOptions["gasBudgets"],
+  wrapChain?: HouseOptions["wrapChain"],
+): Promise<RunningHouse> {
   const meter = {
     count: (name: string, labels: Readonly<Record<string, string>> = {}) =>
       void (name === "gas_refusals" && refusals.push(labels.budget ?? "")),
     time: () => {},
   };
-  const house = await startHouse(world.dev, world.database, { role: "web", gasBudgets, meter });
+  const house = await startHouse(world.dev, world.database, {
+    role: "web",
+    gasBudgets,
+    meter,
+    ...(wrapChain && { wrapChain }),
+  });
   houses.push(house);
   return house;
 }
@@ -258,6 +266,37 @@ describe("a budget that is used up", () => {
       const claims = await Promise.all(all.map(({ nonce }) => claimOf(world.database, nonce)));
       expect(claims.filter((claim) => claim !== null)).toHaveLength(settled.length);
     });
+
+  it("of a new payer: a payment that was claimed while another one was looked at leaves it no room", async () => {
+    const fee = 40_000_000_000n;
+    const slow = chainFaults();
+    const house = await houseWith({ newPayer: (5n * PAYMENT_GAS * fee) / 4n }, slow.wrap);
+    const [payer, resource] = [await newPayer(world.dev), await merchant.register()];
+    // The tip of a transaction that was mined is known: one that is not would count as much as the fee.
+    expect((await (await payment({ resource })).settle()).body).toMatchObject({ success: true });
+    await until(async () => (await burnOf(resource.id)) !== undefined, "its gas is booked");
+    const [late, quick] = [await payment({ payer, resource }), await payment({ payer, resource })];
+    await world.dev.anvil.rpc("anvil_setNextBlockBaseFeePerGas", [`0x${fee.toString(16)}`]);
+    await world.dev.anvil.rpc("anvil_mine", ["0x1"]);
+    const [reached, held] = [gate(), gate()];
+    slow.set({
+      haveCode: (real) => async (accounts) => {
+        slow.clear();
+        reached.open();
+        await held.passed;
+        return real.haveCode(accounts);
+      },
+    });
+    const refused = late.settle({}, house.baseUrl);
+    await reached.passed;
+    const settled = quick.settle({}, house.baseUrl);
+    await until(async () => (await claimOf(world.database, quick.nonce)) !== null, "it is claimed");
+    held.open();
+    expect(await refused).toMatchObject({ status: 429, body: { budget: "payer" } });
+    expect((await settled).body).toMatchObject({ success: true });
+    await expectAtRest(world);
+    expect(await claimOf(world.database, late.nonce)).toBeNull();
+  });
 
   it("refuses no payment that a stranger has made already: no gas is needed for it", async () => {
     const house = await houseWith({ chain: 1n });
