@@ -28,8 +28,7 @@ export async function startFarebox(ground: Ground, options: FareboxOptions): Pro
   const baseUrl = `http://127.0.0.1:${port}`;
   const home = join(ground.dataDir, "service");
   await mkdir(home, { recursive: true });
-  // the second key is the reference's
-  const signers = ground.contracts.signers.filter((_, index) => index !== 1).slice(0, options.signers);
+  const signers = ground.contracts.signers.slice(0, options.signers);
   const env = {
     ...settings(
       ground,

@@ -45,7 +45,7 @@ export const usage = `npm run bench -- [options]
   --quick            less of everything, under a minute
   --rounds N         how often each server is measured
   --payers N         how many payers take turns
-  --signers N        gas keys of our service, 1 to 3; default 1
+  --signers N        gas keys of our service, 1 to 4; default 1
   --only NAME        reference or farebox alone
   --out FILE         write the table there, too
   --cpu-prof DIR     profile our service into DIR

@@ -51,13 +51,15 @@ async function run(options: Options): Promise<Report> {
   const ours = subjects.find(({ name }) => name === "farebox");
   const tools = ours ? [await toolCalls(ours, near)] : [];
   const plain = subjects.length > 1 && ours ? [await atOnce(ours, { ground, purse, near })] : [];
-  return report(measured, { blockTimeSeconds, notes: [...notes(options, subjects), ...tools, ...plain] });
+  const { payers: payerCount, signers } = options;
+  const conditions = { blockTimeSeconds, payers: payerCount, signers };
+  return report(measured, { ...conditions, notes: [...notes(options, subjects), ...tools, ...plain] });
 }
 
 const settlesAtOnce = 64;
 
 /** As many settles as one may get in a second, all at the same time, of us and of the reference without the nonce manager
- *  that it has in the table. Afterwards nothing is sent with its key any more. */
+ *  that it has in the table. */
 async function atOnce(ours: Subject, { ground, purse, near }: { ground: Ground } & Omit<Work, "options">) {
   const theirs = await startReference(ground, ours.offer, "plain");
   stops.push(theirs.child.stop);
