@@ -45,10 +45,8 @@ export async function creditAll(
   engine: Engine,
   chain: Chain,
   at: ObserverRow,
-  isNewBlock: boolean,
   waiters: Grantees,
 ): Promise<void> {
-  if (!isNewBlock && !(await hasMatch(engine, chain, at))) return;
   for (;;) {
     const credited = await creditGroup(engine, chain, at, waiters);
     if (credited.length < CLAIMS_PER_TRANSACTION) return;
@@ -98,15 +96,23 @@ async function creditSome(
   return credited;
 }
 
-/** Whether a turn without a new block has anything to credit: a stranger's payment whose claim came after it. Counted,
- *  since a plan for the first one found would look through all logs for what is mostly not there. */
-async function hasMatch({ loopDb }: Engine, chain: Chain, at: ObserverRow): Promise<boolean> {
-  const [found] = await loopDb.pool
-    .select({ count: sql<string>`count(*)` })
-    .from(chainTransfer)
-    .innerJoin(claim, eq(claim.claimKey, chainTransfer.authorizationKey))
-    .where(isPayment(chain, at));
-  return found?.count !== "0";
+/** What has come and is not booked yet. */
+export interface Arrivals {
+  /** Payments of claims. */
+  readonly areCreditable: boolean;
+  /** Money that no claim accounts for. */
+  readonly areUnmatched: boolean;
+}
+
+/** One look, and no lock: most turns find nothing. Counted, since a plan for the first one found would look through all
+ *  logs for what is mostly not there. */
+export async function lookForArrivals({ loopDb }: Engine, chain: Chain, at: ObserverRow): Promise<Arrivals> {
+  const { rows } = await loopDb.pool.execute<{ creditable: boolean; unmatched: boolean }>(sql`
+    SELECT (SELECT count(*) FROM ${chainTransfer} INNER JOIN ${claim}
+        ON ${claim.claimKey} = ${chainTransfer.authorizationKey} WHERE ${isPayment(chain, at)}) > 0 AS creditable,
+      (SELECT count(*) FROM ${chainTransfer} LEFT JOIN ${claim}
+        ON ${claim.claimKey} = ${chainTransfer.authorizationKey} WHERE ${isUnmatched(chain, at)}) > 0 AS unmatched`);
+  return { areCreditable: rows[0]?.creditable === true, areUnmatched: rows[0]?.unmatched === true };
 }
 
 /** A log that pays an open claim and lies deep enough. Our own money is on its way in the books as soon as it is on the
@@ -322,6 +328,21 @@ function placesOf(group: readonly Match[], promised: Promised): SQL {
   ) AS place(key, version, was, block, block_hash, tx, log, at, settled_by, grantee)`;
 }
 
+function isUnmatched({ row }: Chain, at: ObserverRow): SQL | undefined {
+  return and(
+    eq(chainTransfer.chainId, row.chainId),
+    eq(chainTransfer.canonical, true),
+    isNull(chainTransfer.claimedKind),
+    isListed(row, chainTransfer.token),
+    // What reached an order is booked by who asked for it.
+    isNull(chainTransfer.orderId),
+    eq(chainTransfer.recipient, row.treasury),
+    sql`${chainTransfer.blockNumber} <= ${at.cursorNumber}`,
+    sql`(${claim.claimKey} IS NULL OR ${claim.state} IN ('review','expired','cancelled')
+      OR ${claim.amount} <> ${chainTransfer.amount} OR ${claim.payTo} <> ${chainTransfer.recipient})`,
+  );
+}
+
 /** Money that came to us and that no claim accounts for: booked as unmatched, so that the books equal the chain, until
  *  its claim comes or a person decides. */
 export async function bookUnmatched(engine: Engine, chain: Chain, at: ObserverRow): Promise<void> {
@@ -332,20 +353,7 @@ export async function bookUnmatched(engine: Engine, chain: Chain, at: ObserverRo
       .select({ log: chainTransfer })
       .from(chainTransfer)
       .leftJoin(claim, eq(claim.claimKey, chainTransfer.authorizationKey))
-      .where(
-        and(
-          eq(chainTransfer.chainId, row.chainId),
-          eq(chainTransfer.canonical, true),
-          isNull(chainTransfer.claimedKind),
-          isListed(row, chainTransfer.token),
-          // What reached an order is booked by who asked for it.
-          isNull(chainTransfer.orderId),
-          eq(chainTransfer.recipient, row.treasury),
-          sql`${chainTransfer.blockNumber} <= ${at.cursorNumber}`,
-          sql`(${claim.claimKey} IS NULL OR ${claim.state} IN ('review','expired','cancelled')
-            OR ${claim.amount} <> ${chainTransfer.amount} OR ${claim.payTo} <> ${chainTransfer.recipient})`,
-        ),
-      )
+      .where(isUnmatched(chain, at))
       .orderBy(chainTransfer.blockNumber, chainTransfer.logIndex)
       .limit(500)
       .for("update", { of: chainTransfer, skipLocked: true });

@@ -1,5 +1,6 @@
 import { and, eq, isNotNull, lte, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
+import { assert } from "#kernel/fault";
 import { resolvePending, templates } from "#ledger";
 import { toBytesArray } from "#store";
 import type { BlockRef, Chain } from "../chain/port.ts";
@@ -24,13 +25,37 @@ export async function finalize(engine: Engine, open: OpenChain, at: ObserverRow)
   if (!(await isOfOurView(engine, chain, at, block))) return [];
   if (number > at.finalizedNumber) await advance(engine, chain, at, number);
   const view = { ...at, finalizedNumber: Math.max(number, at.finalizedNumber) };
+  const due = await lookForDue(engine, chain, view, block);
+  if (due.credits) await postAllFinal(engine, chain, view);
+  if (due.unmatched) while (await postUnmatched(engine, chain, view));
   const ended: Hash[] = [];
-  await postAllFinal(engine, chain, view);
-  while (await postUnmatched(engine, chain, view));
-  ended.push(...(await endCancelled(engine, chain, view)));
-  ended.push(...(await endExpired(engine, open, view, block)));
-  await requeueOrphans(engine, chain);
+  if (due.spent) ended.push(...(await endCancelled(engine, chain, view)));
+  if (due.expired) ended.push(...(await endExpired(engine, open, view, block)));
+  if (due.orphans) await requeueOrphans(engine, chain);
   return ended;
+}
+
+/** What a final block leaves to do. */
+interface Due extends Record<string, unknown> {
+  readonly credits: boolean;
+  readonly unmatched: boolean;
+  readonly spent: boolean;
+  readonly expired: boolean;
+  readonly orphans: boolean;
+}
+
+/** One look, and no lock: most blocks leave nothing. What is due later than this look, the next block's finds. */
+async function lookForDue(engine: Engine, chain: Chain, at: ObserverRow, finalized: BlockRef): Promise<Due> {
+  const {
+    rows: [due],
+  } = await engine.loopDb.pool.execute<Due>(sql`
+    SELECT EXISTS (SELECT FROM ${claim} WHERE ${isIncludedBelow(chain, at)}) AS credits,
+      EXISTS (SELECT FROM ${chainTransfer} WHERE ${isUnmatchedBelow(chain, at)}) AS unmatched,
+      EXISTS (SELECT FROM ${claim} WHERE ${isSpentBelow(chain, at)}) AS spent,
+      EXISTS (SELECT FROM ${claim} WHERE ${isExpired(chain, finalized)}) AS expired,
+      EXISTS (SELECT FROM ${claim} WHERE ${isOrphan(chain)}) AS orphans`);
+  assert(due, "a look has an answer");
+  return due;
 }
 
 /** Whether the chain's final block is one that we followed, or comes after our cursor on the same branch. A number alone
@@ -55,6 +80,13 @@ async function postAllFinal(engine: Engine, chain: Chain, at: ObserverRow): Prom
   }
 }
 
+const isIncludedBelow = (chain: Chain, at: ObserverRow) =>
+  and(
+    eq(claim.chainId, chain.row.chainId),
+    eq(claim.state, "included"),
+    lte(claim.includedBlock, at.finalizedNumber),
+  );
+
 /** Credited claims whose block is final: their money can be spent. Returns how many of them. */
 async function postFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise<number> {
   return engine.loopDb.tx(async (tx) => {
@@ -75,13 +107,7 @@ async function postFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise
           eq(chainBlock.canonical, true),
         ),
       )
-      .where(
-        and(
-          eq(claim.chainId, chain.row.chainId),
-          eq(claim.state, "included"),
-          lte(claim.includedBlock, at.finalizedNumber),
-        ),
-      )
+      .where(isIncludedBelow(chain, at))
       .orderBy(claim.claimKey)
       .limit(GROUP)
       .for("update", { of: claim, skipLocked: true });
@@ -105,21 +131,22 @@ async function postFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise
   });
 }
 
+const isUnmatchedBelow = (chain: Chain, at: ObserverRow) =>
+  and(
+    eq(chainTransfer.chainId, chain.row.chainId),
+    eq(chainTransfer.canonical, true),
+    eq(chainTransfer.claimedKind, "unmatched"),
+    eq(chainTransfer.bookedFinal, false),
+    lte(chainTransfer.blockNumber, at.finalizedNumber),
+  );
+
 async function postUnmatched(engine: Engine, chain: Chain, at: ObserverRow): Promise<boolean> {
   return engine.loopDb.tx(async (tx) => {
     if (!(await holdView(tx, chain, at))) return false;
     const logs = await tx
       .select()
       .from(chainTransfer)
-      .where(
-        and(
-          eq(chainTransfer.chainId, chain.row.chainId),
-          eq(chainTransfer.canonical, true),
-          eq(chainTransfer.claimedKind, "unmatched"),
-          eq(chainTransfer.bookedFinal, false),
-          lte(chainTransfer.blockNumber, at.finalizedNumber),
-        ),
-      )
+      .where(isUnmatchedBelow(chain, at))
       .orderBy(chainTransfer.blockNumber, chainTransfer.logIndex)
       .limit(GROUP)
       .for("update", { skipLocked: true });
@@ -147,6 +174,15 @@ async function postUnmatched(engine: Engine, chain: Chain, at: ObserverRow): Pro
 /** Money that was reserved for a claim can be given back only in an asset that has a name. */
 const isReleasable = ({ row }: Chain) => sql`(${claim.kind} = 'x402' OR ${isListed(row, claim.token)})`;
 
+const isSpentBelow = (chain: Chain, at: ObserverRow) =>
+  and(
+    eq(claim.chainId, chain.row.chainId),
+    sql`${claim.state} IN ('failed-watch','review')`,
+    isNotNull(claim.spentBlock),
+    isReleasable(chain),
+    lte(claim.spentBlock, at.finalizedNumber),
+  );
+
 /** The nonce was spent without paying us, in a block that is final now. */
 async function endCancelled(engine: Engine, chain: Chain, at: ObserverRow): Promise<readonly Hash[]> {
   return engine.loopDb.tx(async (tx) => {
@@ -161,15 +197,7 @@ async function endCancelled(engine: Engine, chain: Chain, at: ObserverRow): Prom
           eq(chainBlock.canonical, true),
         ),
       )
-      .where(
-        and(
-          eq(claim.chainId, chain.row.chainId),
-          sql`${claim.state} IN ('failed-watch','review')`,
-          isNotNull(claim.spentBlock),
-          isReleasable(chain),
-          lte(claim.spentBlock, at.finalizedNumber),
-        ),
-      )
+      .where(isSpentBelow(chain, at))
       .limit(GROUP);
     const ended = await moveClaims(engine, tx, {
       keys: rows.map(({ claimKey }) => claimKey),
@@ -181,6 +209,17 @@ async function endCancelled(engine: Engine, chain: Chain, at: ObserverRow): Prom
     return ended.map(({ claimKey }) => claimKey);
   });
 }
+
+const isExpired = (chain: Chain, finalized: BlockRef) =>
+  and(
+    eq(claim.chainId, chain.row.chainId),
+    sql`${claim.state} IN ('claimed','submitting','failed-watch','review')`,
+    lte(claim.validBefore, BigInt(finalized.timestamp)),
+    sql`${claim.spentBlock} IS NULL`,
+    isReleasable(chain),
+    sql`NOT EXISTS (SELECT 1 FROM ${chainTransfer} WHERE ${chainTransfer.authorizationKey} = ${claim.claimKey} AND ${chainTransfer.canonical})`,
+    sql`NOT EXISTS (SELECT 1 FROM slot_item WHERE slot_item.claim_key = ${claim.claimKey} AND slot_item.open)`,
+  );
 
 const EXPIRED = "The authorization expired unused. Nothing was charged and nothing ever will be.";
 
@@ -195,17 +234,7 @@ async function endExpired(
   const due = await engine.loopDb.pool
     .select({ claimKey: claim.claimKey })
     .from(claim)
-    .where(
-      and(
-        eq(claim.chainId, chain.row.chainId),
-        sql`${claim.state} IN ('claimed','submitting','failed-watch','review')`,
-        lte(claim.validBefore, BigInt(finalized.timestamp)),
-        sql`${claim.spentBlock} IS NULL`,
-        isReleasable(chain),
-        sql`NOT EXISTS (SELECT 1 FROM ${chainTransfer} WHERE ${chainTransfer.authorizationKey} = ${claim.claimKey} AND ${chainTransfer.canonical})`,
-        sql`NOT EXISTS (SELECT 1 FROM slot_item WHERE slot_item.claim_key = ${claim.claimKey} AND slot_item.open)`,
-      ),
-    )
+    .where(isExpired(chain, finalized))
     .limit(GROUP);
   if (due.length === 0) return [];
   const claims = await findClaims(
@@ -234,6 +263,14 @@ async function endExpired(
 }
 
 const ORPHAN_SECONDS = 30;
+const isOrphan = (chain: Chain) =>
+  and(
+    eq(claim.chainId, chain.row.chainId),
+    sql`(${claim.state} = 'submitting' OR ${claim.state} = 'failed-watch' AND ${claim.kind} <> 'x402' AND ${claim.spentBlock} IS NULL)`,
+    sql`${claim.updatedAt} < now() - make_interval(secs => ${ORPHAN_SECONDS})`,
+    sql`NOT EXISTS (SELECT 1 FROM slot_item WHERE slot_item.claim_key = ${claim.claimKey} AND slot_item.open)`,
+    sql`NOT EXISTS (SELECT 1 FROM ${chainTransfer} WHERE ${chainTransfer.authorizationKey} = ${claim.claimKey} AND ${chainTransfer.canonical})`,
+  );
 
 /** Claims that wait for a stranger's transaction which has left the chain, or was never seen again: nothing of ours may
  *  still land for them, so they are queued like any other and looked at anew. So are our own payments that could not be
@@ -242,15 +279,7 @@ async function requeueOrphans(engine: Engine, chain: Chain): Promise<void> {
   const orphans = await engine.loopDb.pool
     .select({ claimKey: claim.claimKey })
     .from(claim)
-    .where(
-      and(
-        eq(claim.chainId, chain.row.chainId),
-        sql`(${claim.state} = 'submitting' OR ${claim.state} = 'failed-watch' AND ${claim.kind} <> 'x402' AND ${claim.spentBlock} IS NULL)`,
-        sql`${claim.updatedAt} < now() - make_interval(secs => ${ORPHAN_SECONDS})`,
-        sql`NOT EXISTS (SELECT 1 FROM slot_item WHERE slot_item.claim_key = ${claim.claimKey} AND slot_item.open)`,
-        sql`NOT EXISTS (SELECT 1 FROM ${chainTransfer} WHERE ${chainTransfer.authorizationKey} = ${claim.claimKey} AND ${chainTransfer.canonical})`,
-      ),
-    )
+    .where(isOrphan(chain))
     .limit(GROUP);
   if (orphans.length === 0) return;
   await engine.loopDb.tx((tx) =>

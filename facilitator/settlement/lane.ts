@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, sql } from "drizzle-orm";
 import type { Address } from "#kernel/bytes";
 import { post, templates } from "#ledger";
 import { type Tx, toBytesArray } from "#store";
@@ -56,14 +56,16 @@ async function take(engine: Engine, chainId: number, address: Address): Promise<
   const { holder, settings } = engine;
   return engine.loopDb.tx(async (tx) => {
     const isLane = and(eq(signerTable.chainId, chainId), eq(signerTable.address, address));
-    const [row] = await tx.select().from(signerTable).where(isLane).for("update");
-    if (!row) return "unknown";
-    const [lease] = await tx
-      .select({ isOver: isOver(engine, signerTable.leaseHolder, signerTable.leaseUntil).mapWith(Boolean) })
+    const over = isOver(engine, signerTable.leaseHolder, signerTable.leaseUntil).mapWith(Boolean);
+    const [found] = await tx
+      .select({ row: getTableColumns(signerTable), isOver: over })
       .from(signerTable)
-      .where(isLane);
-    const isMine = row.leaseHolder === holder && !lease?.isOver;
-    if (!isMine && !lease?.isOver) return null;
+      .where(isLane)
+      .for("update");
+    if (!found) return "unknown";
+    const { row } = found;
+    const isMine = row.leaseHolder === holder && !found.isOver;
+    if (!isMine && !found.isOver) return null;
     const fence = isMine ? row.fence : row.fence + 1;
     await tx
       .update(signerTable)

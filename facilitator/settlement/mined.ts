@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, lte, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNotNull, lte, sql } from "drizzle-orm";
 import { post, templates } from "#ledger";
 import { type Tx, toBytesArray } from "#store";
 import type { Receipt } from "../chain/port.ts";
@@ -12,42 +12,54 @@ import { type Lane, quarantine } from "./lane.ts";
 import type { ObserverRow } from "./observe.ts";
 import { attempt, chainBlock, chainTransfer, claim, slot, slotItem } from "./tables.ts";
 
-type Slot = typeof slot.$inferSelect;
+export type Slot = typeof slot.$inferSelect;
 
-/** Learns of a lane's mined transactions, sorts out what they did not pay, and closes the slots whose nonce was
+const slotsOf = ({ chain, signer }: Lane) =>
+  and(eq(slot.chainId, chain.row.chainId), eq(slot.signer, signer.address), eq(slot.open, true));
+
+/** A lane's transactions that are looked after, lowest nonce first: all but those that were sorted out and wait for their
+ *  block to be final. */
+export async function slotsUnderWay(engine: Engine, lane: Lane, at: ObserverRow): Promise<readonly Slot[]> {
+  const isWaiting = and(eq(slot.sorted, true), gt(slot.minedBlock, at.finalizedNumber));
+  return engine.loopDb.pool
+    .select()
+    .from(slot)
+    .where(and(slotsOf(lane), sql`(${isWaiting}) IS NOT TRUE`))
+    .orderBy(asc(slot.nonce));
+}
+
+/** Learns which of a lane's `slots` are mined, sorts out what they did not pay, and closes those whose nonce was
  *  consumed in a final block. Receipts serve gas accounting and this; credit never looks at them. Returns the lane,
  *  quarantined if a nonce of it went to a transaction that is not ours. */
 export async function tidyMined(
   engine: Engine,
   lane: Lane,
-  minedNonce: number,
+  { minedNonce, slots }: { readonly minedNonce: number; readonly slots: readonly Slot[] },
   at: ObserverRow,
 ): Promise<Lane> {
-  const missing = await findReceipts(engine, lane, minedNonce);
+  const mined = slots.filter(({ nonce, minedBlock }) => nonce < minedNonce || minedBlock !== null);
+  if (mined.length === 0) return lane;
+  const missing = await findReceipts(
+    engine,
+    lane,
+    mined.filter(({ minedBlock }) => minedBlock === null),
+  );
   await sortOut(engine, lane, at);
   await closeFinal(engine, lane, at);
   return closeForeign(engine, lane, at, missing);
 }
 
-const slotsOf = ({ chain, signer }: Lane) =>
-  and(eq(slot.chainId, chain.row.chainId), eq(slot.signer, signer.address), eq(slot.open, true));
-
-/** Returns the slots whose nonce is consumed and of which no endpoint has a transaction of ours. */
-async function findReceipts(engine: Engine, lane: Lane, minedNonce: number): Promise<readonly Slot[]> {
-  const db = engine.loopDb.pool;
-  const mined = await db
-    .select()
-    .from(slot)
-    .where(and(slotsOf(lane), lt(slot.nonce, minedNonce), isNull(slot.minedBlock)));
+/** Returns those of these slots, whose nonce is consumed, of which no endpoint has a transaction of ours. */
+async function findReceipts(engine: Engine, lane: Lane, slots: readonly Slot[]): Promise<readonly Slot[]> {
   const missing: Slot[] = [];
-  for (const open of mined) {
+  for (const open of slots) {
     const { id } = open;
     const receipt = await receiptOf(engine, lane, id);
     if (!receipt) missing.push(open);
     // A block that we have not followed may be on a branch that we never see: the receipt is asked for again.
     if (!receipt || !(await isFollowed(engine, lane.chain, receipt.blockHash))) continue;
     const { blockNumber, blockHash, txHash, gasUsed, effectiveGasPrice } = receipt;
-    await db
+    await engine.loopDb.pool
       .update(slot)
       .set({
         minedBlock: blockNumber,

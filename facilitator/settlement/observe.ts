@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, gt, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { post, templates } from "#ledger";
-import { type Tx, toBytesArray } from "#store";
+import { decodeRows, type Executor, type Tx, toBytesArray } from "#store";
 import type { BlockRef, Chain, MoneyLog } from "../chain/port.ts";
 import { moveClaims } from "./claim.ts";
 import { assetOf } from "./coin.ts";
@@ -149,38 +149,55 @@ interface Seen {
   readonly watched: WatchList;
 }
 
-/** One block with its transfers and spent nonces, and the cursor on it, in one transaction under the fence. */
+/** One block with its transfers and spent nonces, and the cursor on it, at once and under the fence. Most blocks have
+ *  nothing for us: those are one statement. */
 async function record(
   engine: Engine,
+  chain: Chain,
+  at: ObserverRow,
+  seen: Seen,
+): Promise<ObserverRow | null> {
+  const { loopDb } = engine;
+  const next =
+    seen.logs.length === 0
+      ? await moveOn(loopDb.pool, at, seen.block)
+      : await loopDb.tx((tx) => moveOnAndNote(engine, tx, chain, at, seen));
+  await engine.checkpoint("observed");
+  return next;
+}
+
+async function moveOnAndNote(
+  engine: Engine,
+  tx: Tx,
   chain: Chain,
   at: ObserverRow,
   { block, logs, watched }: Seen,
 ): Promise<ObserverRow | null> {
   const { chainId } = chain.row;
+  const moved = await moveOn(tx, at, block);
+  if (!moved) return null;
   const transfers = pairTransfers(chainId, logs);
-  const next = await engine.loopDb.tx(async (tx) => {
-    const [moved] = await tx
-      .update(observer)
-      .set({ cursorNumber: block.number, cursorHash: block.hash })
-      .where(
-        and(
-          eq(observer.chainId, chainId),
-          eq(observer.fence, at.fence),
-          eq(observer.cursorHash, at.cursorHash),
-        ),
-      )
-      .returning();
-    if (!moved) return null;
-    await tx
-      .insert(chainBlock)
-      .values(blockRow(chainId, block))
-      .onConflictDoUpdate({ target: [chainBlock.chainId, chainBlock.hash], set: { canonical: true } });
-    await recordTransfers(engine, tx, chain, { block, transfers, watched });
-    await noteSpent(engine, tx, chain, block, spentKeys(chainId, logs, transfers));
-    return moved;
-  });
-  await engine.checkpoint("observed");
-  return next;
+  await recordTransfers(engine, tx, chain, { block, transfers, watched });
+  await noteSpent(engine, tx, chain, block, spentKeys(chainId, logs, transfers));
+  return moved;
+}
+
+/** Puts the cursor on the next block; null when another process has moved it, or taken over. */
+async function moveOn(db: Executor, at: ObserverRow, block: BlockRef): Promise<ObserverRow | null> {
+  const cursor = { cursorNumber: block.number, cursorHash: block.hash };
+  const isStill = and(
+    eq(observer.chainId, at.chainId),
+    eq(observer.fence, at.fence),
+    eq(observer.cursorHash, at.cursorHash),
+  );
+  const columns = getTableColumns(observer);
+  const { rows } = await db.execute(sql`
+    WITH moved AS ${db.update(observer).set(cursor).where(isStill).returning()},
+      met AS (INSERT INTO chain_block (chain_id, number, hash, parent, timestamp, canonical)
+        SELECT chain_id, cursor_number, cursor_hash, (${toBytesArray([block.parentHash])})[1], ${block.timestamp}::bigint, true
+        FROM moved ON CONFLICT (chain_id, hash) DO UPDATE SET canonical = true)
+    SELECT * FROM moved`);
+  return decodeRows(columns, rows)[0] ?? null;
 }
 
 /** Nonces cancelled, or used without paying what was claimed: their claims cannot settle. Terminal only once the block

@@ -1,42 +1,20 @@
-import { and, asc, eq, gte, inArray } from "drizzle-orm";
+import { asc, eq, inArray } from "drizzle-orm";
 import { callOf } from "./dispatch.ts";
 import type { Engine } from "./engine.ts";
 import { feesWithinCap, raised } from "./gas.ts";
 import type { Lane } from "./lane.ts";
+import type { Slot } from "./mined.ts";
 import type { ObserverRow } from "./observe.ts";
 import { attemptRow } from "./submit.ts";
 import { attempt, claim, slot, slotItem } from "./tables.ts";
 
-type Slot = typeof slot.$inferSelect;
 type Attempt = typeof attempt.$inferSelect;
 
 const RESEND_BLOCKS = 2;
-/** Looks after the transactions of a lane that are not mined: sends the same bytes again, lowest nonce first, and
- *  replaces what is stuck at a higher fee. A lane that was just taken sends all of them at once, since whoever held it
- *  may have died between storing and sending. */
+/** Looks after a transaction of a lane that is not mined: sends the same bytes again, and replaces what is stuck at a
+ *  higher fee. A lane that was just taken sends all of them at once, since whoever held it may have died between storing
+ *  and sending. */
 export async function tend(
-  engine: Engine,
-  lane: Lane,
-  minedNonce: number,
-  at: ObserverRow,
-  justTaken: boolean,
-): Promise<void> {
-  const slots = await engine.loopDb.pool
-    .select()
-    .from(slot)
-    .where(
-      and(
-        eq(slot.chainId, lane.chain.row.chainId),
-        eq(slot.signer, lane.signer.address),
-        eq(slot.open, true),
-        gte(slot.nonce, minedNonce),
-      ),
-    )
-    .orderBy(asc(slot.nonce));
-  for (const open of slots) await tendSlot(engine, lane, open, at, justTaken);
-}
-
-async function tendSlot(
   engine: Engine,
   lane: Lane,
   open: Slot,

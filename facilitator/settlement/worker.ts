@@ -1,6 +1,6 @@
 import type { Hash } from "#kernel/bytes";
 import { outageOf } from "#store";
-import { bookUnmatched, creditAll } from "./credit.ts";
+import { bookUnmatched, creditAll, lookForArrivals } from "./credit.ts";
 import { tellDelisted } from "./delisted.ts";
 import { signSweeps } from "./deposit/sweep.ts";
 import { watchList } from "./deposit/watch.ts";
@@ -10,7 +10,7 @@ import { finalize } from "./final.ts";
 import { isLowOnGas } from "./funding.ts";
 import { isAnyFree, type Lane, lease, nextNonce, quarantine } from "./lane.ts";
 import { type Loop, loop } from "./loop.ts";
-import { tidyMined } from "./mined.ts";
+import { slotsUnderWay, tidyMined } from "./mined.ts";
 import { follow, leaseObserver, lookAtObserver, type ObserverRow } from "./observe.ts";
 import { signOutgoing } from "./outgoing.ts";
 import { type Queue, queueOf } from "./queue.ts";
@@ -123,14 +123,15 @@ function watcher(
     hasFollowed = true;
     const isNewBlock = bookedAt !== mine.cursorHash;
     waiters.expect(chain.row.chainId);
-    if (isNewBlock || engine.clock.monotonicMs() >= strangersAt) {
-      await creditAll(engine, chain, mine, isNewBlock, waiters);
-      strangersAt = engine.clock.monotonicMs() + STRANGERS_MS;
-    }
+    if (!isNewBlock && engine.clock.monotonicMs() < strangersAt)
+      return shared.rhythm.pause(engine.clock.monotonicMs());
+    const arrivals = await lookForArrivals(engine, chain, mine);
+    if (arrivals.areCreditable) await creditAll(engine, chain, mine, waiters);
+    strangersAt = engine.clock.monotonicMs() + STRANGERS_MS;
     if (!isNewBlock) return shared.rhythm.pause(engine.clock.monotonicMs());
     shared.at = mine;
     wakeTender();
-    await bookUnmatched(engine, chain, mine);
+    if (arrivals.areUnmatched) await bookUnmatched(engine, chain, mine);
     // Last: a turn that failed half-way is done again, also where no further block comes.
     bookedAt = mine.cursorHash;
     return shared.rhythm.pause(engine.clock.monotonicMs());
@@ -293,8 +294,10 @@ async function lookAfter(engine: Engine, held: HeldLane, at: ObserverRow): Promi
   const justTaken = held.tendedAt === null;
   held.minedNonce = mined;
   if (mined > (await nextNonce(engine, lane))) held.lane = await quarantine(engine, lane);
-  const tidied = await tidyMined(engine, held.lane, mined, at);
+  const slots = await slotsUnderWay(engine, held.lane, at);
+  const tidied = await tidyMined(engine, held.lane, { minedNonce: mined, slots }, at);
   if (!tidied.maySign) held.lane = tidied;
-  await tend(engine, held.lane, mined, at, justTaken);
+  const unmined = slots.filter(({ nonce, minedBlock }) => nonce >= mined && minedBlock === null);
+  for (const slot of unmined) await tend(engine, held.lane, slot, at, justTaken);
   held.tendedAt = at.cursorHash;
 }
