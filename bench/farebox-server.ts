@@ -50,7 +50,12 @@ export async function startFarebox(ground: Ground, options: FareboxOptions): Pro
     home,
   });
   try {
-    const { id, offer } = await registerResource(baseUrl, await secretKey(env));
+    const { id, offer } = await registerResource(
+      baseUrl,
+      await secretKey(env),
+      // A URL belongs to one merchant, and each start has a merchant of its own.
+      `https://merchant.example.com/bench-${port}`,
+    );
     const base = `/x402/resources/${id}`;
     return {
       name: "farebox",

@@ -1,5 +1,6 @@
 /** Whether payments take longer where many were settled before: the same load with few old settlements and with many.
- *  `npm run bench:history [-- --settlements 1000000] [--strict]`. */
+ *  `npm run bench:history [-- --settlements 1000000] [--payments N] [--strict]`: an old settlement leaves five kilobytes in
+ *  the centre, and five more in the merchant's payments, of which there may be fewer. */
 import { parseArgs } from "node:util";
 import { recentImbalance } from "#ledger";
 import { openDatabase } from "#store";
@@ -9,7 +10,7 @@ import { layGround } from "./lay.ts";
 import { percentile } from "./load.ts";
 import { measureSettle, measureVerify, type Neighbours, type Sample } from "./measure.ts";
 import { growOld } from "./old-rows.ts";
-import { fundPayers, makePayers } from "./payers.ts";
+import { fundPayers, makePayers, type Payer } from "./payers.ts";
 import { Purse } from "./payments.ts";
 import type { Subject } from "./subject.ts";
 
@@ -22,6 +23,7 @@ const say = (line: string) => void process.stderr.write(`${line}\n`);
 const { values } = parseArgs({
   options: {
     settlements: { type: "string", default: "1000000" },
+    payments: { type: "string" },
     strict: { type: "boolean", default: false },
   },
 });
@@ -37,7 +39,7 @@ interface Seen {
   readonly verify: Sample;
   readonly settle: Sample;
   readonly lone: Sample;
-  /** What `/metrics` waits for. What the bench lays is minutes old: all of it is looked at, nothing is in the fold yet. */
+  /** What `/metrics` waits for: it reads what was posted since the last fold, before which all lies that the bench lays. */
   readonly booksMs: number;
 }
 
@@ -102,35 +104,43 @@ function report(few: Seen, many: Seen, [before, after]: readonly [number, number
   return isMet;
 }
 
-async function main(): Promise<void> {
-  const { ground, near, stop } = await layGround(say);
+type Laid = Awaited<ReturnType<typeof layGround>>;
+
+/** Of a service that is started for it, and warm. */
+async function lookAt({ ground, near }: Laid, payers: readonly Payer[], what: string): Promise<Seen> {
+  const subject = await startFarebox(ground, { signers: 1, profileDir: undefined });
   try {
-    const subject = await startFarebox(ground, { signers: 1, profileDir: undefined });
-    try {
-      const payers = makePayers(8_192);
-      const { rpcUrl, chainId, contracts, databaseUrl } = ground;
-      await fundPayers(payers, {
-        ...{ rpcUrl, chainId, token: contracts.assets.USDC, aggregate3: contracts.aggregate3 },
-        ...{ deployerKey: contracts.deployer.privateKey, each: 1_000_000_000n },
-      });
-      const stage = { databaseUrl, subject, purse: new Purse(payers), near };
-      say("warming up");
-      await look(stage);
-      say("with few");
-      const few = await look(stage);
-      const settled = 2 * (SETTLE.count + LONE.count);
-      say("copying what is settled");
-      const after = await growOld(databaseUrl, Number(values.settlements), say);
-      say("warming up again");
-      await look(stage);
-      say("with many");
-      const many = await look(stage);
-      if (!report(few, many, [settled, after]) && values.strict) process.exitCode = 1;
-    } finally {
-      await subject.child.stop();
-    }
+    const stage = { databaseUrl: ground.databaseUrl, subject, purse: new Purse(payers), near };
+    say(`warming up with ${what}`);
+    await look(stage);
+    say(`with ${what}`);
+    return await look(stage);
   } finally {
-    await stop();
+    await subject.child.stop();
+  }
+}
+
+async function main(): Promise<void> {
+  const laid = await layGround(say);
+  try {
+    const { rpcUrl, chainId, contracts, databaseUrl } = laid.ground;
+    const payers = makePayers(8_192);
+    await fundPayers(payers, {
+      ...{ rpcUrl, chainId, token: contracts.assets.USDC, aggregate3: contracts.aggregate3 },
+      ...{ deployerKey: contracts.deployer.privateKey, each: 1_000_000_000n },
+    });
+    const few = await lookAt(laid, payers, "few");
+    const settled = 2 * (SETTLE.count + LONE.count);
+    say("copying what is settled");
+    const settlements = Number(values.settlements);
+    const payments = Number(values.payments ?? settlements);
+    const grown = await growOld(databaseUrl, { settlements, payments }, say);
+    const gigabytes = (grown.bytes / 2 ** 30).toFixed(1);
+    say(`${grown.settlements} settlements, ${grown.payments} payments, ${gigabytes} GiB`);
+    const many = await lookAt(laid, payers, "many");
+    if (!report(few, many, [settled, grown.settlements]) && values.strict) process.exitCode = 1;
+  } finally {
+    await laid.stop();
   }
 }
 

@@ -14,6 +14,8 @@ export interface Measured {
 interface Row {
   readonly what: string;
   readonly of: (measured: Measured) => number;
+  /** What the reference has, where that is not of the one in the table. */
+  readonly theirs?: number;
   readonly digits: number;
   /** On ours divided by the reference's, or on ours alone. */
   readonly aim?: { readonly on: "ratio" | "ours"; readonly bound: "least" | "most"; readonly value: number };
@@ -29,7 +31,8 @@ const perSecond = (sample: Sample) => sample.succeeded / sample.seconds;
 const perCpuSecond = (sample: Sample) => sample.succeeded / sample.cpu.server;
 const perThousand = (seconds: number, sample: Sample) => (seconds * 1000) / sample.succeeded;
 const gasEach = ({ spent, succeeded }: Sample) => Number(spent.gas) / succeeded;
-const failed = ({ failures }: Sample) => [...failures.values()].reduce((sum, count) => sum + count, 0);
+export const failed = ({ failures }: Pick<Sample, "failures">) =>
+  [...failures.values()].reduce((sum, count) => sum + count, 0);
 const none = { on: "ours", bound: "most", value: 0 } as const;
 
 /** What the ground was like. */
@@ -37,10 +40,24 @@ interface Conditions {
   readonly blockTimeSeconds: number;
   readonly payers: number;
   readonly signers: number;
+  /** Settles of the reference as it comes, without a nonce manager; null where it was not measured. */
+  readonly stock: Sample | null;
 }
 
-function rows({ blockTimeSeconds, payers, signers }: Conditions): readonly Row[] {
+function rows({ blockTimeSeconds, payers, signers, stock }: Conditions): readonly Row[] {
   const blocks = (ms: number) => ms / 1000 / blockTimeSeconds;
+  const settleAim = { on: "ratio", bound: "least", value: signers === 4 ? 10 : 6 } as const;
+  const besideStock: readonly Row[] = stock
+    ? [
+        {
+          what: "settle, per second, reference without a nonce manager",
+          of: ({ settle }) => perSecond(settle),
+          theirs: perSecond(stock),
+          digits: 0,
+          aim: settleAim,
+        },
+      ]
+    : [];
   return [
     {
       what: "verify, per second",
@@ -60,8 +77,9 @@ function rows({ blockTimeSeconds, payers, signers }: Conditions): readonly Row[]
       what: "settle, per second",
       of: ({ settle }) => perSecond(settle),
       digits: 0,
-      aim: { on: "ratio", bound: "least", value: signers === 4 ? 10 : 6 },
+      aim: settleAim,
     },
+    ...besideStock,
     { what: "settle, per CPU second of the server", of: ({ settle }) => perCpuSecond(settle), digits: 0 },
     ...common("settle"),
     {
@@ -115,7 +133,7 @@ export function report(
   const missed: string[] = [];
   const lines = ["| | reference | farebox | ratio | aim | met |", "|---|--:|--:|--:|--:|---|"];
   for (const row of rows(conditions)) {
-    const theirs = reference && row.of(reference);
+    const theirs = row.theirs ?? (reference && row.of(reference));
     const ours = farebox && row.of(farebox);
     const ratio = theirs !== undefined && ours !== undefined ? ours / theirs : undefined;
     const met = verdict(row, ratio, ours);

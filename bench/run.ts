@@ -10,7 +10,7 @@ import { fundPayers, makePayers } from "./payers.ts";
 import { Purse } from "./payments.ts";
 import { type Phase, profileClock, profileReport } from "./profile.ts";
 import { startReference } from "./reference.ts";
-import { type Measured, type Report, report } from "./report.ts";
+import { failed, type Measured, type Report, report } from "./report.ts";
 import type { Ground, Subject } from "./subject.ts";
 
 const blockTimeSeconds = 1;
@@ -50,30 +50,33 @@ async function run(options: Options): Promise<Report> {
   const measured = await measureAll(subjects, { options, purse, near });
   const ours = subjects.find(({ name }) => name === "farebox");
   const tools = ours ? [await toolCalls(ours, near)] : [];
-  const plain = subjects.length > 1 && ours ? [await atOnce(ours, { ground, purse, near })] : [];
+  const plain = subjects.length > 1 && ours ? await measureStock(ours, { ground, purse, near }) : null;
   const { payers: payerCount, signers } = options;
-  const conditions = { blockTimeSeconds, payers: payerCount, signers };
-  return report(measured, { ...conditions, notes: [...notes(options, subjects), ...tools, ...plain] });
+  const conditions = { blockTimeSeconds, payers: payerCount, signers, stock: plain?.stock ?? null };
+  const told = [...notes(options, subjects), ...tools, ...(plain ? [plain.note] : [])];
+  return report(measured, { ...conditions, notes: told });
 }
 
 const settlesAtOnce = 64;
 
-/** As many settles as one may get in a second, all at the same time, of us and of the reference without the nonce manager
- *  that it has in the table. */
-async function atOnce(ours: Subject, { ground, purse, near }: { ground: Ground } & Omit<Work, "options">) {
+/** The reference as it comes, without the nonce manager that it has in the table: as many settles at the same time as one
+ *  may get in a second, of it and of us; and the load of the table. */
+async function measureStock(
+  ours: Subject,
+  { ground, purse, near }: { ground: Ground } & Omit<Work, "options">,
+) {
   const theirs = await startReference(ground, ours.offer, "plain");
   stops.push(theirs.child.stop);
-  const lost = async (subject: Subject) => {
-    const bodies = purse.sign(settlesAtOnce, subject.offer);
-    const { failures } = await measureSettle(
-      subject,
-      { bodies, concurrency: settlesAtOnce, seconds: 60 },
-      near,
-    );
-    say(`${subject.name}: ${settlesAtOnce} at once, ${[...failures].map(String).join("; ") || "no failure"}`);
-    return [...failures.values()].reduce((all, count) => all + count, 0);
+  const settles = async (subject: Subject, count: number, concurrency: number) => {
+    const bodies = purse.sign(count, subject.offer);
+    const sample = await measureSettle(subject, { bodies, concurrency, seconds: 60 }, near);
+    const reasons = [...sample.failures].map(String).join("; ") || "no failure";
+    say(`${subject.name}, ${concurrency} at once: ${sample.succeeded} of ${count}, ${reasons}`);
+    return sample;
   };
-  return `${settlesAtOnce} settles at once: ${await lost(theirs)} fail at the reference without a nonce manager, ${await lost(ours)} here.`;
+  const lost = async (subject: Subject) => failed(await settles(subject, settlesAtOnce, settlesAtOnce));
+  const note = `${settlesAtOnce} settles at once: ${await lost(theirs)} fail at the reference without a nonce manager, ${await lost(ours)} here.`;
+  return { note, stock: await settles(theirs, 2 * settleConcurrency, settleConcurrency) };
 }
 
 const toolCallSeconds = 5;
@@ -91,9 +94,9 @@ async function toolCalls(subject: Subject, near: Neighbours): Promise<string> {
   const shots = { bodies, concurrency: verifyConcurrency, seconds: toolCallSeconds };
   await measureTools(subject, { ...shots, seconds: 1 }, near);
   const { succeeded, seconds, cpu, failures } = await measureTools(subject, shots, near);
-  const failed = [...failures.values()].reduce((all, count) => all + count, 0);
+  const lost = failed({ failures });
   say(`farebox: ${succeeded} tool calls in ${seconds.toFixed(1)} s`);
-  return `MCP, a search and a price in turn, ${verifyConcurrency} at a time: ${Math.round(succeeded / cpu.server)} tool calls per CPU second of the server, ${Math.round(succeeded / seconds)} per second, ${failed} failures.`;
+  return `MCP, a search and a price in turn, ${verifyConcurrency} at a time: ${Math.round(succeeded / cpu.server)} tool calls per CPU second of the server, ${Math.round(succeeded / seconds)} per second, ${lost} failures.`;
 }
 
 /** Ours comes up in any case: it says what is to be paid. */

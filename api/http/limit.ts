@@ -53,7 +53,7 @@ function secondsOf(ms: number): number {
 
 /** Counts this request; the answer's `RateLimit` headers tell what is left. Fault: `rate_limited`. */
 export async function spend(c: Context, name: RateName, who: string): Promise<void> {
-  const allowance = await c.var.edge.count(name, who);
+  const allowance = await c.get("edge").count(name, who);
   if (allowance === null) return;
   c.set("rate", { name, allowance });
   const { retryAfterSeconds } = allowance;
@@ -67,7 +67,8 @@ export const rateHeaders: MiddlewareHandler = async (c, next) => {
 };
 
 /** What is left, for an answer that passes no middleware; nothing where nothing was counted. */
-export function rateHeadersOf({ var: { rate } }: Context): Readonly<Record<string, string>> {
+export function rateHeadersOf(c: Context): Readonly<Record<string, string>> {
+  const rate = c.get("rate");
   if (rate === undefined) return {};
   return { "RateLimit-Policy": policyOf(rate.name), RateLimit: rateOf(rate.name, rate.allowance) };
 }

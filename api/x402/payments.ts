@@ -76,11 +76,12 @@ async function answer({ edge, facilitator }: Payments, call: PaymentCall): Promi
   await spend(c, verb, await whoAsks(c, edge));
   const contentType = c.req.header("content-type");
   if (contentType !== undefined && !isJson(contentType)) throw fault("unsupported_media_type");
-  const body = parseStrict(await readText(c.req.raw, PAYMENT_BODY_LIMIT));
+  const text = await readText(c.req.raw, PAYMENT_BODY_LIMIT);
+  const body = parseStrict(text);
   if (versionOf(body) === 1)
     call.voice = { ...call.voice, version: 1, networks: v1Networks(facilitator.rails()) };
   call.extensionHeader = extensionResponses(body);
-  const reading = readPayment(body, call.voice.networks);
+  const reading = readPayment(body, call.voice.networks, text.length);
   if (!reading.ok) return refused(call, reading.refusal);
   const target = targetOf(call, reading.payment);
   if (target === null) return unknownPayable(call);

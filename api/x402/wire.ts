@@ -21,6 +21,8 @@ export type Reading =
 
 /** Room for the signature of a wallet that is a contract. */
 const MAX_PAYLOAD_CHARACTERS = 16_384;
+/** A character of JSON becomes six at most when what it says is written out anew: `1e20` has 21. */
+const LONGER_AT_MOST = 6;
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -34,9 +36,14 @@ export function versionOf(body: unknown): WireVersion {
   return isMembers(payload) && payload.x402Version === 1 ? 1 : 2;
 }
 
-/** Reads the body of verify or settle, `{x402Version, paymentPayload, paymentRequirements}`, in either version.
+/** Reads the body of verify or settle, `{x402Version, paymentPayload, paymentRequirements}`, in either version; of
+ *  a body that was `characters` long the payload need not be measured when that is little.
  *  What the payload signs is read later, by its scheme. Source: interface §2.14, x402.md §3, §4, §7. */
-export function readPayment(body: unknown, networks: V1Networks): Reading {
+export function readPayment(
+  body: unknown,
+  networks: V1Networks,
+  characters = Number.POSITIVE_INFINITY,
+): Reading {
   const version = versionOf(body);
   const refuse = (reason: Refusal["reason"], message: string): Reading => ({
     ok: false,
@@ -59,7 +66,8 @@ export function readPayment(body: unknown, networks: V1Networks): Reading {
     return refuse("invalid_payload", "paymentRequirements must be an object.");
   if (!isMembers(paymentPayload.payload))
     return refuse("invalid_payload", "paymentPayload.payload must hold the signature and the authorization.");
-  if (JSON.stringify(paymentPayload).length > MAX_PAYLOAD_CHARACTERS)
+  const mayBeLong = characters > MAX_PAYLOAD_CHARACTERS / LONGER_AT_MOST;
+  if (mayBeLong && JSON.stringify(paymentPayload).length > MAX_PAYLOAD_CHARACTERS)
     return refuse("invalid_payload", `paymentPayload is longer than ${MAX_PAYLOAD_CHARACTERS} characters.`);
   const read =
     version === 1 ? readV1(paymentPayload, requirements, networks) : readV2(paymentPayload, requirements);

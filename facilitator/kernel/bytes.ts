@@ -52,15 +52,22 @@ export function fromBytes(bytes: Uint8Array): Hex {
   return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex")}`;
 }
 
+const LETTER_A = 97;
+const LOWER_TO_UPPER = 32;
 const checksummed = new Map<Address, string>();
 
 /** EIP-55 form. Stock clients compare `payTo` and `asset` with case, so the wire always carries this form. */
 export function checksum(lower: Address): string {
   const known = checksummed.get(lower);
   if (known) return known;
-  const digits = lower.slice(2);
-  const digest = Buffer.from(keccak256(Buffer.from(digits, "ascii"))).toString("hex");
-  const shown = `0x${[...digits].map((digit, i) => (Number.parseInt(digest.charAt(i), 16) >= 8 ? digit.toUpperCase() : digit)).join("")}`;
+  const digits = Buffer.from(lower.slice(2), "latin1");
+  const digest = keccak256(digits);
+  // A letter is upper-case where the hash's digit at its place is 8 or more.
+  for (const [i, digit] of digits.entries()) {
+    const isHigh = ((digest[i >> 1] ?? 0) & (i % 2 === 0 ? 0x80 : 0x08)) !== 0;
+    if (isHigh && digit >= LETTER_A) digits[i] = digit - LOWER_TO_UPPER;
+  }
+  const shown = `0x${digits.toString("latin1")}`;
   if (checksummed.size > 10_000) checksummed.clear();
   checksummed.set(lower, shown);
   return shown;

@@ -16,7 +16,13 @@ import type { DevChain } from "./dev-chain.ts";
 import type { Payer } from "./house.ts";
 import { pictureFile } from "./pictures.ts";
 
-const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+/** The shell first: the same engine without a window, and pages cost a quarter less. */
+const places = [
+  "/usr/bin/chromium-headless-shell",
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+];
 const flags = [
   "--disable-gpu",
   "--disable-quic",
@@ -29,7 +35,8 @@ const flags = [
 /** Fails where there is none: a page that no browser has shown is not tested. */
 export async function openBrowser(): Promise<Browser> {
   const executablePath = places.find((path) => existsSync(path));
-  if (!executablePath) throw new Error("these tests need Chromium: apt-get install -y chromium");
+  if (!executablePath)
+    throw new Error("these tests need Chromium: apt-get install -y chromium-headless-shell");
   const isRoot = process.getuid?.() === 0;
   return chromium.launch({ executablePath, args: isRoot ? [...flags, "--no-sandbox"] : flags });
 }

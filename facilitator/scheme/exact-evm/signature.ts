@@ -9,7 +9,7 @@ export type SignatureForm =
   | { readonly kind: "opaque" }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
-const HALF_ORDER = 0x7fffffff_ffffffff_ffffffff_ffffffff_5d576e73_57a4501d_dfe92f46_681b20a0n;
+const HALF_ORDER = toBytes("0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0");
 const COUNTERFACTUAL = "6492".repeat(16);
 
 /** Sorts a signature by its form; no curve arithmetic. The forms of one signature widen to the same bytes: 65 bytes
@@ -22,8 +22,8 @@ export function signatureForm(signature: Hex): SignatureForm {
   const parts = bytes.length === 64 ? splitCompact(bytes) : bytes.length === 65 ? splitFull(bytes) : null;
   if (!parts) return { kind: "opaque" };
   const { rs, recovery } = parts;
-  if (BigInt(fromBytes(rs.subarray(32))) > HALF_ORDER) return refused(highS);
-  return { kind: "key", widened: fromBytes(Buffer.from([...rs, 27 + recovery])), rs, recovery };
+  if (HALF_ORDER.compare(rs, 32) < 0) return refused(highS);
+  return { kind: "key", widened: `${fromBytes(rs)}${recovery === 0 ? "1b" : "1c"}`, rs, recovery };
 }
 
 interface Parts {

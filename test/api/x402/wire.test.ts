@@ -54,6 +54,16 @@ describe("a v2 body", () => {
     expect(payment.accepted?.amount).toBe("1");
   });
 
+  it("is too long where it is when written out, however short its text was", () => {
+    const text = JSON.stringify({ ...v2Body, paymentPayload: { ...v2Body.paymentPayload, many: [] } });
+    const short = text.replace('"many":[]', `"many":[${Array(800).fill("1e20").join(",")}]`);
+    expect(short.length).toBeLessThan(6_000);
+    const reading = readPayment(JSON.parse(short), networks, short.length);
+    expect(reading.ok ? null : reading.refusal.message).toBe(
+      "paymentPayload is longer than 16384 characters.",
+    );
+  });
+
   it("has one hash whatever the order of its keys", () => {
     const shuffled = Object.fromEntries(Object.entries(v2Body.paymentPayload).reverse());
     expect(read({ ...v2Body, paymentPayload: shuffled }).payloadHash).toBe(read(v2Body).payloadHash);
