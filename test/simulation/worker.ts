@@ -99,6 +99,8 @@ async function hunt(backend: Backend, { from, seeds: most }: Job, name: string):
     const { violation } = await live(seed, backend);
     if (violation) {
       const { oracle, message: what } = violation;
+      // A name that the engine no longer has there is found by any seed, and says nothing of the oracles.
+      if (what.includes("ReferenceError")) throw new Error(`${name} no longer fits the engine: ${what}`);
       return report({ kind: "mutant", name, seed, seeds, oracle, what });
     }
     await tidyUp(backend);

@@ -11,7 +11,7 @@ export const money: readonly Mutant[] = [
         to: 'eq(claim.creditState, "none"), isOurs,',
       },
     ],
-    seed: 3,
+    seed: 5,
   },
   {
     name: "credit-by-receipt-status",
@@ -20,12 +20,12 @@ export const money: readonly Mutant[] = [
         file: "settlement/mined.ts",
         from: "    const { blockNumber, blockHash, txHash, gasUsed, effectiveGasPrice } = receipt;",
         to: `    const { blockNumber, blockHash, txHash, gasUsed, effectiveGasPrice } = receipt;
-    if (receipt.succeeded) await db.execute(sql\`UPDATE claim SET state = 'included', credit_state = 'credited', version = version + 1,
+    if (receipt.succeeded) await engine.loopDb.pool.execute(sql\`UPDATE claim SET state = 'included', credit_state = 'credited', version = version + 1,
       included_block = \${blockNumber}, included_hash = decode(\${blockHash.slice(2)}, 'hex'), included_tx = decode(\${txHash.slice(2)}, 'hex')
       WHERE state = 'submitting' AND claim_key IN (SELECT claim_key FROM slot_item WHERE slot_id = \${id})\`);`,
       },
     ],
-    seed: 1,
+    seed: 11,
   },
   {
     name: "credit-of-another-amount",
@@ -37,7 +37,7 @@ export const money: readonly Mutant[] = [
         to: `sql\`\${claim.payTo} <> \${chainTransfer.recipient}\``,
       },
     ],
-    seed: 23,
+    seed: 35,
   },
   {
     name: "credit-of-a-block-that-left",
@@ -51,7 +51,7 @@ export const money: readonly Mutant[] = [
     // From`,
       },
     ],
-    seed: 17,
+    seed: 39,
   },
   {
     name: "used-taken-as-paid",
@@ -62,14 +62,14 @@ export const money: readonly Mutant[] = [
         to: '  return paid || block ? { kind: "paid" } : { kind: "elsewhere", block };',
       },
     ],
-    seed: 6,
+    seed: 7,
   },
   {
     name: "no-reversal",
     changes: [
       { file: "settlement/reorg.ts", from: "  await reverseCredits(engine, tx, row, height);\n", to: "" },
     ],
-    seed: 12,
+    seed: 20,
   },
   {
     name: "reversal-on-lag",
@@ -81,12 +81,12 @@ export const money: readonly Mutant[] = [
   if (!chain.row.isLocal) return common && common !== "unsaid" ? moveBack(engine, chain, at, common) : at;`,
       },
     ],
-    seed: 448,
+    seed: 562,
   },
   {
     name: "unmatched-kept-after-reorg",
     changes: [{ file: "settlement/reorg.ts", from: "  await voidUnmatched(tx, row, height);\n", to: "" }],
-    seed: 19,
+    seed: 49,
   },
   {
     name: "epoch-left-out",
@@ -97,7 +97,7 @@ export const money: readonly Mutant[] = [
         to: "creditEpoch: claim.creditEpoch",
       },
     ],
-    seed: 12,
+    seed: 20,
   },
   {
     name: "final-by-height-alone",
@@ -108,7 +108,7 @@ export const money: readonly Mutant[] = [
         to: "lte(claim.includedBlock, at.cursorNumber),",
       },
     ],
-    seed: 12,
+    seed: 20,
   },
   {
     name: "batch-taken-as-paid",
@@ -123,7 +123,7 @@ export const money: readonly Mutant[] = [
 `,
       },
     ],
-    seed: 18,
+    seed: 20,
   },
   {
     // A second credit, after a reorganisation, is granted to whoever waits for it, whoever was told of the first.
@@ -140,6 +140,6 @@ export const money: readonly Mutant[] = [
         to: `CASE WHEN place.grantee IS NOT NULL THEN now() ELSE \${claim.grantedAt} END`,
       },
     ],
-    seed: 954,
+    seed: 1052,
   },
 ];

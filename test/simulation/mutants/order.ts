@@ -11,7 +11,7 @@ export const order: readonly Mutant[] = [
         to: "  const from = await chain.head();",
       },
     ],
-    seed: 64,
+    seed: 102,
   },
   {
     name: "send-before-persist",
@@ -23,7 +23,7 @@ export const order: readonly Mutant[] = [
   await lane.chain.send(signed.raw);`,
       },
     ],
-    seed: 1,
+    seed: 3,
   },
   {
     name: "replacement-sent-before-persist",
@@ -34,12 +34,12 @@ export const order: readonly Mutant[] = [
         to: "gasLimit: last.gasLimit, ...fees });\n  await lane.chain.send(signed.raw);",
       },
     ],
-    seed: 9,
+    seed: 20,
   },
   {
     name: "never-sent-again",
     changes: [{ file: "settlement/tend.ts", from: "  await lane.chain.send(last.raw);\n", to: "" }],
-    seed: 24,
+    seed: 35,
   },
   {
     name: "nonce-reused-after-timeout",
@@ -52,12 +52,12 @@ export const order: readonly Mutant[] = [
   await engine.checkpoint("sent");`,
       },
     ],
-    seed: 50,
+    seed: 88,
   },
   {
     name: "no-fence",
     changes: [{ file: "settlement/lane.ts", from: "        eq(signerTable.fence, fence),\n", to: "" }],
-    seed: 342,
+    seed: 400,
   },
   {
     name: "slot-closed-before-final",
@@ -68,7 +68,7 @@ export const order: readonly Mutant[] = [
         to: "eq(slot.sorted, true), lte(slot.minedBlock, at.cursorNumber)",
       },
     ],
-    seed: 388,
+    seed: 426,
   },
   {
     name: "no-second-look",
@@ -79,7 +79,7 @@ export const order: readonly Mutant[] = [
         to: "else if (state) good.push({ claim, call });",
       },
     ],
-    seed: 167,
+    seed: 269,
   },
   {
     name: "revert-is-the-end",
@@ -90,18 +90,24 @@ export const order: readonly Mutant[] = [
         to: '      to: "cancelled",\n      cause: reason ?? "failed",',
       },
     ],
-    seed: 454,
+    seed: 974,
   },
   {
     name: "expiry-by-local-clock",
     changes: [
       {
         file: "settlement/final.ts",
-        from: "lte(claim.validBefore, BigInt(finalized.timestamp)),",
-        to: "lte(claim.validBefore, BigInt(Math.floor(engine.clock.now().getTime() / 1000))),",
+        from: "const due = await lookForDue(engine, chain, view, block);",
+        to: `const now = { ...block, timestamp: Math.floor(engine.clock.now().getTime() / 1000) };
+  const due = await lookForDue(engine, chain, view, now);`,
+      },
+      {
+        file: "settlement/final.ts",
+        from: "endExpired(engine, open, view, block)",
+        to: "endExpired(engine, open, view, now)",
       },
     ],
-    seed: 31,
+    seed: 144,
   },
   {
     name: "expiry-before-final",
@@ -109,15 +115,21 @@ export const order: readonly Mutant[] = [
       {
         file: "settlement/final.ts",
         from: "  if (at.finalizedNumber < finalized.number) return [];\n",
-        to: "  const head = await chain.head();\n",
+        to: "",
       },
       {
         file: "settlement/final.ts",
-        from: "lte(claim.validBefore, BigInt(finalized.timestamp)),",
-        to: "lte(claim.validBefore, BigInt(head.timestamp)),",
+        from: "const due = await lookForDue(engine, chain, view, block);",
+        to: `const head = await chain.head();
+  const due = await lookForDue(engine, chain, view, head);`,
+      },
+      {
+        file: "settlement/final.ts",
+        from: "endExpired(engine, open, view, block)",
+        to: "endExpired(engine, open, view, head)",
       },
     ],
-    seed: 132,
+    seed: 325,
   },
   {
     name: "spent-before-final",
@@ -128,7 +140,7 @@ export const order: readonly Mutant[] = [
         to: "lte(claim.spentBlock, at.cursorNumber),",
       },
     ],
-    seed: 23,
+    seed: 121,
   },
   {
     name: "facts-outside-their-transaction",
@@ -139,6 +151,6 @@ export const order: readonly Mutant[] = [
         to: "  await engine.loopDb.tx((other) => outbox.append(other, facts));",
       },
     ],
-    seed: 130,
+    seed: 193,
   },
 ];

@@ -22,7 +22,7 @@ export const trust: readonly Mutant[] = [
         to: "const unknown = false;",
       },
     ],
-    seed: 232,
+    seed: 269,
   },
   {
     name: "grant-without-compare-and-set",
@@ -33,7 +33,7 @@ export const trust: readonly Mutant[] = [
         to: "WHERE claim.claim_key = asked.claim_key",
       },
     ],
-    seed: 2,
+    seed: 3,
   },
   {
     name: "grant-before-credit",
@@ -44,7 +44,7 @@ export const trust: readonly Mutant[] = [
         to: 'if (row.creditState !== "none" || row.state === "submitting") return settledAnswer(engine, row);',
       },
     ],
-    seed: 2,
+    seed: 3,
   },
   {
     name: "grant-kept-on-a-reset-socket",
@@ -55,7 +55,7 @@ export const trust: readonly Mutant[] = [
         to: 'eq(claim.grantedTo, "nobody")));',
       },
     ],
-    seed: 56,
+    seed: 80,
   },
   {
     name: "signature-inside-the-key",
@@ -93,7 +93,7 @@ export const trust: readonly Mutant[] = [
         to: 'signature: "reason" in authentic ? authorization.signature : authentic.signature };',
       },
     ],
-    seed: 59,
+    seed: 178,
   },
   {
     name: "claim-before-signature-check",
@@ -125,7 +125,7 @@ export const trust: readonly Mutant[] = [
         to: "",
       },
     ],
-    seed: 163,
+    seed: 197,
   },
   {
     name: "verdict-kept-by-claim",
@@ -142,6 +142,6 @@ export const trust: readonly Mutant[] = [
         to: "function keyOf({ payload }: PaymentRequest)",
       },
     ],
-    seed: 168,
+    seed: 1077,
   },
 ];
