@@ -99,7 +99,7 @@ export interface Old {
 }
 
 /** Copies what is settled until there are about as many as told; says how many there are then, and how many bytes of
- *  all. Nothing may be under way. */
+ *  all. Nothing may be under way, and the server is nobody else's. */
 export async function growOld(
   databaseUrl: string,
   old: Old,
@@ -113,26 +113,35 @@ export async function growOld(
     say(`${what}: ${((performance.now() - began) / 1_000).toFixed(0)} s`);
   };
   try {
-    // Neither triggers nor references: the rows they would look at are copies, too.
-    await db.query("SET session_replication_role = replica");
     await db.query("SET maintenance_work_mem = '2GB'");
     await hurry(db, true);
-    const settled = (await count(db)).settlements;
-    for (const [tables, wanted] of [
-      [ofSettlements, old.settlements],
-      [ofPayments, old.payments],
-    ] as const)
-      for (const each of tables)
-        await timed(each.table, () =>
-          withoutIndexes(db, each.table, () => copy(db, each, Math.ceil(wanted / settled))),
-        );
-    await timed("looking at all of it", () => db.query("VACUUM (ANALYZE)"));
+    await copyOld(db, old, timed);
     await hurry(db, false);
     await timed("writing all of it", () => db.query("CHECKPOINT"));
     return await count(db);
   } finally {
     await db.end();
   }
+}
+
+/** The rows alone, and what the planner knows of them. `db` is a superuser's. */
+export async function copyOld(
+  db: pg.Client,
+  old: Old,
+  timed: (what: string, work: () => Promise<unknown>) => Promise<void>,
+): Promise<void> {
+  // Neither triggers nor references: the rows they would look at are copies, too.
+  await db.query("SET session_replication_role = replica");
+  const settled = (await count(db)).settlements;
+  for (const [tables, wanted] of [
+    [ofSettlements, old.settlements],
+    [ofPayments, old.payments],
+  ] as const)
+    for (const each of tables)
+      await timed(each.table, () =>
+        withoutIndexes(db, each.table, () => copy(db, each, Math.ceil(wanted / settled))),
+      );
+  await timed("looking at all of it", () => db.query("VACUUM (ANALYZE)"));
 }
 
 /** What is laid need not outlive the machine. */

@@ -4,7 +4,7 @@ import { coalesce } from "#kernel/coalesce";
 import { crowd } from "#kernel/crowd";
 import { assert } from "#kernel/fault";
 import { type Gate, gate } from "#kernel/gate";
-import { type outbox, type Tx, toBytesArray } from "#store";
+import { fixed, type outbox, type Tx, toBytesArray } from "#store";
 import type { Chain } from "./chain/port.ts";
 import type { Facilitator, Quote, RailFacts, Supported } from "./door.ts";
 import { discoverPayables } from "./payable/discover.ts";
@@ -159,7 +159,7 @@ async function recordedUse({ db }: Engine, chainId: number, claimKey: Parameters
       .where(
         and(
           sql`${chainTransfer.authorizationKey} = ANY(${toBytesArray([claimKey])})`,
-          eq(chainTransfer.canonical, true),
+          fixed(eq(chainTransfer.canonical, true)),
         ),
       ),
     db.pool.select().from(observer).where(eq(observer.chainId, chainId)),

@@ -1,6 +1,6 @@
 import { and, eq, gt, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { Clock } from "#kernel/clock";
-import type { Database } from "#store";
+import { type Database, fixed } from "#store";
 import type { Edge } from "../http/context.ts";
 import { entriesFor } from "../http/origin.ts";
 import { apiKey, merchant } from "./tables.ts";
@@ -35,7 +35,7 @@ async function look({ pool }: Database, origin: string, now: Date): Promise<bool
   const entries = sql`${sql.param([...entriesFor(origin)])}::text[]`;
   const lists = (list: SQL): SQL => sql`${list} ?| ${entries}`;
   const isGood = and(
-    eq(apiKey.kind, "pk"),
+    fixed(eq(apiKey.kind, "pk")),
     or(isNull(apiKey.revokedAt), gt(apiKey.revokedAt, now)),
     or(isNull(apiKey.expiresAt), gt(apiKey.expiresAt, now)),
   );

@@ -2,7 +2,7 @@ import { and, eq, inArray, isNull, sql } from "drizzle-orm";
 import type { Assessment, Facilitator, ListingWarning } from "#facilitator";
 import type { Clock } from "#kernel/clock";
 import { errorFields, type Log } from "#kernel/log";
-import type { Database, Tx } from "#store";
+import { type Database, fixed, type Tx } from "#store";
 import type { SafeFetch } from "../http/safe-fetch.ts";
 import { spendProbe } from "./allowance.ts";
 import { priceOf, type ResourceRow } from "./present.ts";
@@ -111,7 +111,7 @@ async function find({ db }: Prober, { merchantId, resourceId }: Key): Promise<Li
       and(
         eq(resource.merchantId, merchantId),
         inArray(resource.id, [resourceId as ResourceRow["id"]]),
-        eq(resource.listed, true),
+        fixed(eq(resource.listed, true)),
         isNull(resource.archivedAt),
       ),
     );
@@ -170,7 +170,7 @@ async function record(
         eq(resource.merchantId, merchantId),
         eq(resource.id, id),
         eq(resource.updatedAt, updatedAt),
-        eq(resource.listed, true),
+        fixed(eq(resource.listed, true)),
       ),
     )
     .for("update");

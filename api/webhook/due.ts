@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns, sql } from "drizzle-orm";
-import { type Database, decodeRows, toArray } from "#store";
+import { type Database, decodeRows, fixed, toArray } from "#store";
 import type { DeliveryRow, EndpointRow, EventRow } from "./present.ts";
 import { QUICK_ATTEMPTS } from "./schedule.ts";
 import { event, webhookDelivery, webhookEndpoint } from "./tables.ts";
@@ -42,7 +42,9 @@ export async function keepEndpoint({ pool }: Database, held: EndpointRow): Promi
   const [row] = await pool
     .update(webhookEndpoint)
     .set({ leasedUntil: lease })
-    .where(and(isHeld(held), eq(webhookEndpoint.enabled, true), sql`${webhookEndpoint.deletedAt} IS NULL`))
+    .where(
+      and(isHeld(held), fixed(eq(webhookEndpoint.enabled, true)), sql`${webhookEndpoint.deletedAt} IS NULL`),
+    )
     .returning();
   return row ?? null;
 }

@@ -1,5 +1,5 @@
 import { and, eq, gt, inArray, isNull, or, sql } from "drizzle-orm";
-import type { Executor } from "#store";
+import { type Executor, fixed } from "#store";
 import type { Account, AccountType } from "./account.ts";
 import { ledgerAccount, ledgerBalance, ledgerTransfer } from "./tables.ts";
 
@@ -39,7 +39,7 @@ export async function merchantBalances(db: Executor, merchantId: string): Promis
     .select({ account: ledgerAccount, balance: ledgerBalance })
     .from(ledgerAccount)
     .innerJoin(ledgerBalance, eq(ledgerBalance.accountId, ledgerAccount.id))
-    .where(and(eq(ledgerAccount.merchantId, merchantId), inArray(ledgerAccount.type, ["liability"])))
+    .where(and(eq(ledgerAccount.merchantId, merchantId), fixed(inArray(ledgerAccount.type, ["liability"]))))
     .orderBy(ledgerAccount.asset);
   return all.map(({ account: { path, type, asset }, balance }) => ({
     path,

@@ -1,7 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Hex } from "#kernel/bytes";
 import { assert } from "#kernel/fault";
-import { type Tx, toBytesArray } from "#store";
+import { fixed, type Tx, toBytesArray } from "#store";
 import type { Account } from "./account.ts";
 import { post } from "./post.ts";
 import { ledgerAccount, ledgerTransfer } from "./tables.ts";
@@ -69,7 +69,10 @@ async function pendingEntries(tx: Tx, ids: readonly Hex[]): Promise<readonly Ent
     .select(pendingColumns)
     .from(ledgerTransfer)
     .where(
-      and(sql`${ledgerTransfer.entryId} = ANY(${toBytesArray(ids)})`, eq(ledgerTransfer.phase, "pending")),
+      and(
+        sql`${ledgerTransfer.entryId} = ANY(${toBytesArray(ids)})`,
+        fixed(eq(ledgerTransfer.phase, "pending")),
+      ),
     )
     .orderBy(ledgerTransfer.entryId, ledgerTransfer.sequence);
   const account = await accountsOf(

@@ -1,6 +1,6 @@
 import { and, eq, inArray, notExists, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import type { Executor, Tx } from "#store";
+import { type Executor, fixed, type Tx } from "#store";
 import { type Account, merchantAvailable } from "./account.ts";
 import { ledgerBalance, ledgerTransfer } from "./tables.ts";
 
@@ -35,7 +35,7 @@ export async function pendingCredits(
     .where(
       and(
         inArray(ledgerTransfer.subject, [...subjects]),
-        eq(ledgerTransfer.phase, "pending"),
+        fixed(eq(ledgerTransfer.phase, "pending")),
         eq(ledgerTransfer.creditAccount, merchantAvailable(merchantId, asset).id),
         notExists(
           db.select({ id: resolution.id }).from(resolution).where(eq(resolution.ref, ledgerTransfer.id)),
@@ -53,7 +53,7 @@ export async function hasPosted(db: Executor, subject: string): Promise<boolean>
   const rows = await db
     .select({ id: ledgerTransfer.id })
     .from(ledgerTransfer)
-    .where(and(eq(ledgerTransfer.subject, subject), inArray(ledgerTransfer.phase, ["post", "single"])))
+    .where(and(eq(ledgerTransfer.subject, subject), fixed(inArray(ledgerTransfer.phase, ["post", "single"]))))
     .limit(1);
   return rows.length > 0;
 }

@@ -1,5 +1,5 @@
 import { and, inArray, isNull, ne, or, type SQL } from "drizzle-orm";
-import type { Executor } from "#store";
+import { type Executor, fixed } from "#store";
 import { type FoundPayable, fromRow } from "./row.ts";
 import { payable } from "./tables.ts";
 import { payableUrl } from "./url.ts";
@@ -28,7 +28,7 @@ export async function findPayables(
 
 function wantedRows(ids: string[], urls: string[]): SQL | undefined {
   const byId = ids.length > 0 ? inArray(payable.id, ids) : undefined;
-  const isOwner = or(isNull(payable.closedAt), ne(payable.kind, "resource"));
+  const isOwner = or(isNull(payable.closedAt), fixed(ne(payable.kind, "resource")));
   const byUrl = urls.length > 0 ? and(inArray(payable.url, urls), isOwner) : undefined;
   return or(byId, byUrl);
 }

@@ -2,7 +2,7 @@ import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { assert, unreachable } from "#kernel/fault";
 import { type Entry, post, resolvePending, templates } from "#ledger";
-import { decodeRows, type Tx, toArray, toBytesArray } from "#store";
+import { decodeRows, fixed, type Tx, toArray, toBytesArray } from "#store";
 import type { Chain } from "../chain/port.ts";
 import type { ChainRow } from "../chain/registry.ts";
 import { eventKeyOf, tellFacts } from "./claim.ts";
@@ -125,12 +125,12 @@ function isPayment({ row }: Chain, at: ObserverRow): SQL | undefined {
     ELSE ${at.finalizedNumber}::bigint END`;
   return and(
     eq(chainTransfer.chainId, chainId),
-    eq(chainTransfer.canonical, true),
+    fixed(eq(chainTransfer.canonical, true)),
     // From the open claims to their logs, never the other way: logs that nobody claims stay for ever.
     sql`${claim.state} IN ('claimed','submitting','failed-watch')`,
     eq(claim.chainId, chainId),
     isListed(row, claim.token),
-    eq(claim.creditState, "none"),
+    fixed(eq(claim.creditState, "none")),
     sql`coalesce(${chainTransfer.claimedKind}, 'unmatched') = 'unmatched'`,
     eq(claim.amount, chainTransfer.amount),
     eq(claim.payTo, chainTransfer.recipient),
@@ -160,7 +160,7 @@ async function claimLogs(tx: Tx, matches: readonly Match[]): Promise<void> {
       .where(
         and(
           sql`${chainTransfer.authorizationKey} = ANY(${toBytesArray(keys)})`,
-          eq(chainTransfer.canonical, true),
+          fixed(eq(chainTransfer.canonical, true)),
         ),
       );
   }
@@ -331,7 +331,7 @@ function placesOf(group: readonly Match[], promised: Promised): SQL {
 function isUnmatched({ row }: Chain, at: ObserverRow): SQL | undefined {
   return and(
     eq(chainTransfer.chainId, row.chainId),
-    eq(chainTransfer.canonical, true),
+    fixed(eq(chainTransfer.canonical, true)),
     isNull(chainTransfer.claimedKind),
     isListed(row, chainTransfer.token),
     // What reached an order is booked by who asked for it.

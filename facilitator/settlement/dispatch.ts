@@ -1,5 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
+import { fixed } from "#store";
 import type { AuthorizationRead, AuthorizationState, Call } from "../chain/port.ts";
 import { schemeFor } from "../scheme/index.ts";
 import { type Claim, moveClaims } from "./claim.ts";
@@ -306,7 +307,7 @@ export async function isFollowed(engine: Engine, chain: Lane["chain"], hash: Has
       and(
         eq(chainBlock.chainId, chain.row.chainId),
         eq(chainBlock.hash, hash),
-        eq(chainBlock.canonical, true),
+        fixed(eq(chainBlock.canonical, true)),
       ),
     );
   return found.length > 0;

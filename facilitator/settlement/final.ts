@@ -2,7 +2,7 @@ import { and, eq, isNotNull, lte, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { assert } from "#kernel/fault";
 import { resolvePending, templates } from "#ledger";
-import { toBytesArray } from "#store";
+import { fixed, toBytesArray } from "#store";
 import type { BlockRef, Chain } from "../chain/port.ts";
 import { type Claim, eventKeyOf, findClaims, moveClaims } from "./claim.ts";
 import { isListed } from "./delisted.ts";
@@ -83,7 +83,7 @@ async function postAllFinal(engine: Engine, chain: Chain, at: ObserverRow): Prom
 const isIncludedBelow = (chain: Chain, at: ObserverRow) =>
   and(
     eq(claim.chainId, chain.row.chainId),
-    eq(claim.state, "included"),
+    fixed(eq(claim.state, "included")),
     lte(claim.includedBlock, at.finalizedNumber),
   );
 
@@ -104,7 +104,7 @@ async function postFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise
         and(
           eq(chainBlock.chainId, claim.chainId),
           eq(chainBlock.hash, sql`${claim.includedHash}`),
-          eq(chainBlock.canonical, true),
+          fixed(eq(chainBlock.canonical, true)),
         ),
       )
       .where(isIncludedBelow(chain, at))
@@ -134,9 +134,9 @@ async function postFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise
 const isUnmatchedBelow = (chain: Chain, at: ObserverRow) =>
   and(
     eq(chainTransfer.chainId, chain.row.chainId),
-    eq(chainTransfer.canonical, true),
-    eq(chainTransfer.claimedKind, "unmatched"),
-    eq(chainTransfer.bookedFinal, false),
+    fixed(eq(chainTransfer.canonical, true)),
+    fixed(eq(chainTransfer.claimedKind, "unmatched")),
+    fixed(eq(chainTransfer.bookedFinal, false)),
     lte(chainTransfer.blockNumber, at.finalizedNumber),
   );
 
@@ -194,7 +194,7 @@ async function endCancelled(engine: Engine, chain: Chain, at: ObserverRow): Prom
         and(
           eq(chainBlock.chainId, claim.chainId),
           eq(chainBlock.hash, sql`${claim.spentHash}`),
-          eq(chainBlock.canonical, true),
+          fixed(eq(chainBlock.canonical, true)),
         ),
       )
       .where(isSpentBelow(chain, at))

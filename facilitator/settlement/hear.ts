@@ -1,5 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
-import { type outbox, type Tx, toArray } from "#store";
+import { fixed, type outbox, type Tx, toArray } from "#store";
 import { countPayments } from "../payable/popularity.ts";
 import { payable } from "../payable/tables.ts";
 import type { SettlementFact } from "./claim.ts";
@@ -21,7 +21,11 @@ export async function hearPayments(tx: Tx, facts: readonly outbox.Fact[]): Promi
     .from(claim)
     .innerJoin(payable, eq(payable.id, claim.payableId))
     .where(
-      and(sql`${claim.id} = ANY(${toArray(ids, "text")})`, eq(claim.kind, "x402"), eq(payable.once, false)),
+      and(
+        sql`${claim.id} = ANY(${toArray(ids, "text")})`,
+        fixed(eq(claim.kind, "x402")),
+        fixed(eq(payable.once, false)),
+      ),
     );
   const byId = new Map<string, (typeof paid)[number]>(paid.map((row) => [row.id, row]));
   await countPayments(

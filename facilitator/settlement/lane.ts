@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, sql } from "drizzle-orm";
 import type { Address } from "#kernel/bytes";
 import { post, templates } from "#ledger";
-import { type Tx, toBytesArray } from "#store";
+import { fixed, type Tx, toBytesArray } from "#store";
 import type { Chain, Signer } from "../chain/port.ts";
 import { coinOf } from "./coin.ts";
 import type { Engine } from "./engine.ts";
@@ -134,7 +134,7 @@ export async function takeNonce(tx: Tx, { chain, signer, fence }: Lane, nonce: n
         eq(signerTable.address, signer.address),
         eq(signerTable.nextNonce, nonce),
         eq(signerTable.fence, fence),
-        eq(signerTable.state, "active"),
+        fixed(eq(signerTable.state, "active")),
       ),
     )
     .returning({ nonce: signerTable.nextNonce });

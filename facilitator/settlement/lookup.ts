@@ -1,7 +1,7 @@
 import { and, eq, inArray, or, type SQL, sql } from "drizzle-orm";
 import { type Address, parseAddress, parseHash } from "#kernel/bytes";
 import { isId } from "#kernel/id";
-import { toBytesArray } from "#store";
+import { fixed, toBytesArray } from "#store";
 import { claimKey, schemeFor } from "../scheme/index.ts";
 import type { Engine, OpenChain } from "./engine.ts";
 import type { SettlementStatus } from "./request.ts";
@@ -47,7 +47,7 @@ export async function lookupPayment(engine: Engine, ref: PaymentRef): Promise<Pa
   const [row, another] = await engine.db.pool
     .select({ id: claim.id, token: claim.token, amount: claim.amount })
     .from(claim)
-    .where(and(which, eq(claim.kind, "x402")))
+    .where(and(which, fixed(eq(claim.kind, "x402"))))
     .limit(2);
   if (another) return { kind: "several" };
   const status = row ? await settlementStatus(engine, row.id) : null;
@@ -95,7 +95,7 @@ function byTransaction(
       and(
         eq(chainTransfer.chainId, chainId),
         eq(chainTransfer.txHash, transaction),
-        eq(chainTransfer.canonical, true),
+        fixed(eq(chainTransfer.canonical, true)),
       ),
     );
   return and(

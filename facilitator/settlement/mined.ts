@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, inArray, isNotNull, lte, sql } from "drizzle-orm";
 import { post, templates } from "#ledger";
-import { type Tx, toBytesArray } from "#store";
+import { fixed, type Tx, toBytesArray } from "#store";
 import type { Receipt } from "../chain/port.ts";
 import { bookGas } from "./budget/burn.ts";
 import { moveClaims } from "./claim.ts";
@@ -15,12 +15,12 @@ import { attempt, chainBlock, chainTransfer, claim, slot, slotItem } from "./tab
 export type Slot = typeof slot.$inferSelect;
 
 const slotsOf = ({ chain, signer }: Lane) =>
-  and(eq(slot.chainId, chain.row.chainId), eq(slot.signer, signer.address), eq(slot.open, true));
+  and(eq(slot.chainId, chain.row.chainId), eq(slot.signer, signer.address), fixed(eq(slot.open, true)));
 
 /** A lane's transactions that are looked after, lowest nonce first: all but those that were sorted out and wait for their
  *  block to be final. */
 export async function slotsUnderWay(engine: Engine, lane: Lane, at: ObserverRow): Promise<readonly Slot[]> {
-  const isWaiting = and(eq(slot.sorted, true), gt(slot.minedBlock, at.finalizedNumber));
+  const isWaiting = and(fixed(eq(slot.sorted, true)), gt(slot.minedBlock, at.finalizedNumber));
   return engine.loopDb.pool
     .select()
     .from(slot)
@@ -119,7 +119,7 @@ async function unpaidItems(engine: Engine, slots: readonly Slot[]): Promise<read
           slotItem.slotId,
           slots.map(({ id }) => id),
         ),
-        eq(slotItem.open, true),
+        fixed(eq(slotItem.open, true)),
         sql`NOT EXISTS (SELECT 1 FROM ${chainTransfer} WHERE ${chainTransfer.authorizationKey} = ${slotItem.claimKey} AND ${chainTransfer.canonical} OFFSET 0)`,
       ),
     );
@@ -140,7 +140,7 @@ async function sortOut(engine: Engine, lane: Lane, at: ObserverRow): Promise<voi
     .where(
       and(
         slotsOf(lane),
-        eq(slot.sorted, false),
+        fixed(eq(slot.sorted, false)),
         isNotNull(slot.minedBlock),
         lte(slot.minedBlock, at.cursorNumber),
       ),
@@ -179,10 +179,10 @@ async function closeFinal(engine: Engine, lane: Lane, at: ObserverRow): Promise<
       and(
         eq(chainBlock.chainId, slot.chainId),
         eq(chainBlock.hash, sql`${slot.minedHash}`),
-        eq(chainBlock.canonical, true),
+        fixed(eq(chainBlock.canonical, true)),
       ),
     )
-    .where(and(slotsOf(lane), eq(slot.sorted, true), lte(slot.minedBlock, at.finalizedNumber)))
+    .where(and(slotsOf(lane), fixed(eq(slot.sorted, true)), lte(slot.minedBlock, at.finalizedNumber)))
     .orderBy(asc(slot.nonce))
     .limit(50);
   const slots = closing.map((found) => found.slot);

@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, gt, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { post, templates } from "#ledger";
-import { decodeRows, type Executor, type Tx, toBytesArray } from "#store";
+import { decodeRows, type Executor, fixed, type Tx, toBytesArray } from "#store";
 import type { BlockRef, Chain, MoneyLog } from "../chain/port.ts";
 import { moveClaims } from "./claim.ts";
 import { assetOf } from "./coin.ts";
@@ -332,7 +332,7 @@ async function commonAncestor(engine: Engine, chain: Chain, from: number): Promi
     .where(
       and(
         eq(chainBlock.chainId, chain.row.chainId),
-        eq(chainBlock.canonical, true),
+        fixed(eq(chainBlock.canonical, true)),
         sql`${chainBlock.number} <= ${from}`,
       ),
     )

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, ne, sql } from "drizzle-orm";
 import type { Address, Hash } from "#kernel/bytes";
-import { toArray } from "#store";
+import { fixed, toArray } from "#store";
 import { type ViewedClaim, viewedColumns } from "./claim-parts.ts";
 import { requiredDepth } from "./depth.ts";
 import type { Engine } from "./engine.ts";
@@ -55,10 +55,10 @@ export async function readPayments(engine: Engine, by: PaymentChoice): Promise<r
     .leftJoin(observer, eq(observer.chainId, claim.chainId))
     .where(
       and(
-        eq(claim.kind, "x402"),
+        fixed(eq(claim.kind, "x402")),
         "ids" in by
           ? sql`${claim.id} = ANY(${ids})`
-          : and(eq(claim.holdsPayable, true), sql`${claim.payableId} = ANY(${ids})`),
+          : and(fixed(eq(claim.holdsPayable, true)), sql`${claim.payableId} = ANY(${ids})`),
       ),
     )
     .orderBy(asc(claim.createdAt), asc(claim.id));
@@ -73,7 +73,9 @@ async function readLatest(
     .select({ claim: viewedColumns, cursor: observer.cursorNumber, signed })
     .from(claim)
     .leftJoin(observer, eq(observer.chainId, claim.chainId))
-    .where(and(eq(claim.kind, "x402"), eq(claim.payableId, soldAs), ne(claim.creditState, "none")))
+    .where(
+      and(fixed(eq(claim.kind, "x402")), eq(claim.payableId, soldAs), fixed(ne(claim.creditState, "none"))),
+    )
     .orderBy(desc(claim.createdAt))
     .limit(latest);
   return rows.flatMap((row) => viewOf(engine, row) ?? []);

@@ -1,5 +1,5 @@
 import { and, eq, exists, ne, sql } from "drizzle-orm";
-import type { Tx } from "#store";
+import { fixed, type Tx } from "#store";
 import { payable } from "../payable/tables.ts";
 import { claim } from "./tables.ts";
 
@@ -9,7 +9,7 @@ export async function readmit(tx: Tx, payableId: string): Promise<void> {
   const credited = tx
     .select({ one: sql`1` })
     .from(claim)
-    .where(and(eq(claim.claimKey, payable.heldBy), ne(claim.creditState, "none")));
+    .where(and(eq(claim.claimKey, payable.heldBy), fixed(ne(claim.creditState, "none"))));
   await tx
     .update(payable)
     .set({ heldBy: null })

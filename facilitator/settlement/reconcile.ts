@@ -1,6 +1,6 @@
 import { and, desc, eq, isNull, lte, sql } from "drizzle-orm";
 import { account, balanceAt } from "#ledger";
-import type { Executor, Tx } from "#store";
+import { type Executor, fixed, type Tx } from "#store";
 import type { Chain } from "../chain/port.ts";
 import type { TokenRow } from "../chain/registry.ts";
 import { assetOf } from "./coin.ts";
@@ -143,7 +143,7 @@ async function outflowsWithoutRow(tx: Tx, { row, token, blockNumber }: Where): P
     .where(
       and(
         eq(chainTransfer.chainId, row.chainId),
-        eq(chainTransfer.canonical, true),
+        fixed(eq(chainTransfer.canonical, true)),
         eq(chainTransfer.token, token),
         eq(chainTransfer.sender, row.treasury),
         isNull(chainTransfer.claimedKind),

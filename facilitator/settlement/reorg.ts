@@ -1,6 +1,6 @@
 import { and, eq, gt, isNotNull, type SQL, sql } from "drizzle-orm";
 import { resolvePending, templates } from "#ledger";
-import type { Tx } from "#store";
+import { fixed, type Tx } from "#store";
 import type { ChainRow } from "../chain/registry.ts";
 import { type Claim, eventKeyOf, moveClaims } from "./claim.ts";
 import { ordersById, tellDeposits } from "./deposit/told.ts";
@@ -16,7 +16,7 @@ export async function reverseAbove(engine: Engine, tx: Tx, row: ChainRow, height
   const gone = and(
     eq(chainTransfer.chainId, row.chainId),
     gt(chainTransfer.blockNumber, height),
-    eq(chainTransfer.canonical, true),
+    fixed(eq(chainTransfer.canonical, true)),
   );
   await tellOrders(engine, tx, gone);
   await tx.update(chainTransfer).set({ canonical: false }).where(gone);
@@ -31,7 +31,7 @@ export async function reverseAbove(engine: Engine, tx: Tx, row: ChainRow, height
       gasWei: null,
       sorted: false,
     })
-    .where(and(eq(slot.chainId, row.chainId), eq(slot.open, true), gt(slot.minedBlock, height)));
+    .where(and(eq(slot.chainId, row.chainId), fixed(eq(slot.open, true)), gt(slot.minedBlock, height)));
   await tx
     .update(claim)
     .set({ spentBlock: null, spentHash: null })
@@ -54,7 +54,13 @@ async function reverseCredits(engine: Engine, tx: Tx, row: ChainRow, height: num
   const credited = await tx
     .select()
     .from(claim)
-    .where(and(eq(claim.chainId, row.chainId), eq(claim.state, "included"), gt(claim.includedBlock, height)))
+    .where(
+      and(
+        eq(claim.chainId, row.chainId),
+        fixed(eq(claim.state, "included")),
+        gt(claim.includedBlock, height),
+      ),
+    )
     .orderBy(claim.claimKey)
     .for("update");
   if (credited.length === 0) return;
@@ -98,7 +104,7 @@ async function withOpenSlot(tx: Tx, claims: readonly Claim[]): Promise<ReadonlyS
     .select({ claimKey: slotItem.claimKey })
     .from(slotItem)
     .innerJoin(claim, eq(claim.claimKey, slotItem.claimKey))
-    .where(and(eq(slotItem.open, true), eq(claim.chainId, claims[0]?.chainId ?? 0)));
+    .where(and(fixed(eq(slotItem.open, true)), eq(claim.chainId, claims[0]?.chainId ?? 0)));
   return new Set(rows.map(({ claimKey }) => claimKey));
 }
 
@@ -110,8 +116,8 @@ async function voidUnmatched(tx: Tx, row: ChainRow, height: number): Promise<voi
       and(
         eq(chainTransfer.chainId, row.chainId),
         gt(chainTransfer.blockNumber, height),
-        eq(chainTransfer.claimedKind, "unmatched"),
-        eq(chainTransfer.canonical, true),
+        fixed(eq(chainTransfer.claimedKind, "unmatched")),
+        fixed(eq(chainTransfer.canonical, true)),
       ),
     )
     .returning();

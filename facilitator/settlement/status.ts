@@ -1,5 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import { isId } from "#kernel/id";
+import { fixed } from "#store";
 import { lastTransaction, networkOf } from "./answer.ts";
 import type { Claim } from "./claim.ts";
 import { requiredDepth } from "./depth.ts";
@@ -15,7 +16,7 @@ export async function settlementStatus(engine: Engine, paymentId: string): Promi
     .select({ claim, observer })
     .from(claim)
     .leftJoin(observer, eq(observer.chainId, claim.chainId))
-    .where(and(eq(claim.id, paymentId), eq(claim.kind, "x402")));
+    .where(and(eq(claim.id, paymentId), fixed(eq(claim.kind, "x402"))));
   if (!row) return null;
   const settled = row.claim.creditState !== "none";
   return {

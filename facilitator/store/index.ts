@@ -19,6 +19,7 @@ export {
   withTx,
 } from "./db.ts";
 export { decodeRows } from "./decode.ts";
+export { fixed } from "./fixed.ts";
 export { migrate } from "./migrate.ts";
 export * as outbox from "./outbox.ts";
 export { isGone, openPresence, type Presence } from "./presence.ts";

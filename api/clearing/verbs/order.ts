@@ -2,7 +2,7 @@ import { and, eq } from "drizzle-orm";
 import type { Facilitator } from "#facilitator";
 import { checksum } from "#kernel/bytes";
 import { isId } from "#kernel/id";
-import type { Executor } from "#store";
+import { type Executor, fixed } from "#store";
 import { fault } from "../../http/faults.ts";
 import { paymentRefOf } from "../orders.ts";
 import type { SignedOrder } from "../schema.ts";
@@ -25,15 +25,15 @@ export async function readOrder(
       and(
         eq(clearingOrder.merchantId, clearing.merchantId),
         eq(clearingOrder.clearingId, clearing.id),
-        eq(clearingOrder.state, "active"),
-        eq(clearingOrder.path, "on-chain-contract"),
+        fixed(eq(clearingOrder.state, "active")),
+        fixed(eq(clearingOrder.path, "on-chain-contract")),
       ),
     )
     .where(
       and(
         eq(clearing.merchantId, offer.payable.merchantId),
         eq(clearing.intentId, intentId as `pi_${string}`),
-        eq(clearing.state, "awaiting-funds"),
+        fixed(eq(clearing.state, "awaiting-funds")),
       ),
     );
   if (!row) throw fault("not_found");

@@ -1,7 +1,7 @@
 import { and, asc, eq } from "drizzle-orm";
 import type { PaymentView } from "#facilitator";
 import { isId } from "#kernel/id";
-import type { Executor, Tx } from "#store";
+import { type Executor, fixed, type Tx } from "#store";
 import { fault } from "../../http/faults.ts";
 import type { IntentRow } from "../../payment-intent/verbs/offer.ts";
 import { findIntent, lockIntent, presentIntent } from "../../payment-intent/verbs/read.ts";
@@ -69,7 +69,7 @@ export async function paidBy(db: Executor, { merchantId, id }: ClearingRow): Pro
       and(
         eq(clearingDeposit.merchantId, merchantId),
         eq(clearingDeposit.clearingId, id),
-        eq(clearingDeposit.status, "credited"),
+        fixed(eq(clearingDeposit.status, "credited")),
       ),
     )
     .orderBy(asc(clearingDeposit.id));

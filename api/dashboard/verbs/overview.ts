@@ -1,5 +1,6 @@
 import { and, count, desc, eq, gte, inArray, sql } from "drizzle-orm";
 import { leastIdOf } from "#kernel/id";
+import { fixed } from "#store";
 import { clearing } from "../../clearing/tables.ts";
 import type { MerchantCtx } from "../../http/context.ts";
 import { presentAmount } from "../../http/money.ts";
@@ -58,7 +59,7 @@ type Completion = DayVolume & { readonly currency: string };
 async function readCompletions(ctx: MerchantCtx, since: Date): Promise<readonly Completion[]> {
   const { merchantId, id, completedAt, currency, amount, status } = paymentIntent;
   const oldest = leastIdOf("pi", new Date(since.getTime() - 2 * LONGEST_MS));
-  const isOurs = and(eq(merchantId, ctx.merchantId), eq(status, "completed"));
+  const isOurs = and(eq(merchantId, ctx.merchantId), fixed(eq(status, "completed")));
   const { pool } = ctx.db;
   const recent = pool
     .select({ completedAt, currency, amount })

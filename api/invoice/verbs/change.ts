@@ -1,4 +1,5 @@
 import { and, eq } from "drizzle-orm";
+import { fixed } from "#store";
 import type { Call } from "../../http/context.ts";
 import { fault } from "../../http/faults.ts";
 import { type InvoiceRow, presentInvoice } from "../present.ts";
@@ -94,7 +95,7 @@ export async function deleteDraft(_desk: InvoiceDesk, { ctx, input }: Call<Invoi
     const row = await lockInvoice(tx, { merchantId: ctx.merchantId, id: input.id });
     if (row.state !== "draft")
       throw fault("invoice_state", { state: row.state, next: "What was issued is voided, not deleted." });
-    await tx.delete(invoice).where(and(isIt(row), eq(invoice.state, "draft")));
+    await tx.delete(invoice).where(and(isIt(row), fixed(eq(invoice.state, "draft"))));
   });
 }
 

@@ -1,7 +1,7 @@
 import { and, asc, inArray, sql } from "drizzle-orm";
 import type { PaymentView } from "#facilitator";
 import { Fault } from "#kernel/fault";
-import type { Executor, Tx } from "#store";
+import { type Executor, fixed, type Tx } from "#store";
 import { cancelPayment } from "../../clearing/verbs/cancel.ts";
 import type { ClearingState } from "../../payment-intent/state.ts";
 import { paymentIntent } from "../../payment-intent/tables.ts";
@@ -24,7 +24,7 @@ export async function liveIntents(db: Executor, { merchantId, id }: Named): Prom
         sql`${paymentIntent.merchantId} = ${merchantId}`,
         sql`metadata ? 'invoiceId' AND metadata->>'invoiceId' = ${id}`,
         inArray(paymentIntent.source, [...invoiceSources]),
-        inArray(paymentIntent.status, ["created", "clearing"]),
+        fixed(inArray(paymentIntent.status, ["created", "clearing"])),
       ),
     )
     .orderBy(asc(paymentIntent.id));

@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, isNotNull, lt, sql } from "drizzle-orm";
-import type { Executor, Tx } from "#store";
+import { type Executor, fixed, type Tx } from "#store";
 import { merchant } from "../../merchant/tables.ts";
 import { type InvoiceRow, presentInvoice, type Shown } from "../present.ts";
 import type { Invoice } from "../schema.ts";
@@ -38,7 +38,7 @@ export async function isAnyOverdue(tx: Tx, subscribed: Subscribed): Promise<bool
   const [row] = await tx
     .select({ id: invoice.id })
     .from(invoice)
-    .where(and(ofIt(subscribed), eq(invoice.state, "open"), isNotNull(invoice.overdueAt)))
+    .where(and(ofIt(subscribed), fixed(eq(invoice.state, "open")), isNotNull(invoice.overdueAt)))
     .limit(1);
   return row !== undefined;
 }
@@ -48,7 +48,7 @@ export async function holdReminders(tx: Tx, subscribed: Subscribed, isHeld: bool
   await tx
     .update(invoice)
     .set({ remindersHeld: isHeld })
-    .where(and(ofIt(subscribed), eq(invoice.state, "open")));
+    .where(and(ofIt(subscribed), fixed(eq(invoice.state, "open"))));
 }
 
 /** Its invoices that are still open, oldest first. */
@@ -72,7 +72,7 @@ export async function longOverdue(db: Executor, than: Date, limit: number) {
     .innerJoin(merchant, eq(merchant.id, invoice.merchantId))
     .where(
       and(
-        eq(invoice.state, "open"),
+        fixed(eq(invoice.state, "open")),
         isNotNull(subscriptionId),
         lt(invoice.dueAt, than),
         sql`${merchant.subscriptionFinalAction} <> 'none'`,

@@ -1,5 +1,6 @@
 import { and, desc, eq, lt, type SQL, sql } from "drizzle-orm";
 import { isId } from "#kernel/id";
+import { fixed } from "#store";
 import type { Call } from "../../http/context.ts";
 import { fault } from "../../http/faults.ts";
 import type { Page } from "../../http/page.ts";
@@ -79,11 +80,11 @@ function ofStatus(status: InvoiceStatus, now: Date): SQL | undefined {
   const isOverdue = sql`(${invoice.dueAt} < ${now.toISOString()} AND ${invoice.paid} < ${invoice.total})`;
   switch (status) {
     case "overdue":
-      return and(eq(invoice.state, "open"), isOverdue);
+      return and(fixed(eq(invoice.state, "open")), isOverdue);
     case "partially-paid":
-      return and(eq(invoice.state, "open"), sql`NOT ${isOverdue}`, sql`${invoice.paid} > 0`);
+      return and(fixed(eq(invoice.state, "open")), sql`NOT ${isOverdue}`, sql`${invoice.paid} > 0`);
     case "open":
-      return and(eq(invoice.state, "open"), sql`NOT ${isOverdue}`, sql`${invoice.paid} = 0`);
+      return and(fixed(eq(invoice.state, "open")), sql`NOT ${isOverdue}`, sql`${invoice.paid} = 0`);
     default:
       return eq(invoice.state, status);
   }

@@ -1,5 +1,5 @@
 import { and, asc, eq, isNotNull, isNull, lt, lte } from "drizzle-orm";
-import { outbox, type Tx } from "#store";
+import { fixed, outbox, type Tx } from "#store";
 import type { InvoiceRow } from "../present.ts";
 import { remindersAt } from "../reminders.ts";
 import { invoice, invoiceReminder } from "../tables.ts";
@@ -66,7 +66,7 @@ export async function tellOverdue({ db, now, newId }: InvoiceDesk): Promise<numb
     const rows = await tx
       .select()
       .from(invoice)
-      .where(and(eq(invoice.state, "open"), isNull(invoice.overdueAt), lt(invoice.dueAt, at)))
+      .where(and(fixed(eq(invoice.state, "open")), isNull(invoice.overdueAt), lt(invoice.dueAt, at)))
       .orderBy(asc(invoice.dueAt))
       .limit(GROUP)
       .for("update", { skipLocked: true });

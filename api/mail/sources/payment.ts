@@ -1,4 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
+import { fixed } from "#store";
 import { clearing } from "../../clearing/tables.ts";
 import { presentAmount } from "../../http/money.ts";
 import { invoice } from "../../invoice/tables.ts";
@@ -24,7 +25,7 @@ export const receipts: Source = async (tx, facts, { baseUrl }) => {
     .where(
       and(
         isOneOf(clearing.merchantId, clearing.id, aboutSubjects(named)),
-        eq(paymentIntent.status, "completed"),
+        fixed(eq(paymentIntent.status, "completed")),
         sql`${payerEmail} IS NOT NULL`,
       ),
     );

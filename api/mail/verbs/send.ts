@@ -2,7 +2,7 @@ import { and, eq, lte, sql } from "drizzle-orm";
 import { assert } from "#kernel/fault";
 import { errorFields } from "#kernel/log";
 import { cleanText, cutText } from "#kernel/text";
-import type { Executor } from "#store";
+import { type Executor, fixed } from "#store";
 import { merchant } from "../../merchant/tables.ts";
 import type { Message } from "../message.ts";
 import type { Handed, Letter } from "../port.ts";
@@ -45,7 +45,7 @@ async function hold({ db, clock }: MailDesk): Promise<MailRow | undefined> {
   const next = db.pool
     .select({ merchantId: mail.merchantId, id: mail.id })
     .from(mail)
-    .where(and(eq(mail.state, "queued"), lte(mail.dueAt, now)))
+    .where(and(fixed(eq(mail.state, "queued")), lte(mail.dueAt, now)))
     .orderBy(mail.dueAt)
     .limit(1)
     .for("update", { skipLocked: true });
@@ -147,7 +147,7 @@ function isHeld({ merchantId, id, attempts }: MailRow) {
   return and(
     eq(mail.merchantId, merchantId),
     eq(mail.id, id),
-    eq(mail.state, "queued"),
+    fixed(eq(mail.state, "queued")),
     eq(mail.attempts, attempts),
   );
 }

@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, or, sql } from "drizzle-orm";
 import { stableHash } from "#kernel/codec";
 import type { Money } from "#kernel/money";
-import type { Database, Executor, Tx } from "#store";
+import { type Database, type Executor, fixed, type Tx } from "#store";
 import { keepCart } from "../../cart/verbs.ts";
 import { findProducts } from "../../catalog/verbs/find.ts";
 import { priceLines } from "../../catalog/verbs/price.ts";
@@ -220,7 +220,10 @@ async function demandQuota(tx: Tx, link: LinkRow, address: `0x${string}`, now: D
         eq(paymentLinkCheckout.linkId, link.id),
         sql`${paymentLinkCheckout.address} = ${sql.param(address, paymentLinkCheckout.address)}`,
         gt(createdAt, new Date(now.getTime() - HOUR_MS)),
-        or(eq(paymentIntent.status, "created"), eq(paymentIntent.clearingState, "awaiting-funds")),
+        or(
+          fixed(eq(paymentIntent.status, "created")),
+          fixed(eq(paymentIntent.clearingState, "awaiting-funds")),
+        ),
         gt(paymentIntent.expiresAt, now),
       ),
     )

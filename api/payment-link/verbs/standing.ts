@@ -1,7 +1,7 @@
 import { and, asc, eq, getTableColumns, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { Facilitator } from "#facilitator";
 import { isId } from "#kernel/id";
-import type { Executor, Tx } from "#store";
+import { type Executor, fixed, type Tx } from "#store";
 import { fault } from "../../http/faults.ts";
 import type { LinkRow, Shown, Standing } from "../present.ts";
 import { paymentLink } from "../tables.ts";
@@ -51,7 +51,7 @@ export function isPayable(now: Date): SQL | undefined {
     isNull(paymentLink.disabledAt),
     or(isNull(paymentLink.expiresAt), sql`${paymentLink.expiresAt} > ${now.toISOString()}`),
     or(isNull(paymentLink.maxPayments), sql`${taken} < payment_link.max_payments`),
-    or(eq(paymentLink.kind, "open"), sql`${total} > 0`),
+    or(fixed(eq(paymentLink.kind, "open")), sql`${total} > 0`),
   );
 }
 

@@ -2,7 +2,7 @@
 import { and, asc, eq } from "drizzle-orm";
 import { type Address, checksum, type Hex } from "#kernel/bytes";
 import { Fault } from "#kernel/fault";
-import type { Tx } from "#store";
+import { fixed, type Tx } from "#store";
 import { presentAmount } from "../../http/money.ts";
 import { signInText } from "../siwe.ts";
 import { refund, refundClaim } from "../tables.ts";
@@ -139,7 +139,7 @@ async function takeHeld(desk: ClaimDesk, tx: Tx, proven: Proven): Promise<ClaimR
       and(
         eq(refund.merchantId, merchantId),
         eq(refund.clearingId, clearingId),
-        eq(refund.state, "requires-destination"),
+        fixed(eq(refund.state, "requires-destination")),
       ),
     )
     .orderBy(asc(refund.id))

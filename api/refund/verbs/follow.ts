@@ -3,7 +3,7 @@ import type { OutgoingStatus } from "#facilitator";
 import type { Clock } from "#kernel/clock";
 import type { NewId } from "#kernel/id";
 import { errorFields, type Log } from "#kernel/log";
-import type { Database, outbox, Tx } from "#store";
+import { type Database, fixed, type outbox, type Tx } from "#store";
 import type { RefundRow } from "../present.ts";
 import { isOver, type RefundTrigger, stepsTo } from "../state.ts";
 import { refund } from "../tables.ts";
@@ -148,7 +148,7 @@ export async function hearOfRefunds(
           refund.id,
           held.map(({ id }) => id),
         ),
-        inArray(refund.state, ["pending", "processing"]),
+        fixed(inArray(refund.state, ["pending", "processing"])),
       ),
     );
 }

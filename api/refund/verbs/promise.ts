@@ -2,7 +2,7 @@ import { and, eq, inArray, isNull, sql } from "drizzle-orm";
 import { ledgerAsset } from "#kernel/asset";
 import { formatDecimal } from "#kernel/money";
 import { holdAvailable, pendingCredits } from "#ledger";
-import type { Tx } from "#store";
+import { fixed, type Tx } from "#store";
 import { clearing } from "../../clearing/tables.ts";
 import { findCurrency } from "../../http/currency.ts";
 import { fault } from "../../http/faults.ts";
@@ -54,7 +54,7 @@ async function promisesOf(tx: Tx, { merchantId, chain, asset }: Purse) {
         eq(refund.chain, chain),
         eq(refund.asset, asset),
         isNull(refund.reservedAt),
-        inArray(refund.state, ["pending", "requires-destination"]),
+        fixed(inArray(refund.state, ["pending", "requires-destination"])),
       ),
     )
     .groupBy(clearing.id, clearing.providerReference, clearing.executionPath);

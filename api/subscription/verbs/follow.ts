@@ -1,7 +1,7 @@
 import { and, asc, eq } from "drizzle-orm";
 import { Fault } from "#kernel/fault";
 import { errorFields } from "#kernel/log";
-import type { outbox, Tx } from "#store";
+import { fixed, type outbox, type Tx } from "#store";
 import type { InvoiceDesk } from "../../invoice/verbs/desk.ts";
 import { agentsPayments } from "../../invoice/verbs/intents.ts";
 import { lockInvoice } from "../../invoice/verbs/move.ts";
@@ -79,7 +79,7 @@ export async function voidOpen(desk: InvoiceDesk): Promise<number> {
   const rows = await desk.db.pool
     .select()
     .from(subscription)
-    .where(and(eq(subscription.state, "cancelled"), eq(subscription.voidsOpen, true)))
+    .where(and(fixed(eq(subscription.state, "cancelled")), fixed(eq(subscription.voidsOpen, true))))
     .orderBy(asc(subscription.cancelledAt))
     .limit(GROUP);
   for (const row of rows) await voidAll(desk, row);

@@ -1,7 +1,7 @@
 import { and, eq, gt, isNotNull, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import type { Address } from "#kernel/bytes";
 import { postedEvents, templates } from "#ledger";
-import type { Tx } from "#store";
+import { fixed, type Tx } from "#store";
 import type { ChainRow } from "../../chain/registry.ts";
 import { chainTransfer, claim } from "../tables.ts";
 import { depositOrder } from "./tables.ts";
@@ -27,7 +27,7 @@ export async function waitingArrivals(
   tx: Tx,
   where: Where,
 ): Promise<{ readonly treasury: bigint; readonly deposits: bigint }> {
-  const untaken = and(eq(chainTransfer.canonical, true), isNull(chainTransfer.claimedKind));
+  const untaken = and(fixed(eq(chainTransfer.canonical, true)), isNull(chainTransfer.claimedKind));
   const came = await sumByPlace(tx, and(upTo(where), untaken));
   const stale = await staleBookings(tx, where);
   const unbooked = await sumOfNoOrder(tx, where, and(upTo(where), untaken));
@@ -61,7 +61,7 @@ async function sumOfNoOrder(tx: Tx, { row }: Where, where: SQL | undefined): Pro
 
 /** Booked, and then its block left the chain (and came back, perhaps): in the books until the reversal is posted. */
 async function staleBookings(tx: Tx, where: Where) {
-  const left = or(eq(chainTransfer.canonical, false), isNull(chainTransfer.claimedKind));
+  const left = or(fixed(eq(chainTransfer.canonical, false)), isNull(chainTransfer.claimedKind));
   const rows = await tx
     .select({ log: chainTransfer, isOwn })
     .from(chainTransfer)
@@ -97,7 +97,7 @@ export async function addressMoney(tx: Tx, where: Where, now: Date): Promise<rea
     .select({ address: depositOrder.address, expected: sql<string>`${expected}`, isWatched })
     .from(chainTransfer)
     .innerJoin(depositOrder, eq(depositOrder.orderId, chainTransfer.orderId))
-    .where(and(upTo(where), eq(chainTransfer.canonical, true), isNotNull(depositOrder.addressIndex)))
+    .where(and(upTo(where), fixed(eq(chainTransfer.canonical, true)), isNotNull(depositOrder.addressIndex)))
     .groupBy(depositOrder.address)
     .having(sql`${expected} > 0 OR ${isWatched}`);
   return rows.map((row) => ({ ...row, expected: BigInt(row.expected) }));
@@ -116,6 +116,6 @@ export async function unexplainedOutflows(tx: Tx, where: Where): Promise<number>
         isNotNull(depositOrder.addressIndex),
       ),
     )
-    .where(and(upTo(where), eq(chainTransfer.canonical, true), isNull(chainTransfer.claimedKind)));
+    .where(and(upTo(where), fixed(eq(chainTransfer.canonical, true)), isNull(chainTransfer.claimedKind)));
   return Number(found?.count ?? 0);
 }

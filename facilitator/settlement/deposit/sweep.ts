@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, isNull, lte, sql } from "drizzle-orm";
 import { type Address, type Hash, toBytes } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
-import { type Tx, toBytesArray } from "#store";
+import { fixed, type Tx, toBytesArray } from "#store";
 import { putUint, WORD } from "../../scheme/word.ts";
 import { insertRows } from "../claim.ts";
 import type { MovedClaim } from "../claim-parts.ts";
@@ -58,8 +58,8 @@ interface Due {
 const unswept = (chainId: number) =>
   and(
     eq(chainTransfer.chainId, chainId),
-    eq(chainTransfer.canonical, true),
-    eq(chainTransfer.claimedKind, "deposit"),
+    fixed(eq(chainTransfer.canonical, true)),
+    fixed(eq(chainTransfer.claimedKind, "deposit")),
     isNull(chainTransfer.sweptBy),
     lte(
       chainTransfer.blockNumber,

@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
-import { outbox, type Tx, toBytesArray } from "#store";
+import { fixed, outbox, type Tx, toBytesArray } from "#store";
 import type { Engine } from "../engine.ts";
 import { depositOrder } from "./tables.ts";
 import type { Told } from "./watch.ts";
@@ -45,7 +45,7 @@ export async function ordersByReference(tx: Tx, chainId: number, references: rea
     .where(
       and(
         eq(depositOrder.chainId, chainId),
-        eq(depositOrder.path, "on-chain-contract"),
+        fixed(eq(depositOrder.path, "on-chain-contract")),
         sql`${paymentRef} = ANY(${toBytesArray(references)})`,
       ),
     )

@@ -1,0 +1,76 @@
+/** What a settlement reads does not grow with those that are over: plans that are kept for every value of a statement's
+ *  parameters must find few rows among many, too. */
+import pg from "pg";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { copyOld } from "../../../bench/old-rows.ts";
+import { type Offer, paymentBody } from "../../../bench/payments.ts";
+import { openShop, type Shop } from "../../property/payments/shop.ts";
+import { tokens } from "../../simulation/world.ts";
+
+const OLD = 20_000;
+const PAYMENTS = 16;
+
+let shop: Shop;
+let offer: Offer;
+beforeAll(async () => {
+  shop = await openShop();
+  const made = await shop.call("POST", "/v1/x402/resources", {
+    url: "https://merchant.example.com/read",
+    price: { amount: "0.01", asset: "USD" },
+    rails: [{ chain: "local", asset: "USDC" }],
+  });
+  const { body } = await shop.call("GET", `/x402/resources/${made.body.id}/payment-required`);
+  offer = { resource: body.resource, requirements: body.accepts[0] };
+});
+afterAll(() => shop.close());
+
+it("reads as few rows among many old settlements as among none", async () => {
+  // given many that are settled, and statements that are planned once for all
+  await settle(PAYMENTS);
+  const owner = new pg.Client({ connectionString: shop.world.database.url });
+  await owner.connect();
+  try {
+    await copyOld(owner, { settlements: OLD, payments: OLD }, (_, work) => work().then(() => {}));
+    const { pathname } = new URL(shop.world.database.url);
+    await owner.query(`ALTER DATABASE ${pathname.slice(1)} SET plan_cache_mode = force_generic_plan`);
+    await endOthers(owner);
+    await owner.query("SELECT pg_stat_reset()");
+    // when some more are settled
+    await settle(PAYMENTS);
+    // then no table was read through
+    await endOthers(owner);
+    const { rows } = await owner.query<{ name: string; read: number }>(
+      `SELECT relname AS name, seq_tup_read + coalesce(idx_tup_fetch, 0) AS read FROM pg_stat_user_tables
+         UNION ALL SELECT indexrelname, idx_tup_read FROM pg_stat_user_indexes`,
+    );
+    expect(rows.filter(({ read }) => read >= OLD)).toEqual([]);
+  } finally {
+    await owner.end();
+  }
+});
+
+/** Settles, and follows the chain until all are final and told. */
+async function settle(count: number): Promise<void> {
+  const { world } = shop;
+  const { timestamp } = await world.sim.chain.head();
+  const answers = Array.from({ length: count }, () => {
+    const { key, address } = world.payer(tokens.USDC, 10_000n);
+    const payer = { address, privateKey: Buffer.from(key.slice(2), "hex") };
+    const body = paymentBody(offer, payer, { validBefore: timestamp + 300 });
+    return shop.ask("/x402/settle", JSON.parse(body));
+  });
+  for (let block = 0; block < 8; block += 1) {
+    await shop.turn();
+    world.sim.mine();
+  }
+  await shop.turn();
+  for (const { body } of await Promise.all(answers)) expect(body).toMatchObject({ success: true });
+}
+
+/** What they read is counted when they are gone. */
+async function endOthers(owner: pg.Client): Promise<void> {
+  await owner.query(
+    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  );
+}
