@@ -14,6 +14,8 @@ import { gone, run } from "./processes.ts";
 export interface PostgresOptions {
   readonly dataDir: string;
   readonly say: (line: string) => void;
+  /** Where it listens at a Unix socket, too; it must be able to write there. */
+  readonly socketDir?: string;
 }
 
 export interface EmbeddedPostgres {
@@ -28,14 +30,18 @@ export interface EmbeddedPostgres {
 const startAttempts = 5;
 
 /** Starts the data folder's PostgreSQL, or takes over the one that still runs; makes the cluster at the first start. */
-export async function startPostgres({ dataDir, say }: PostgresOptions): Promise<EmbeddedPostgres> {
+export async function startPostgres({
+  dataDir,
+  say,
+  socketDir = "",
+}: PostgresOptions): Promise<EmbeddedPostgres> {
   const place = await placeData(dataDir, "postgres");
   const programs = await postgresPrograms(place.user, dataDir);
   const password = await storedSecret(dataDir, "postgres-password");
   const cluster = clusterOf(place);
   const running = await runningPostmaster(cluster);
   if (!running) await makeCluster(place, programs, password, say);
-  const server = running ?? (await startServer(place, programs));
+  const server = running ?? (await startServer(place, programs, socketDir));
   return {
     url: `postgres://farebox:${password}@127.0.0.1:${server.port}/farebox`,
     adopted: running !== undefined,
@@ -120,10 +126,10 @@ async function logged(place: Place, file: string, args: string[], input?: string
 }
 
 /** Tries again with another port: the free one may be taken meanwhile, and an old server's memory may be in use still. */
-async function startServer(place: Place, programs: PostgresPrograms): Promise<Postmaster> {
+async function startServer(place: Place, programs: PostgresPrograms, socketDir: string): Promise<Postmaster> {
   await rm(join(clusterOf(place), "postmaster.pid"), { force: true }); // stale: nothing runs on the cluster
   for (let attempt = 1; attempt <= startAttempts; attempt += 1) {
-    const options = `-c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200 -c autovacuum_naptime=10s -c shared_buffers=${sharedMegabytes()}MB -p ${await freePort()}`;
+    const options = `-c listen_addresses=127.0.0.1 -c unix_socket_directories=${socketDir} -c max_connections=200 -c autovacuum_naptime=10s -c shared_buffers=${sharedMegabytes()}MB -p ${await freePort()}`;
     const log = join(place.dir, "server.log");
     const code = await pgCtl(place, programs, ["start", "-w", "-t", "30", "-l", log, "-o", options]);
     const server = code === 0 ? await runningPostmaster(clusterOf(place)) : undefined;

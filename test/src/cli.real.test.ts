@@ -6,6 +6,7 @@ import { hashingKey, keyHmac } from "../../api/merchant/key.ts";
 import { loadArtifacts } from "../../contracts/index.ts";
 import { deriveKey } from "../../src/keys.ts";
 import { payment } from "../facilitator/ledger/rows.ts";
+import { atPort } from "../support/database-at.ts";
 import { freshDatabase, type TestDatabase } from "../support/db.ts";
 import { startDevChain } from "../support/dev-chain.ts";
 import { startHouse } from "../support/house.ts";
@@ -278,22 +279,17 @@ describe("facts dead, facts redeliver", () => {
 
 describe("any command", () => {
   it("says in one line where it cannot work, exit 1", async () => {
-    const nobody = new URL(database.url);
-    nobody.port = "1";
+    const nobody = atPort(database.url, 1);
     const local = { FAREBOX_DATA: folder.dataDir };
     const cases: readonly (readonly [env: Record<string, string>, args: readonly string[], says: RegExp])[] =
       [
         [local, ["trial-balance"], /^No deployment is running on .*Start one with npm start/],
         [
-          { ...settings, DATABASE_URL: nobody.href },
+          { ...settings, DATABASE_URL: nobody },
           ["trial-balance"],
           /^The database cannot be reached \(ECONNREFUSED\)\./,
         ],
-        [
-          { ...settings, DATABASE_URL: nobody.href },
-          ["reconcile"],
-          /^The database cannot be reached \(ECONN/,
-        ],
+        [{ ...settings, DATABASE_URL: nobody }, ["reconcile"], /^The database cannot be reached \(ECONN/],
         [settings, ["reconcile"], /^The chain local cannot be read\. Its rpcUrls in FAREBOX_CHAINS must/],
         [{ ...settings, FAREBOX_X: "1" }, ["trial-balance"], /^FAREBOX_X is not a setting/],
         [local, ["trial-balanced"], /^error: unknown command 'trial-balanced'/],

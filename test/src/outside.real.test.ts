@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from "vitest";
 import { freePort } from "../../src/dev/free-port.ts";
-import { databaseAt } from "../support/database-at.ts";
+import { atPort, databaseAt } from "../support/database-at.ts";
 import { type DevChain, masterSecret, startDevChain } from "../support/dev-chain.ts";
 import { startFakeNode } from "../support/fake-node.ts";
 import { until } from "../support/house.ts";
@@ -121,7 +121,7 @@ describe("a start on outside parts that cannot be", () => {
     const chains = (change: object) => JSON.stringify([{ ...dev.config, ...change }]);
     const cases: readonly (readonly [set: Record<string, string>, says: RegExp])[] = [
       [
-        { DATABASE_URL: changed(databaseUrl, (at) => Object.assign(at, { port: "1" })) },
+        { DATABASE_URL: atPort(databaseUrl, 1) },
         /^The database of DATABASE_URL cannot be used \(ECONNREFUSED\)\. Set DATABASE_URL to a PostgreSQL that runs/,
       ],
       [
@@ -142,8 +142,11 @@ describe("a start on outside parts that cannot be", () => {
       ],
       [{ FAREBOX_SIGNER_KEYS: "" }, /^FAREBOX_SIGNER_KEYS must hold the private keys that pay gas/],
     ];
-    const PORT = String(await freePort());
-    const ends = await Promise.all(cases.map(([set]) => startService({ ...settings, ...set, PORT }).ended));
+    // A port each: all look at once whether it is free, and who looks holds it for that moment.
+    const ports = await Promise.all(cases.map(() => freePort()));
+    const ends = await Promise.all(
+      cases.map(([set], index) => startService({ ...settings, ...set, PORT: String(ports[index]) }).ended),
+    );
     for (const [index, { code, stdout, stderr, ms }] of ends.entries()) {
       const lines = stderr.trimEnd().split("\n");
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });

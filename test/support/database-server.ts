@@ -1,6 +1,6 @@
 /** One real PostgreSQL for the whole run, with a migrated template that each test file clones, and the programs that
  *  tests start. Global set-up of the `real` project. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -36,22 +36,30 @@ export interface TestServer {
 /** A server of its own with the migrated template, gone when it is stopped. */
 export async function startTestServer(): Promise<TestServer> {
   const dataDir = join(await mkdtemp(join(tmpdir(), "farebox-test-")), "data");
+  const socketDir = await mkdtemp(join(tmpdir(), "farebox-test-socket-"));
+  await chmod(socketDir, 0o777); // the server may run as another user
   const quiet = { dataDir, say: () => {} };
-  const server = await startPostgres(quiet);
+  const server = await startPostgres({ ...quiet, socketDir });
   const admin = new pg.Client({ connectionString: server.url });
   await admin.connect();
   // It dies with the run: what it holds need not outlive the machine, and waits for no disk.
   for (const setting of ["fsync", "full_page_writes"]) await admin.query(`ALTER SYSTEM SET ${setting} = off`);
   await admin.query("SELECT pg_reload_conf()");
+  // Thousands of connections prove that they know a password which is no secret.
+  await admin.query("SET scram_iterations = 1");
+  await admin.query(`ALTER ROLE farebox PASSWORD ${pg.escapeLiteral(new URL(server.url).password)}`);
   await admin.query(`CREATE DATABASE ${TEMPLATE}`);
   await admin.end();
-  const template = databaseAt(server.url, TEMPLATE);
+  // Statements are many and short: a socket is cheaper by far than even a loopback's TCP.
+  const url = `${server.url}?host=${encodeURIComponent(socketDir)}`;
+  const template = databaseAt(url, TEMPLATE);
   await migrate({ url: template, folder: fileURLToPath(new URL("../../migrations", import.meta.url)) });
   await migrateJobs(template, silentLog);
   return {
-    url: server.url,
+    url,
     async stop() {
       await server.stop();
+      await rm(socketDir, { recursive: true });
       await resetDataFolder(quiet).catch(() => rm(dataDir, { recursive: true, force: true }));
     },
   };

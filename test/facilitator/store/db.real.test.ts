@@ -3,6 +3,7 @@ import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { Fault } from "#kernel/fault";
 import { type Database, type DbOptions, openDatabase, outageOf, sqlState, type Tx, withTx } from "#store";
+import { atPort } from "../../support/database-at.ts";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 import { silentLog } from "../../support/dev-chain.ts";
 import { until } from "../../support/house.ts";
@@ -330,9 +331,7 @@ describe("a pool with nothing left to give", () => {
   });
 
   it("says the same at once when no server is there", async () => {
-    const nobody = new URL(database.url);
-    nobody.port = "1";
-    const db = open({ url: nobody.href });
+    const db = open({ url: atPort(database.url, 1) });
     const began = performance.now();
     expect(await outcome(db.tx(async () => 1))).toBe("database_unavailable");
     expect(await outcome(db.pool.execute(sql`SELECT 1`))).toBe("database_unavailable");

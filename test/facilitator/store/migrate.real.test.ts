@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { migrate } from "#store";
-import { databaseAt } from "../../support/database-at.ts";
+import { atPort, databaseAt } from "../../support/database-at.ts";
 
 const folder = fileURLToPath(new URL("../../../migrations", import.meta.url));
 
@@ -84,9 +84,8 @@ describe("migrate", () => {
   });
 
   it("rejects with what the connection says when the database cannot be had", async () => {
-    const nobody = new URL(inject("databaseUrl"));
-    nobody.port = "1";
-    await expect(migrate({ url: nobody.href, folder })).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    const url = atPort(inject("databaseUrl"), 1);
+    await expect(migrate({ url, folder })).rejects.toMatchObject({ code: "ECONNREFUSED" });
     const stranger = new URL(inject("databaseUrl"));
     stranger.password = "guess";
     await expect(migrate({ url: stranger.href, folder })).rejects.toMatchObject({ code: "28P01" });

@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { isGone, openPresence } from "#store";
+import { atPort } from "../../support/database-at.ts";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 import { silentLog } from "../../support/dev-chain.ts";
 import { until } from "../../support/house.ts";
@@ -62,9 +63,8 @@ describe("the presence of a process", () => {
   });
 
   it("that cannot be shown is an outage, and no reason to give up", async () => {
-    const url = new URL(database.url);
-    url.port = "1";
-    const nowhere = openPresence({ url: url.href, log: silentLog, role: "farebox_app", name: "nowhere" });
+    const url = atPort(database.url, 1);
+    const nowhere = openPresence({ url, log: silentLog, role: "farebox_app", name: "nowhere" });
     await expect(nowhere.show()).rejects.toMatchObject({ code: "database_unavailable" });
     await expect(nowhere.show()).rejects.toMatchObject({ code: "database_unavailable" });
     await nowhere.close();

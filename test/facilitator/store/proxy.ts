@@ -1,6 +1,7 @@
 /** A wire between a client and PostgreSQL that can be cut or fall silent. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { atPort } from "../../support/database-at.ts";
 
 export interface Proxy {
   /** The database's URL, through the wire. */
@@ -43,10 +44,8 @@ export async function startProxy(databaseUrl: string): Promise<Proxy> {
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const url = new URL(databaseUrl);
-  url.port = String((server.address() as AddressInfo).port);
   return {
-    url: url.href,
+    url: atPort(databaseUrl, (server.address() as AddressInfo).port),
     cutAt: (text, how) => {
       plan = { text, how };
     },

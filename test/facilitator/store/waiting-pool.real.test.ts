@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { WaitingPool } from "#store";
+import { atPort } from "../../support/database-at.ts";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 import { startProxy } from "./proxy.ts";
 
@@ -31,9 +32,7 @@ describe("a pool whose statements wait", () => {
   });
 
   it("waits no longer when it is told to stop", async () => {
-    const nowhere = new URL(database.url);
-    nowhere.port = "1";
-    const { pool, stop } = open(nowhere.href);
+    const { pool, stop } = open(atPort(database.url, 1));
     const asked = pool.query("SELECT 1");
     stop.abort();
     await expect(asked).rejects.toMatchObject({ code: "ECONNREFUSED" });

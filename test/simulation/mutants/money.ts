@@ -7,8 +7,8 @@ export const money: readonly Mutant[] = [
     changes: [
       {
         file: "settlement/credit.ts",
-        from: 'eq(claim.creditState, "none"),',
-        to: 'eq(claim.creditState, "none"), isOurs,',
+        from: 'fixed(eq(claim.creditState, "none")),',
+        to: 'fixed(eq(claim.creditState, "none")), isOurs,',
       },
     ],
     seed: 5,
@@ -45,7 +45,7 @@ export const money: readonly Mutant[] = [
       {
         file: "settlement/credit.ts",
         from: `    eq(chainTransfer.chainId, chainId),
-    eq(chainTransfer.canonical, true),
+    fixed(eq(chainTransfer.canonical, true)),
     // From`,
         to: `    eq(chainTransfer.chainId, chainId),
     // From`,
