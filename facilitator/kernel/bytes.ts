@@ -15,10 +15,10 @@ const HEX = /^0x(?:[0-9a-fA-F]{2})*$/;
 export function parseAddress(text: unknown): Address | null {
   if (typeof text !== "string" || !ADDRESS.test(text)) return null;
   const lower = text.toLowerCase() as Address;
-  const digits = text.slice(2);
-  const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
-  return mixed && checksum(lower) !== text ? null : lower;
+  return isMixedCase(text) && checksum(lower) !== text ? null : lower;
 }
+
+const isMixedCase = (text: string) => /[a-f]/.test(text) && /[A-F]/.test(text);
 
 /** The address in `text`. Throws on anything else: for values that are ours, not a caller's. */
 export function address(text: string): Address {
@@ -63,7 +63,8 @@ export function checksum(lower: Address): string {
   const digits = Buffer.from(lower.slice(2), "latin1");
   const digest = keccak256(digits);
   // A letter is upper-case where the hash's digit at its place is 8 or more.
-  for (const [i, digit] of digits.entries()) {
+  for (let i = 0; i < digits.length; i += 1) {
+    const digit = digits[i] ?? 0;
     const isHigh = ((digest[i >> 1] ?? 0) & (i % 2 === 0 ? 0x80 : 0x08)) !== 0;
     if (isHigh && digit >= LETTER_A) digits[i] = digit - LOWER_TO_UPPER;
   }

@@ -169,8 +169,8 @@ function disagreement(selection: OptionSelection, accepted: OptionSelection): Re
     };
   }
   const same =
-    parseAddress(accepted.asset) === parseAddress(selection.asset) &&
-    parseAddress(accepted.payTo) === parseAddress(selection.payTo) &&
+    isSameAddress(accepted.asset, selection.asset) &&
+    isSameAddress(accepted.payTo, selection.payTo) &&
     accepted.amount === selection.amount;
   return same
     ? null
@@ -180,6 +180,9 @@ function disagreement(selection: OptionSelection, accepted: OptionSelection): Re
           "The accepted option and the requirements differ in asset, amount or payTo. Send the option you signed for.",
       };
 }
+
+/** However they are written; mostly the same way, which is quickly seen. */
+const isSameAddress = (a: string, b: string) => a === b || parseAddress(a) === parseAddress(b);
 
 type Authentic = { readonly signature: Authorization["signature"]; readonly payerHasCode: boolean };
 

@@ -10,9 +10,7 @@ const DOMAIN_TYPE = keccakOfText(
 const TRANSFER_TYPE = keccakOfText(
   "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)",
 );
-const MOST_DOMAINS = 1_000;
-
-const separators = new Map<string, Uint8Array>();
+const separators = new WeakMap<TokenDomain, Uint8Array>();
 
 /** The 32 bytes a payer signs for a TransferWithAuthorization of the token behind `domain`. Packed by hand: hashing is
  *  then four times as fast as a general encoder. Source: EIP-712, EIP-3009, settlement.md §7. */
@@ -34,10 +32,9 @@ export function transferDigest(domain: TokenDomain, authorization: Authorization
 }
 
 function domainSeparator(domain: TokenDomain): Uint8Array {
-  const { name, version, chainId, verifyingContract } = domain;
-  const key = JSON.stringify([chainId, verifyingContract, version, name]);
-  const known = separators.get(key);
+  const known = separators.get(domain);
   if (known) return known;
+  const { name, version, chainId, verifyingContract } = domain;
   const packed = Buffer.alloc(5 * WORD);
   packed.set(DOMAIN_TYPE, 0);
   packed.set(keccakOfText(name), WORD);
@@ -45,8 +42,7 @@ function domainSeparator(domain: TokenDomain): Uint8Array {
   putUint(packed, 3 * WORD, BigInt(chainId));
   putHex(packed, 4 * WORD, verifyingContract);
   const separator = keccak256(packed);
-  if (separators.size >= MOST_DOMAINS) separators.clear();
-  separators.set(key, separator);
+  separators.set(domain, separator);
   return separator;
 }
 
