@@ -17,7 +17,7 @@ const CLAIM = Buffer.from("farebox/claim/v1");
  *  Source: DESIGN 4.2, settlement.md §2. */
 export function claimKey({ chainId, nonceDomain, payer, nonce }: ClaimKeyParts): Hash {
   // Packed in one piece: every request computes it, and what it is made of has fixed widths.
-  const packed = Buffer.allocUnsafe(CLAIM.length + WORD + 20 + 20 + WORD);
+  const packed = Buffer.alloc(CLAIM.length + WORD + 20 + 20 + WORD);
   packed.set(CLAIM);
   putUint(packed, CLAIM.length, BigInt(chainId));
   packed.write(nonceDomain.slice(2) + payer.slice(2) + nonce.slice(2), CLAIM.length + WORD, "hex");

@@ -73,8 +73,8 @@ export const trust: readonly Mutant[] = [
     changes: [
       {
         file: "scheme/claim-key.ts",
-        from: "    toBytes(nonceDomain),\n    toBytes(payer),\n",
-        to: "    toBytes(nonceDomain),\n",
+        from: "nonceDomain.slice(2) + payer.slice(2) + ",
+        to: "nonceDomain.slice(2) + ",
       },
     ],
     seed: 1,
