@@ -6,13 +6,19 @@ const real = "test/**/*.real.test.ts";
 /** A test that takes minutes, or both cores, by design: lying endpoints, mutants, fuzz. `npm run test:long`. */
 const long = "test/**/*.long.test.ts";
 
-/** Begun last, one of these would run on alone for minutes. */
-const longest =
-  /simulation\.real|payments\.property|(cli|main|kill|torture|claim|promises|reviews)\.real|(reference|selling|journeys|states|pay)\.browser/;
+/** Begun last, one of these would run on alone for minutes: those that take longest begin first. */
+const longest = [
+  /simulation\.real/,
+  /payments\.property/,
+  /(cli|main|kill|torture|claim|promises|reviews)\.real|(reference|selling|journeys|states|pay)\.browser/,
+];
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLongest = ({ moduleId }: TestSpecification) => Number(longest.test(moduleId));
-    return (await super.sort(files)).sort((a, b) => isLongest(b) - isLongest(a));
+    const rank = ({ moduleId }: TestSpecification) => {
+      const found = longest.findIndex((names) => names.test(moduleId));
+      return found < 0 ? longest.length : found;
+    };
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
 }
 

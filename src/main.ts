@@ -90,10 +90,11 @@ function outsideSandbox({
   chains,
   masterSecret,
 }: Pick<Parts, "chains" | "masterSecret">): SandboxParts | undefined {
-  const [rpcUrl] = chains[0]?.rpcUrls ?? [];
-  return rpcUrl === undefined
+  const [chain] = chains;
+  const [rpcUrl] = chain?.rpcUrls ?? [];
+  return chain === undefined || rpcUrl === undefined
     ? undefined
-    : { chain: sandboxChain({ rpcUrl, masterSecret }), providerUrl: null };
+    : { chain: sandboxChain({ slug: chain.slug, rpcUrl, masterSecret }), providerUrl: null };
 }
 
 async function tell(

@@ -103,6 +103,7 @@ export function sandboxRoutes({
           ...bodyFaults,
           "not_found",
           "simulation_impossible",
+          "chain_unavailable",
           "currency_unsupported",
           "too_many_decimals",
         ),
@@ -143,7 +144,7 @@ export function sandboxRoutes({
       request: { body: body(Reorg) },
       responses: {
         200: json(Reorg, "Done"),
-        ...problems(...secretKeyFaults, ...bodyFaults, "simulation_impossible"),
+        ...problems(...secretKeyFaults, ...bodyFaults, "simulation_impossible", "chain_unavailable"),
       },
     }),
     handler: async (c) =>

@@ -10,7 +10,8 @@ export interface Sandbox {
   readonly provider: SandboxProvider | null;
 }
 
-/** The payer's and the miner's side of the local chain. The shell implements it, since it knows the node. */
+/** The payer's and the miner's side of the local chain. The shell implements it, since it knows the node. Fault of its
+ *  calls: `chain_unavailable`. */
 export interface SandboxChain {
   /** Sends tokens from the dev payer, who is given what is missing. Resolves with the transaction's hash when the node
    *  has it. Throws when the token is not one of this deployment's. */

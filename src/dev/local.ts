@@ -81,7 +81,10 @@ export async function startLocalParts({
       treasuryKey: contracts.treasury.privateKey,
       masterSecret,
       contracts,
-      sandbox: { chain: sandboxChain({ rpcUrl, masterSecret }), providerUrl: provider.baseUrl },
+      sandbox: {
+        chain: sandboxChain({ slug: "local", rpcUrl, masterSecret }),
+        providerUrl: provider.baseUrl,
+      },
       stop,
     };
   } catch (error) {

@@ -2,7 +2,11 @@
 
 let lastId = 0;
 
-/** One call. The answer's type is the caller's knowledge of the method. Throws on an error answer and after `timeoutMs`. */
+/** The node's own word that it does not do what it was asked. */
+export class RpcRefusal extends Error {}
+
+/** One call. The answer's type is the caller's knowledge of the method. Throws `RpcRefusal` on an error answer, and
+ *  something else where none comes within `timeoutMs`. */
 export async function rpc<T>(
   url: string,
   method: string,
@@ -17,7 +21,7 @@ export async function rpc<T>(
     signal: AbortSignal.timeout(timeoutMs),
   });
   const body = (await answer.json()) as { result?: T; error?: { message: string } };
-  if (body.error) throw new Error(`${method}: ${body.error.message}`);
+  if (body.error) throw new RpcRefusal(`${method}: ${body.error.message}`);
   return body.result as T; // null is an answer, too: "no such block"
 }
 

@@ -4,8 +4,9 @@ import { encodeFunctionData, parseAbi, parseEther } from "viem";
 import type { SandboxChain } from "#api";
 import { addressOf } from "#facilitator";
 import { type Address, type Hash, type Hex, hash } from "#kernel/bytes";
+import { fault } from "#kernel/fault";
 import { deriveKey } from "../keys.ts";
-import { rpc } from "./rpc.ts";
+import { RpcRefusal, rpc } from "./rpc.ts";
 
 const tokenAbi = parseAbi([
   "function balanceOf(address owner) view returns (uint256)",
@@ -20,10 +21,13 @@ const routerAbi = parseAbi([
 const GAS = "0x7a120"; // 500,000: not estimated, since what fails must be mined as well
 const GAS_MONEY = `0x${parseEther("1").toString(16)}`;
 
+/** Fault of its calls: `chain_unavailable`, where the node does not answer, or does not mine what it was given. */
 export function sandboxChain({
+  slug,
   rpcUrl,
   masterSecret,
 }: {
+  readonly slug: string;
   readonly rpcUrl: string;
   readonly masterSecret: string;
 }): SandboxChain {
@@ -35,7 +39,11 @@ export function sandboxChain({
     last = done.catch(() => undefined);
     return done;
   }
-  const ask = <T>(method: string, params: readonly unknown[]) => rpc<T>(rpcUrl, method, params);
+  const unavailable = (cause?: unknown) => fault("chain_unavailable", { chain: slug }, cause);
+  const ask = <T>(method: string, params: readonly unknown[]) =>
+    rpc<T>(rpcUrl, method, params).catch((error: unknown) => {
+      throw error instanceof RpcRefusal ? error : unavailable(error);
+    });
   async function send(from: Address, to: Address, data: Hex): Promise<Hash> {
     await ask("anvil_impersonateAccount", [from]);
     const gasMoney = BigInt(await ask<Hex>("eth_getBalance", [from, "latest"]));
@@ -63,7 +71,8 @@ export function sandboxChain({
       if (receipt) throw new Error(`a simulated transaction failed: ${transaction}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    throw new Error(`a simulated transaction is not mined: ${transaction}`);
+    // Its block may have been taken away meanwhile, as `reorg` does.
+    throw unavailable(new Error(`a simulated transaction is not mined: ${transaction}`));
   }
 
   return {

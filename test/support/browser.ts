@@ -56,7 +56,9 @@ export async function openTab(
   browser: Browser | BrowserContext,
   options: BrowserContextOptions = {},
 ): Promise<Tab> {
-  const context = "newContext" in browser ? await browser.newContext(options) : browser;
+  // What pulses without end is painted sixty times a second, by a processor that other tests need.
+  const still = { reducedMotion: "reduce", ...options } as const;
+  const context = "newContext" in browser ? await browser.newContext(still) : browser;
   const page = await context.newPage();
   const faults: string[] = [];
   page.on("console", (message) => message.type() === "error" && faults.push(message.text()));

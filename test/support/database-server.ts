@@ -43,7 +43,8 @@ export async function startTestServer(): Promise<TestServer> {
   const admin = new pg.Client({ connectionString: server.url });
   await admin.connect();
   // It dies with the run: what it holds need not outlive the machine, and waits for no disk.
-  for (const setting of ["fsync", "full_page_writes"]) await admin.query(`ALTER SYSTEM SET ${setting} = off`);
+  for (const setting of ["fsync", "full_page_writes", "synchronous_commit", "jit"])
+    await admin.query(`ALTER SYSTEM SET ${setting} = off`);
   await admin.query("SELECT pg_reload_conf()");
   // Thousands of connections prove that they know a password which is no secret.
   await admin.query("SET scram_iterations = 1");

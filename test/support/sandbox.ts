@@ -18,7 +18,7 @@ export async function startSandbox(
   const provider = await startSandboxProvider({ dataDir, access, servicePort, paceMs: 50 });
   return {
     parts: {
-      chain: sandboxChain({ rpcUrl: dev.anvil.rpcUrl, masterSecret }),
+      chain: sandboxChain({ slug: "local", rpcUrl: dev.anvil.rpcUrl, masterSecret }),
       providerUrl: provider.baseUrl,
     },
     async stop() {

@@ -77,7 +77,7 @@ export function takeWay(
 const REMEMBERED = 1_000;
 
 /** Lets a sandbox's payer send what is missing. The same remainder is sent once by this process, however often the
- *  button is pressed before the money is seen. Faults: `not_found`, `simulation_impossible`. */
+ *  button is pressed before the money is seen. Faults: `not_found`, `simulation_impossible`, `chain_unavailable`. */
 export function testPayments(desk: ClearingDesk, payer: Payer): (id: string) => Promise<void> {
   const sent = new Set<string>();
   return async (id) => {

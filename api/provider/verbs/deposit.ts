@@ -32,7 +32,8 @@ interface Plan {
 }
 
 /** Pays as a payer would: tokens to the order's address, a call of the router, or the provider's own payer. With a delay
- *  it is done later, by this process, and forgotten when that ends. Faults: `not_found`, `simulation_impossible`. */
+ *  it is done later, by this process, and forgotten when that ends. Faults: `not_found`, `simulation_impossible`,
+ *  `chain_unavailable`. */
 export async function simulateDeposit(
   payer: Payer,
   { ctx, input }: Call<SimulatedDepositInput>,

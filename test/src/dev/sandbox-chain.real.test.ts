@@ -1,17 +1,18 @@
 /** A payer and a miner at the local chain, as the sandbox's test routes have them. */
 import { encodeFunctionData, parseAbi } from "viem";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { address, type Hash, type Hex, hash } from "#kernel/bytes";
 import { sandboxChain } from "../../../src/dev/sandbox-chain.ts";
 import { newKey } from "../../support/authorization.ts";
 import { type DevChain, masterSecret, startDevChain } from "../../support/dev-chain.ts";
+import { startFakeNode } from "../../support/fake-node.ts";
 import { until } from "../../support/house.ts";
 
 let dev: DevChain;
 let sandbox: ReturnType<typeof sandboxChain>;
 beforeAll(async () => {
   dev = await startDevChain();
-  sandbox = sandboxChain({ rpcUrl: dev.anvil.rpcUrl, masterSecret });
+  sandbox = sandboxChain({ slug: "local", rpcUrl: dev.anvil.rpcUrl, masterSecret });
 });
 afterAll(() => dev.stop());
 
@@ -51,6 +52,28 @@ describe("transfer", () => {
   it("rejects a token that is none", async () => {
     const token = newKey().address;
     await expect(sandbox.transfer({ token, to: token, amount: 1n })).rejects.toThrow();
+  });
+});
+
+describe("a chain that does not do its part", () => {
+  const none = `0x${"0".repeat(64)}` as const;
+  const move = { token: address(`0x${"c1".repeat(20)}`), to: newKey().address, amount: 1n };
+  const at = (rpcUrl: string) => sandboxChain({ slug: "local", rpcUrl, masterSecret });
+
+  it("is an outage where what the payer needs is never mined: a reorganisation took it away", async () => {
+    const answers: Readonly<Record<string, unknown>> = { eth_sendTransaction: none, eth_call: none };
+    const node = await startFakeNode((method) => ({
+      result: method === "eth_getBalance" ? "0xde0b6b3a7640000" : (answers[method] ?? null),
+    }));
+    onTestFinished(node.stop);
+    await expect(at(node.url).transfer(move)).rejects.toMatchObject({ code: "chain_unavailable" });
+  });
+
+  it("is an outage where it does not answer", async () => {
+    await expect(at("http://127.0.0.1:1").transfer(move)).rejects.toMatchObject({
+      code: "chain_unavailable",
+    });
+    await expect(at("http://127.0.0.1:1").reorg(1)).rejects.toMatchObject({ code: "chain_unavailable" });
   });
 });
 
