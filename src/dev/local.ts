@@ -82,7 +82,7 @@ export async function startLocalParts({
       masterSecret,
       contracts,
       sandbox: {
-        chain: sandboxChain({ slug: "local", rpcUrl, masterSecret }),
+        chain: sandboxChain({ slug: SLUG, rpcUrl, masterSecret }),
         providerUrl: provider.baseUrl,
       },
       stop,

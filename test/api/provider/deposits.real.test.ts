@@ -144,3 +144,22 @@ describe("POST /v1/test/reorg", () => {
     expect(refusal(answer)).toEqual([422, "simulation_impossible"]);
   });
 });
+
+/** Last: nothing that follows has a chain. */
+describe("a sandbox whose chain does not answer", () => {
+  it("is an outage to a merchant, and to a payer a page that says so; the payment waits as before", async () => {
+    const id = await confirmed();
+    await dev.stop();
+    expect(refusal(await simulate(id))).toEqual([424, "chain_unavailable"]);
+    expect(refusal(await call("POST", "/v1/test/reorg", { depth: 1 }))).toEqual([424, "chain_unavailable"]);
+    const pressed = await fetch(`${house.baseUrl}/checkout/${id}/test-payment`, {
+      method: "POST",
+      redirect: "manual",
+    });
+    expect([pressed.status, pressed.headers.get("location")]).toEqual([
+      303,
+      `/checkout/${id}?problem=testPayFailed`,
+    ]);
+    expect((await read(id)).clearing.state).toBe("awaiting-funds");
+  });
+});

@@ -60,7 +60,7 @@ describe("a chain that does not do its part", () => {
   const move = { token: address(`0x${"c1".repeat(20)}`), to: newKey().address, amount: 1n };
   const at = (rpcUrl: string) => sandboxChain({ slug: "local", rpcUrl, masterSecret });
 
-  it("is an outage where what the payer needs is never mined: a reorganisation took it away", async () => {
+  it("is an outage where what the payer needs is never mined, as after a reorganisation", async () => {
     const answers: Readonly<Record<string, unknown>> = { eth_sendTransaction: none, eth_call: none };
     const node = await startFakeNode((method) => ({
       result: method === "eth_getBalance" ? "0xde0b6b3a7640000" : (answers[method] ?? null),
