@@ -55,6 +55,8 @@ const signerCount = 4;
 const routerStep = 1 + 2 * devTokens.length + 1 + signerCount;
 const payerTokens = 1_000_000n * 10n ** BigInt(devTokenDecimals);
 const gasMoney = parseEther("100");
+/** Of a local chain. Without its contracts it is of no use: no reorganisation may take them away. */
+const blocksUntilFinal = 2n;
 
 /** One transaction of the deployer. Its place in the list is its nonce. */
 interface Step {
@@ -64,7 +66,7 @@ interface Step {
   readonly gas: bigint;
 }
 
-/** Deploys and funds what is missing. The deployer's nonce tells how far an earlier start came, so each step happens
+/** Deploys and funds what is missing, for good: it is final when this resolves. The deployer's nonce tells how far an earlier start came, so each step happens
  *  once in the chain's life: a payer who spent is not made rich again by a restart. */
 export async function deployDevContracts(options: DeployOptions): Promise<DevContracts> {
   const { rpcUrl, masterSecret, blockTimeSeconds = 1 } = options;
@@ -76,6 +78,7 @@ export async function deployDevContracts(options: DeployOptions): Promise<DevCon
   if (done === 0) await rpc(rpcUrl, "anvil_setBalance", [deployer.address, hex(parseEther("10000"))]);
   const hashes = await send(rpcUrl, deployer, steps(contracts, artifacts), done);
   for (const hash of hashes) await demandSuccess(rpcUrl, hash, blockTimeSeconds);
+  if (hashes.length > 0) await rpc(rpcUrl, "anvil_mine", [hex(blocksUntilFinal)]);
   return contracts;
 }
 

@@ -95,6 +95,13 @@ describe("startChain and deployDevContracts", () => {
     expect(second.contracts).toEqual(first.contracts);
   });
 
+  it("what was deployed is final at once: a reorganisation right afterwards leaves it in place", async () => {
+    const { chain, contracts } = await open({ dataDir: await dataFolder() });
+    const before = await standing(chain, contracts);
+    await rpc(chain.rpcUrl, "anvil_reorg", [2, []]);
+    expect(await standing(chain, contracts)).toEqual(before);
+  });
+
   it("finality is two blocks behind, blocks keep coming at the wall clock's time, also after a restart", async () => {
     const dataDir = await dataFolder();
     await (await startChain({ dataDir, say })).stop();
