@@ -11,6 +11,7 @@ import { freePort } from "../../src/dev/free-port.ts";
 import { isAlive } from "../../src/dev/processes.ts";
 import { resetDataFolder } from "../../src/dev/reset.ts";
 import { agentShots } from "./agents.ts";
+import { compareBooks } from "./books.ts";
 import { fire } from "./gun.ts";
 import { idsOf } from "./ids.ts";
 import { leastHeaps, rssOf, TELLS_OF_COLLECTIONS } from "./memory.ts";
@@ -136,18 +137,12 @@ async function run(): Promise<number> {
   );
   const isUp = (await isAlive(pid)) && (await fetch(`${baseUrl}/health/ready`)).ok;
   say(isUp ? "the service is up" : `the service is down:\n${log.slice(-4_000)}`);
-  const books = await cli("reconcile").then(
-    (text) => ({ isRight: true, text }),
-    (error: { stdout?: string; message: string }) => ({
-      isRight: false,
-      text: error.stdout || error.message,
-    }),
-  );
-  say(`books against chain:\n${books.text.trimEnd()}`);
+  const books = await compareBooks(cli);
+  say(`books against chain:\n${books.text}`);
   for (const [what, { times, first }] of errorsIn(await readFile(logFile, "utf8")))
     say(`${times} times in the log: ${what}\n  ${first.slice(0, 2_000)}`);
   const isRaw = [...raw.keys()].some((status) => status.startsWith("5"));
-  return tally.found.length === 0 && !isRaw && isUp && books.isRight ? 0 : 1;
+  return tally.found.length === 0 && !isRaw && isUp && books.areEqual ? 0 : 1;
 }
 
 /** What the log calls errors, by what they say. */
