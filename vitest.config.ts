@@ -1,5 +1,9 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { scratch } from "./test/support/scratch.ts";
+
+// For this process, its workers, and what they start.
+process.env.TMPDIR = scratch();
 
 /** A test that starts a part of its own (PostgreSQL, a chain, a compiler, the whole service). */
 const real = "test/**/*.real.test.ts";

@@ -16,6 +16,8 @@ export interface PostgresOptions {
   readonly say: (line: string) => void;
   /** Where it listens at a Unix socket, too; it must be able to write there. */
   readonly socketDir?: string;
+  /** Its configuration, where it is not the usual one. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 export interface EmbeddedPostgres {
@@ -34,6 +36,7 @@ export async function startPostgres({
   dataDir,
   say,
   socketDir = "",
+  settings = {},
 }: PostgresOptions): Promise<EmbeddedPostgres> {
   const place = await placeData(dataDir, "postgres");
   const programs = await postgresPrograms(place.user, dataDir);
@@ -41,7 +44,8 @@ export async function startPostgres({
   const cluster = clusterOf(place);
   const running = await runningPostmaster(cluster);
   if (!running) await makeCluster(place, programs, password, say);
-  const server = running ?? (await startServer(place, programs, socketDir));
+  const server =
+    running ?? (await startServer(place, programs, { unix_socket_directories: socketDir, ...settings }));
   return {
     url: `postgres://farebox:${password}@127.0.0.1:${server.port}/farebox`,
     adopted: running !== undefined,
@@ -126,18 +130,31 @@ async function logged(place: Place, file: string, args: string[], input?: string
 }
 
 /** Tries again with another port: the free one may be taken meanwhile, and an old server's memory may be in use still. */
-async function startServer(place: Place, programs: PostgresPrograms, socketDir: string): Promise<Postmaster> {
+async function startServer(
+  place: Place,
+  programs: PostgresPrograms,
+  settings: Readonly<Record<string, string>>,
+): Promise<Postmaster> {
   await rm(join(clusterOf(place), "postmaster.pid"), { force: true }); // stale: nothing runs on the cluster
   for (let attempt = 1; attempt <= startAttempts; attempt += 1) {
-    const options = `-c listen_addresses=127.0.0.1 -c unix_socket_directories=${socketDir} -c max_connections=200 -c autovacuum_naptime=10s -c shared_buffers=${sharedMegabytes()}MB -p ${await freePort()}`;
+    const all = { ...usual(), ...settings, port: `${await freePort()}` };
+    const options = Object.entries(all).map(([name, value]) => `-c ${name}=${value}`);
     const log = join(place.dir, "server.log");
-    const code = await pgCtl(place, programs, ["start", "-w", "-t", "30", "-l", log, "-o", options]);
+    const args = ["start", "-w", "-t", "30", "-l", log, "-o", options.join(" ")];
+    const code = await pgCtl(place, programs, args);
     const server = code === 0 ? await runningPostmaster(clusterOf(place)) : undefined;
     if (server) return server;
     await sleep(500);
   }
   throw new Error(`PostgreSQL does not start:\n${await tail(join(place.dir, "server.log"))}`);
 }
+
+const usual = () => ({
+  listen_addresses: "127.0.0.1",
+  max_connections: "200",
+  autovacuum_naptime: "10s",
+  shared_buffers: `${sharedMegabytes()}MB`,
+});
 
 /** PostgreSQL's own 128 MB hold the indexes of some tens of thousands of payments; a quarter of the memory is what it
  *  advises, and it takes no more of it than it touches. */

@@ -1,7 +1,6 @@
 /** One real PostgreSQL for the whole run, with a migrated template that each test file clones, and the programs that
  *  tests start. Global set-up of the `real` project. */
 import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
@@ -13,6 +12,7 @@ import { migrateJobs } from "../../src/jobs.ts";
 import { databaseAt, TEMPLATE } from "./database-at.ts";
 import { silentLog } from "./dev-chain.ts";
 import { buildAll } from "./programs.ts";
+import { scratch } from "./scratch.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -33,19 +33,28 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
+const off = "off";
+const settings = {
+  // It dies with the run: what it holds need not outlive the machine, and waits for no disk.
+  fsync: off,
+  full_page_writes: off,
+  synchronous_commit: off,
+  jit: off,
+  // Databases come and go by the hundred: each would take memory that was never touched, which costs more than to copy it.
+  shared_buffers: "128MB",
+};
+
 /** A server of its own with the migrated template, gone when it is stopped. */
 export async function startTestServer(): Promise<TestServer> {
-  const dataDir = join(await mkdtemp(join(tmpdir(), "farebox-test-")), "data");
-  const socketDir = await mkdtemp(join(tmpdir(), "farebox-test-socket-"));
+  const parent = await mkdtemp(join(scratch(), "farebox-test-"));
+  await chmod(parent, 0o755); // or the data goes where the user of the server can get
+  const dataDir = join(parent, "data");
+  const socketDir = await mkdtemp(join(scratch(), "farebox-test-socket-"));
   await chmod(socketDir, 0o777); // the server may run as another user
   const quiet = { dataDir, say: () => {} };
-  const server = await startPostgres({ ...quiet, socketDir });
+  const server = await startPostgres({ ...quiet, socketDir, settings });
   const admin = new pg.Client({ connectionString: server.url });
   await admin.connect();
-  // It dies with the run: what it holds need not outlive the machine, and waits for no disk.
-  for (const setting of ["fsync", "full_page_writes", "synchronous_commit", "jit"])
-    await admin.query(`ALTER SYSTEM SET ${setting} = off`);
-  await admin.query("SELECT pg_reload_conf()");
   // Thousands of connections prove that they know a password which is no secret.
   await admin.query("SET scram_iterations = 1");
   await admin.query(`ALTER ROLE farebox PASSWORD ${pg.escapeLiteral(new URL(server.url).password)}`);
@@ -61,7 +70,8 @@ export async function startTestServer(): Promise<TestServer> {
     async stop() {
       await server.stop();
       await rm(socketDir, { recursive: true });
-      await resetDataFolder(quiet).catch(() => rm(dataDir, { recursive: true, force: true }));
+      await resetDataFolder(quiet).catch(() => {});
+      await rm(parent, { recursive: true, force: true });
     },
   };
 }
