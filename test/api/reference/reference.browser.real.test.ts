@@ -67,7 +67,7 @@ describe("a page of the reference", () => {
     for (const path of others) {
       await tab.page.goto(`${origin}${path}`);
       await photograph(tab, path.slice(1).replace("/", "-"));
-      await expectAccessible(tab, { contrast: false });
+      await expectAccessible(tab);
       expect([path, tab.faults]).toEqual([path, []]);
     }
   });
