@@ -55,7 +55,7 @@ const signerCount = 4;
 const routerStep = 1 + 2 * devTokens.length + 1 + signerCount;
 const payerTokens = 1_000_000n * 10n ** BigInt(devTokenDecimals);
 const gasMoney = parseEther("100");
-/** Of a local chain. Without its contracts it is of no use: no reorganisation may take them away. */
+/** A block of a local chain is final when so many stand on it. */
 const blocksUntilFinal = 2n;
 
 /** One transaction of the deployer. Its place in the list is its nonce. */
@@ -66,8 +66,9 @@ interface Step {
   readonly gas: bigint;
 }
 
-/** Deploys and funds what is missing, for good: it is final when this resolves. The deployer's nonce tells how far an earlier start came, so each step happens
- *  once in the chain's life: a payer who spent is not made rich again by a restart. */
+/** Deploys and funds what is missing. The deployer's nonce tells how far an earlier start came, so each step happens
+ *  once in the chain's life: a payer who spent is not made rich again by a restart. All of it is final when this
+ *  resolves: a chain that lost its contracts to a reorganisation would not get them back. */
 export async function deployDevContracts(options: DeployOptions): Promise<DevContracts> {
   const { rpcUrl, masterSecret, blockTimeSeconds = 1 } = options;
   const artifacts = await loadArtifacts();
