@@ -40,7 +40,7 @@ const settings = {
   full_page_writes: off,
   synchronous_commit: off,
   jit: off,
-  // Databases come and go by the hundred: each would take memory that was never touched, which costs more than to copy it.
+  // What lies in memory need not lie there twice.
   shared_buffers: "128MB",
 };
 
