@@ -6,6 +6,7 @@ import { addressOf } from "#facilitator";
 import { type Address, type Hash, type Hex, hash } from "#kernel/bytes";
 import { fault } from "#kernel/fault";
 import { deriveKey } from "../keys.ts";
+import { nodeClock } from "./node-clock.ts";
 import { RpcRefusal, rpc } from "./rpc.ts";
 
 const tokenAbi = parseAbi([
@@ -44,6 +45,7 @@ export function sandboxChain({
     rpc<T>(rpcUrl, method, params).catch((error: unknown) => {
       throw error instanceof RpcRefusal ? error : unavailable(error);
     });
+  const clock = nodeClock(ask);
   async function send(from: Address, to: Address, data: Hex): Promise<Hash> {
     await ask("anvil_impersonateAccount", [from]);
     const gasMoney = BigInt(await ask<Hex>("eth_getBalance", [from, "latest"]));
@@ -92,13 +94,15 @@ export function sandboxChain({
         return send(payer, router, data);
       }),
     reorg: (depth) =>
-      inTurn(async () => {
-        const height = async (tag: string) =>
-          Number((await ask<{ number: Hex }>("eth_getBlockByNumber", [tag, false])).number);
-        const [head, final] = [await height("latest"), await height("finalized")];
-        if (head - final < depth) return false;
-        await ask("anvil_reorg", [depth, []]);
-        return true;
-      }),
+      inTurn(() =>
+        clock.still(async () => {
+          const height = async (tag: string) =>
+            Number((await ask<{ number: Hex }>("eth_getBlockByNumber", [tag, false])).number);
+          const [head, final] = [await height("latest"), await height("finalized")];
+          if (head - final < depth) return false;
+          await ask("anvil_reorg", [depth, []]);
+          return true;
+        }),
+      ),
   };
 }

@@ -103,6 +103,19 @@ describe("payOrder", () => {
 });
 
 describe("reorg", () => {
+  it("keeps the node from mining meanwhile: a block that falls due would be put on what is taken away", async () => {
+    const answers: Readonly<Record<string, unknown>> = { anvil_getIntervalMining: 1, eth_blockNumber: "0x5" };
+    const node = await startFakeNode((method, [tag]) => {
+      if (method !== "eth_getBlockByNumber") return { result: answers[method] ?? null };
+      return { result: { number: tag === "latest" ? "0x5" : "0x3" } };
+    });
+    onTestFinished(node.stop);
+    expect(await sandboxChain({ slug: "local", rpcUrl: node.url, masterSecret }).reorg(1)).toBe(true);
+    const told = node.asked.filter((method) => /^(evm_set|anvil_reorg|eth_getBlock)/.test(method));
+    const looks = ["eth_getBlockByNumber", "eth_getBlockByNumber"];
+    expect(told).toEqual(["evm_setIntervalMining", ...looks, "anvil_reorg", "evm_setIntervalMining"]);
+  });
+
   it("takes away what the newest blocks held, and nothing that is final", async () => {
     await dev.anvil.mine(5);
     const to = newKey().address;
