@@ -1,11 +1,11 @@
 # One image for every role: ROLE says whether a container answers (web), works (worker) or does both (all).
-FROM node:22-slim
+FROM node:24-slim
 ENV NODE_ENV=production
 WORKDIR /srv/farebox
 
 COPY package.json package-lock.json .npmrc ./
-# Programs that packages bring along are prebuilt; no script of a package runs.
-RUN npm ci --omit=dev --ignore-scripts
+# Programs that packages bring along are prebuilt; no script of a package runs. The image has a Node of its own.
+RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node-linux-* node_modules/.bin/node
 
 COPY tsconfig.json ./
 COPY facilitator facilitator
