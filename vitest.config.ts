@@ -1,9 +1,12 @@
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { scratch } from "./test/support/scratch.ts";
 
 // For this process, its workers, and what they start.
 process.env.TMPDIR = scratch();
+// A hundred programs are started: what the first of a kind compiled, the others read.
+process.env.NODE_COMPILE_CACHE = join(import.meta.dirname, "node_modules/.cache/compiled");
 
 /** A test that starts a part of its own (PostgreSQL, a chain, a compiler, the whole service). */
 const real = "test/**/*.real.test.ts";
