@@ -11,7 +11,7 @@ export const repository = fileURLToPath(new URL("..", import.meta.url));
 
 /** As `npm start` runs. What a wave of payments leaves behind dies young, and costs least when it is seen to at once; and
  *  a heap that may grow to four times what it holds, as V8 has it, takes 150 MB more of the machine for no more speed. */
-const HEAP = ["--max-semi-space-size=32", "--heap-growing-percent=60"];
+const HEAP = ["--max-semi-space-size=16", "--heap-growing-percent=60"];
 
 export interface ChildOptions {
   readonly name: string;
