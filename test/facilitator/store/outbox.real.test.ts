@@ -32,7 +32,7 @@ const undelivered = async () =>
   ).map(({ id }) => id);
 const idsOf = (all: readonly outbox.Fact[]) => all.map(({ id }) => id);
 
-/** The pauses after failures are over, and were before the clock was set back a little. */
+/** The pauses after failures are over. Well over: the column rounds to milliseconds, so that `now()` may lie ahead in it. */
 const isLater = () =>
   database.query("UPDATE outbox SET retry_at = now() - interval '1 minute' WHERE retry_at IS NOT NULL");
 
