@@ -7,7 +7,7 @@ import { least, WALLET_GAS_CAP } from "../gas.ts";
 import { shortMemory } from "../short-memory.ts";
 import type { Understood } from "../understand.ts";
 import type { ClaimsMade } from "./made.ts";
-import { type Account, type Budget, exhausted, payerLimit } from "./policy.ts";
+import { type Account, type Budget, type Burn, exhausted, noBurn, payerLimit } from "./policy.ts";
 import { burnReader, type Holder, openReader, payerOnChain } from "./standing.ts";
 import type { BurnKind } from "./tables.ts";
 
@@ -24,12 +24,11 @@ export interface Priced extends Standings {
 }
 
 /** A budget whose payments under way are counted when it is asked. */
-interface Open extends Omit<Account, "open"> {
-  readonly open: () => number;
+interface Open extends Account {
   /** One more, or one less, that is about to be claimed. */
-  readonly enter: (by: number) => void;
+  enter(by: number): void;
   /** One more that is claimed. */
-  readonly claimed: () => void;
+  claimed(): void;
 }
 
 /** Gas budgets per payer, payable, merchant and chain. Rows hold them, for all processes; a payer's come with the read of
@@ -62,26 +61,14 @@ export function gasBudgets(
   const openOn = remembered(clock, openReader(db.pool), String);
   const tipOn = remembered(clock, (chainId: number) => lastMinedTip(db.pool, chainId), String);
   const entering = new Map<string, number>();
-
-  function counts(name: string, underWay: () => number, claimed = () => {}) {
-    return {
-      open: () => underWay() + (entering.get(name) ?? 0),
-      enter(by: number) {
-        const count = (entering.get(name) ?? 0) + by;
-        if (count > 0) entering.set(name, count);
-        else entering.delete(name);
-      },
-      claimed,
-    };
-  }
+  const kinds = ["payable", "merchant", "chain"] as const;
 
   function demand({ known, open }: Understood, { accounts, itemWei }: Priced): void {
     const { restSeconds } = known.payer;
-    const counted = accounts.map((account) => ({ ...account, open: account.open() }));
     const found =
       restSeconds > 0
         ? { budget: "rest" as const, retryAfterSeconds: restSeconds }
-        : exhausted(counted, itemWei);
+        : exhausted(accounts, itemWei);
     if (!found) return;
     const { budget, retryAfterSeconds } = found;
     meter.count("gas_refusals", { chain: open.chain.row.slug, budget });
@@ -91,37 +78,40 @@ export function gasBudgets(
   return {
     async read({ open: { chain }, payable, known: { payer, madeBefore }, authorization }) {
       const { chainId, gasBudgets: limits } = chain.row;
-      const account = async (budget: BurnKind, subject: string) => {
-        const [underWay, burn] = await Promise.all([
-          openOn(chainId),
-          burnOf({ chainId, kind: budget, subject }),
-        ]);
-        const holder = `${budget} ${subject}`;
-        const held = () => underWay.get(holder) ?? 0;
-        // What is remembered does not know of a claim of ours that was made since.
-        const claimed = () => void underWay.set(holder, held() + 1);
-        return { budget, burn, limit: limits[budget], ...counts(`${chainId} ${holder}`, held, claimed) };
-      };
-      const [tip, ...others] = await Promise.all([
-        tipOn(chainId),
-        account("payable", payable.id),
-        account("merchant", payable.merchantId),
-        account("chain", ""),
-      ]);
+      const subjects = { payable: payable.id, merchant: payable.merchantId, chain: "" };
+      const burnOfKind = (kind: BurnKind) => burnOf({ chainId, kind, subject: subjects[kind] });
+      const asked = [openOn(chainId), tipOn(chainId), ...kinds.map(burnOfKind)] as const;
+      const [underWay, tip, ...burns] = await together(asked);
       const name = payerOnChain(chainId, authorization.payer);
-      const underWay = () => payer.open + Math.max(0, made.count(name) - madeBefore);
-      const ofPayer = counts(name, underWay, () => made.add(name));
-      const limit = payerLimit(limits, payer);
-      return { accounts: [{ budget: "payer", burn: payer, limit, ...ofPayer }, ...others], tip };
+      const ofPayer = new OpenAccount(entering, name, {
+        budget: "payer",
+        burn: payer,
+        limit: payerLimit(limits, payer),
+        underWay: () => payer.open + Math.max(0, made.count(name) - madeBefore),
+        claimed: () => made.add(name),
+      });
+      const others = kinds.map((budget, i) => {
+        const holder = `${budget} ${subjects[budget]}`;
+        const held = () => underWay.get(holder) ?? 0;
+        return new OpenAccount(entering, `${chainId} ${holder}`, {
+          budget,
+          burn: burns[i] ?? noBurn,
+          limit: limits[budget],
+          underWay: held,
+          // What is remembered does not know of a claim of ours that was made since.
+          claimed: () => void underWay.set(holder, held() + 1),
+        });
+      });
+      return { accounts: [ofPayer, ...others], tip };
     },
     demand,
     admit(it, standings) {
       demand(it, standings);
-      for (const { enter } of standings.accounts) enter(1);
+      for (const account of standings.accounts) account.enter(1);
       return () => {
-        for (const { enter, claimed } of standings.accounts) {
-          enter(-1);
-          claimed();
+        for (const account of standings.accounts) {
+          account.enter(-1);
+          account.claimed();
         }
       };
     },
@@ -136,12 +126,53 @@ const reasons = {
   rest: "too many payments of this payer failed on the chain after they had passed every check",
 } as const satisfies Record<Budget | "rest", string>;
 
-/** Asked at most once in a while for each key. */
+interface Facts extends Omit<Account, "open"> {
+  /** As the rows have them, and what was claimed since. */
+  readonly underWay: () => number;
+  readonly claimed: () => void;
+}
+
+class OpenAccount implements Open {
+  readonly budget: Budget;
+  readonly burn: Burn;
+  readonly limit: bigint;
+  readonly claimed: () => void;
+  readonly #underWay: () => number;
+  readonly #entering: Map<string, number>;
+  readonly #name: string;
+
+  /** `entering` counts by `name`, for all that read that account. */
+  constructor(
+    entering: Map<string, number>,
+    name: string,
+    { budget, burn, limit, underWay, claimed }: Facts,
+  ) {
+    this.#entering = entering;
+    this.#name = name;
+    this.budget = budget;
+    this.burn = burn;
+    this.limit = limit;
+    this.claimed = claimed;
+    this.#underWay = underWay;
+  }
+
+  get open(): number {
+    return this.#underWay() + (this.#entering.get(this.#name) ?? 0);
+  }
+
+  enter(by: number): void {
+    const count = (this.#entering.get(this.#name) ?? 0) + by;
+    if (count > 0) this.#entering.set(this.#name, count);
+    else this.#entering.delete(this.#name);
+  }
+}
+
+/** Asked at most once in a while for each key; at once what is remembered, so that a verify need not wait for it. */
 function remembered<K, V>(
   clock: Clock,
   ask: (key: K) => Promise<V>,
   nameOf: (key: K) => string,
-): (key: K) => Promise<V> {
+): (key: K) => V | Promise<V> {
   const memory = shortMemory<{ readonly value: V }>(clock, REMEMBERED_MS);
   const asking = new Map<string, Promise<V>>();
   const renew = async (key: K, name: string) => {
@@ -149,7 +180,7 @@ function remembered<K, V>(
     memory.set(name, { value });
     return value;
   };
-  return async (key) => {
+  return (key) => {
     const name = nameOf(key);
     const known = memory.get(name);
     if (known) return known.value;
@@ -157,4 +188,12 @@ function remembered<K, V>(
     asking.set(name, answer);
     return answer;
   };
+}
+
+type Known<T extends readonly unknown[]> = { readonly [I in keyof T]: Awaited<T[I]> };
+
+function together<T extends readonly unknown[]>(asked: T): Known<T> | Promise<Known<T>> {
+  return asked.some((answer) => answer instanceof Promise)
+    ? Promise.all(asked)
+    : (asked as unknown as Known<T>);
 }
