@@ -66,8 +66,7 @@ async function agentPays(id: string) {
   const header = Buffer.from(JSON.stringify(body.paymentPayload)).toString("base64");
   const send = async () => {
     const response = await fetch(offer.url, { method: "POST", headers: { "PAYMENT-SIGNATURE": header } });
-    // biome-ignore lint/suspicious/noExplicitAny: an answer off the wire
-    return { status: response.status, body: (await response.json()) as any };
+    return { status: response.status, body: (await response.json()) as { success?: boolean } };
   };
   return { payer, signed, send, offer };
 }
