@@ -7,13 +7,14 @@ import { least, WALLET_GAS_CAP } from "../gas.ts";
 import { shortMemory } from "../short-memory.ts";
 import type { Understood } from "../understand.ts";
 import type { ClaimsMade } from "./made.ts";
-import { type Account, type Budget, type Burn, exhausted, noBurn, payerLimit } from "./policy.ts";
+import { OpenAccount } from "./open-account.ts";
+import { type Budget, exhausted, noBurn, payerLimit } from "./policy.ts";
 import { burnReader, type Holder, openReader, payerOnChain } from "./standing.ts";
-import type { BurnKind } from "./tables.ts";
+import { type BurnKind, burnKinds } from "./tables.ts";
 
 /** How the budgets stood when they were asked for, just now. */
 export interface Standings {
-  readonly accounts: readonly Open[];
+  readonly accounts: readonly OpenAccount[];
   /** Wei per gas that the newest mined transaction of ours gave on top of the base fee; null where none was. */
   readonly tip: bigint | null;
 }
@@ -21,14 +22,6 @@ export interface Standings {
 /** The same, and what one more payment is reckoned to cost, in wei. */
 export interface Priced extends Standings {
   readonly itemWei: bigint;
-}
-
-/** A budget whose payments under way are counted when it is asked. */
-interface Open extends Account {
-  /** One more, or one less, that is about to be claimed. */
-  enter(by: number): void;
-  /** One more that is claimed. */
-  claimed(): void;
 }
 
 /** Gas budgets per payer, payable, merchant and chain. Rows hold them, for all processes; a payer's come with the read of
@@ -61,7 +54,6 @@ export function gasBudgets(
   const openOn = remembered(clock, openReader(db.pool), String);
   const tipOn = remembered(clock, (chainId: number) => lastMinedTip(db.pool, chainId), String);
   const entering = new Map<string, number>();
-  const kinds = ["payable", "merchant", "chain"] as const;
 
   function demand({ known, open }: Understood, { accounts, itemWei }: Priced): void {
     const { restSeconds } = known.payer;
@@ -80,7 +72,7 @@ export function gasBudgets(
       const { chainId, gasBudgets: limits } = chain.row;
       const subjects = { payable: payable.id, merchant: payable.merchantId, chain: "" };
       const burnOfKind = (kind: BurnKind) => burnOf({ chainId, kind, subject: subjects[kind] });
-      const asked = [openOn(chainId), tipOn(chainId), ...kinds.map(burnOfKind)] as const;
+      const asked = [openOn(chainId), tipOn(chainId), ...burnKinds.map(burnOfKind)] as const;
       const [underWay, tip, ...burns] = await together(asked);
       const name = payerOnChain(chainId, authorization.payer);
       const ofPayer = new OpenAccount(entering, name, {
@@ -90,7 +82,7 @@ export function gasBudgets(
         underWay: () => payer.open + Math.max(0, made.count(name) - madeBefore),
         claimed: () => made.add(name),
       });
-      const others = kinds.map((budget, i) => {
+      const others = burnKinds.map((budget, i) => {
         const holder = `${budget} ${subjects[budget]}`;
         const held = () => underWay.get(holder) ?? 0;
         return new OpenAccount(entering, `${chainId} ${holder}`, {
@@ -126,47 +118,6 @@ const reasons = {
   rest: "too many payments of this payer failed on the chain after they had passed every check",
 } as const satisfies Record<Budget | "rest", string>;
 
-interface Facts extends Omit<Account, "open"> {
-  /** As the rows have them, and what was claimed since. */
-  readonly underWay: () => number;
-  readonly claimed: () => void;
-}
-
-class OpenAccount implements Open {
-  readonly budget: Budget;
-  readonly burn: Burn;
-  readonly limit: bigint;
-  readonly claimed: () => void;
-  readonly #underWay: () => number;
-  readonly #entering: Map<string, number>;
-  readonly #name: string;
-
-  /** `entering` counts by `name`, for all that read that account. */
-  constructor(
-    entering: Map<string, number>,
-    name: string,
-    { budget, burn, limit, underWay, claimed }: Facts,
-  ) {
-    this.#entering = entering;
-    this.#name = name;
-    this.budget = budget;
-    this.burn = burn;
-    this.limit = limit;
-    this.claimed = claimed;
-    this.#underWay = underWay;
-  }
-
-  get open(): number {
-    return this.#underWay() + (this.#entering.get(this.#name) ?? 0);
-  }
-
-  enter(by: number): void {
-    const count = (this.#entering.get(this.#name) ?? 0) + by;
-    if (count > 0) this.#entering.set(this.#name, count);
-    else this.#entering.delete(this.#name);
-  }
-}
-
 /** Asked at most once in a while for each key; at once what is remembered, so that a verify need not wait for it. */
 function remembered<K, V>(
   clock: Clock,
@@ -192,6 +143,7 @@ function remembered<K, V>(
 
 type Known<T extends readonly unknown[]> = { readonly [I in keyof T]: Awaited<T[I]> };
 
+/** All that was asked; at once when all of it is remembered. */
 function together<T extends readonly unknown[]>(asked: T): Known<T> | Promise<Known<T>> {
   return asked.some((answer) => answer instanceof Promise)
     ? Promise.all(asked)

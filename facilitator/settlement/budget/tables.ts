@@ -2,7 +2,8 @@ import { bigint, boolean, integer, pgTable, primaryKey, text } from "drizzle-orm
 import { addressBytes, atomic, instant } from "#store";
 
 /** What else than a payer burns gas. */
-export type BurnKind = "payable" | "merchant" | "chain";
+export const burnKinds = ["payable", "merchant", "chain"] as const;
+export type BurnKind = (typeof burnKinds)[number];
 
 const chainId = () => bigint("chain_id", { mode: "number" }).notNull();
 
