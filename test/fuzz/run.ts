@@ -122,8 +122,8 @@ async function run(): Promise<number> {
     },
   });
   clearInterval(watch);
-  const raw = await fireRaw(baseUrl, { count: Number(values.raw), seed: Number(values.seed) });
   say(tallyText(tally));
+  const raw = await fireRaw(baseUrl, { count: Number(values.raw), seed: Number(values.seed) });
   say(
     `raw: ${[...raw]
       .sort()
