@@ -33,17 +33,21 @@ export type Id<P extends IdPrefix = IdPrefix> = `${P}_${string}`;
 
 const LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+const TIME_LETTERS = 10;
 const RANDOM_LETTERS = 16;
 
 /** Makes ids: prefix + ULID (48 bits of time, 80 random bits). Never monotonic: some ids are capabilities. */
 export type NewId = <P extends IdPrefix>(prefix: P) => Id<P>;
 
 export function idMaker({ clock, random }: { clock: Clock; random: Random }): NewId {
+  let [madeAt, time] = [Number.NaN, ""];
   return (prefix) => {
+    const now = clock.now().getTime();
+    if (now !== madeAt) [madeAt, time] = [now, encodeTime(now, TIME_LETTERS)];
     // One byte for a letter: 32 letters divide 256, so each is as likely. The package asks for every letter apart.
     let letters = "";
     for (const byte of random.bytes(RANDOM_LETTERS)) letters += LETTERS[byte % LETTERS.length];
-    return `${prefix}_${encodeTime(clock.now().getTime(), 10)}${letters}`;
+    return `${prefix}_${time}${letters}`;
   };
 }
 
@@ -57,7 +61,7 @@ const LAST_MS = 2 ** 48 - 1;
 /** No id with this prefix that was made at `instant` or later comes before this one. */
 export function leastIdOf<P extends IdPrefix>(prefix: P, instant: Date): Id<P> {
   const ms = Math.min(Math.max(instant.getTime(), 0), LAST_MS);
-  return `${prefix}_${encodeTime(ms, 10)}${"0".repeat(RANDOM_LETTERS)}`;
+  return `${prefix}_${encodeTime(ms, TIME_LETTERS)}${"0".repeat(RANDOM_LETTERS)}`;
 }
 
 /** When an id was made, by the clock of who made it. */

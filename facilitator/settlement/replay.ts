@@ -11,11 +11,13 @@ export function answerIds({
   request,
   payable,
 }: Pick<Understood, "request" | "payable">): readonly AnswerId[] {
-  const { idempotencyKey, paymentIdentifier, payloadHash } = request;
-  return [
-    ...(idempotencyKey ? [{ scope: `key:${payable.id}`, id: idempotencyKey, payloadHash }] : []),
-    ...(paymentIdentifier ? [{ scope: `identifier:${payable.id}`, id: paymentIdentifier, payloadHash }] : []),
+  const { idempotencyKey, paymentIdentifier } = request;
+  const ids = [
+    ...(idempotencyKey ? [{ scope: `key:${payable.id}`, id: idempotencyKey }] : []),
+    ...(paymentIdentifier ? [{ scope: `identifier:${payable.id}`, id: paymentIdentifier }] : []),
   ];
+  // The payload is hashed when somebody asks, and most callers send no id.
+  return ids.map((id) => ({ ...id, payloadHash: request.payloadHash }));
 }
 
 /** The stored answer of an identical call with the same id; null when there is none yet. An id that stands for

@@ -4,6 +4,8 @@ import type { Hex } from "#kernel/bytes";
  *  takes several times as long. */
 
 const SPECIAL = /["\\]/;
+/** Control characters and halves of surrogate pairs: JSON has ways to write them that PostgreSQL does not read so. */
+const OF_JSON_ALONE = /[\p{Cc}\p{Cs}]/u;
 
 /** One parameter for `…::type[]`. Elements are text, numbers, booleans or null; anything else is a bug. */
 export function arrayOf(values: readonly unknown[]): string {
@@ -28,7 +30,7 @@ export function bytesArrayOf(values: readonly (Hex | null | undefined)[]): strin
 function element(value: unknown): string {
   switch (typeof value) {
     case "string":
-      return `"${SPECIAL.test(value) ? escaped(value) : value}"`;
+      return SPECIAL.test(value) ? quoted(value) : `"${value}"`;
     case "number":
     case "bigint":
     case "boolean":
@@ -39,6 +41,7 @@ function element(value: unknown): string {
   }
 }
 
-function escaped(text: string): string {
-  return text.replace(/\\/g, "\\\\").replace(/"/g, '\\"');
+/** Documents are full of quotation marks: the engine's own quoting leaves a tenth of the garbage of a replacement. */
+function quoted(text: string): string {
+  return OF_JSON_ALONE.test(text) ? `"${text.replace(/["\\]/g, "\\$&")}"` : JSON.stringify(text);
 }

@@ -1,10 +1,11 @@
-import { parseSignature, serializeTransaction } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
-import { type Address, address, fromBytes, type Hash, type Hex, toBytes } from "#kernel/bytes";
+import { type Address, address, fromBytes, type Hash, type Hex } from "#kernel/bytes";
+import { assert } from "#kernel/fault";
 import { keccak256 } from "#kernel/keccak";
 import type { Call, Signer, TransactionRequest } from "../port.ts";
 import type { ChainRow } from "../registry.ts";
 import { AGGREGATE3, packAggregate3, unpackCalls } from "./multicall.ts";
+import { type Transaction, transactionBytes } from "./transaction.ts";
 
 /** transferWithAuthorization, signed by v, r, s: selector and nine words, nothing else. */
 const KEY_FORM = { selector: "0xe3ee160e", leastDigits: 2 + 8 + 9 * 64, mostDigits: 2 + 8 + 9 * 64 };
@@ -31,16 +32,16 @@ export function localSigner(privateKey: string, chains: readonly ChainRow[]): Si
       const problem = row ? refusalOf(row, self, request) : `chain ${chainId} is not configured`;
       if (!row || problem) throw new Error(`the signer refused a transaction: ${problem}`);
       const transaction = transactionOf(row, request);
-      const signature = await account.sign({ hash: hashOf(serializeTransaction(transaction)) });
-      const raw = serializeTransaction(transaction, parseSignature(signature));
-      return { raw, hash: hashOf(raw) };
+      const signature = await account.sign({ hash: hashOf(transactionBytes(transaction)) });
+      const raw = transactionBytes(transaction, signature);
+      return { raw: fromBytes(raw), hash: hashOf(raw) };
     },
   };
 }
 
 /** A batch is a hundred kilobytes: hashed by the native part, twice. */
-function hashOf(serialized: Hex): Hash {
-  return fromBytes(keccak256(toBytes(serialized))) as Hash;
+function hashOf(bytes: Uint8Array): Hash {
+  return fromBytes(keccak256(bytes)) as Hash;
 }
 
 /** The address that a private key signs for. Throws on a key that is none. */
@@ -87,21 +88,12 @@ function isNoOp({ to, data }: Call, self: Address): boolean {
   return to === self && data === "0x";
 }
 
-function transactionOf(row: ChainRow, request: TransactionRequest) {
-  const { nonce, calls, gasLimit, maxFeePerGas, maxPriorityFeePerGas } = request;
+function transactionOf(row: ChainRow, request: TransactionRequest): Transaction {
+  const { calls, ...terms } = request;
   const [only, ...more] = calls;
   const { to, data } = more.length === 0 && only ? only : { to: row.multicall, data: packAggregate3(calls) };
-  return {
-    type: "eip1559",
-    chainId: row.chainId,
-    nonce,
-    to,
-    data,
-    value: 0n,
-    gas: gasLimit,
-    maxFeePerGas,
-    maxPriorityFeePerGas,
-  } as const;
+  assert(to, "a batch was refused where nothing can run it");
+  return { ...terms, chainId: row.chainId, to, data };
 }
 
 function accountOf(privateKey: string): PrivateKeyAccount {

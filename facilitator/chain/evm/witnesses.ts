@@ -23,9 +23,10 @@ export async function agreed<T>(
     heard.push(await ask(source));
   }
   const spoken = heard.filter((testimony) => testimony !== "silent");
+  if (heard.length === 1 && spoken[0]) return spoken[0].said;
   const views = new Set(spoken.flatMap(({ said }) => (said === null ? [] : [canonicalJson(said)])));
   if (views.size > 1) tellDisagreement(room, what);
-  const found = heard.length === 1 ? spoken[0] : alike(heard);
+  const found = alike(heard);
   if (found) return found.said;
   if (views.size > 1) throw room.rpc.unavailable(new Error(`endpoints disagree about ${what}`));
   if (spoken.length < heard.length) throw room.rpc.unavailable(new Error(`no useful answer about ${what}`));

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { getAddress, keccak256, parseTransaction, recoverTransactionAddress } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Address, address, type Hex } from "#kernel/bytes";
 import { addressOf, localSigner } from "../../../../facilitator/chain/evm/index.ts";
@@ -45,6 +46,33 @@ describe("localSigner", () => {
       maxFeePerGas: 2_000_000n,
       maxPriorityFeePerGas: 1_000_000n,
     });
+  });
+
+  it("signs to the bytes that viem makes of the same transaction", async () => {
+    const account = privateKeyToAccount(key);
+    const wei = fc.bigInt(0n, row.maxFeePerGasCap);
+    const request = fc.record({
+      nonce: fc.nat(),
+      calls: fc.integer({ min: 1, max: 5 }).map((count) => Array.from({ length: count }, () => transfer)),
+      gasLimit: fc.bigInt(1n, row.transactionGasCap),
+      fees: fc.tuple(wei, fc.bigInt(1n, row.maxFeePerGasCap)),
+    });
+    await fc.assert(
+      fc.asyncProperty(request, async ({ nonce, calls, gasLimit, fees: [one, other] }) => {
+        const [maxPriorityFeePerGas, maxFeePerGas] = one < other ? [one, other] : [other, one];
+        const fees = { maxFeePerGas, maxPriorityFeePerGas };
+        const { to, data } = calls.length === 1 ? transfer : { to: multicall, data: packAggregate3(calls) };
+        const viems = await account.signTransaction({
+          chainId: row.chainId,
+          nonce,
+          to,
+          data,
+          gas: gasLimit,
+          ...fees,
+        });
+        expect((await sign({ nonce, calls, gasLimit, ...fees })).raw).toBe(viems);
+      }),
+    );
   });
 
   it("signs the same request to the same bytes: a crash between signing and storing changes nothing", async () => {
