@@ -123,9 +123,7 @@ function requestOf(
     selection: payment.selection,
     accepted: payment.accepted,
     payload: payment.payload,
-    get payloadHash() {
-      return payment.payloadHash;
-    },
+    payloadHash: payment.payloadHash,
     paymentIdentifier: payment.paymentIdentifier,
     idempotencyKey: verb === "settle" ? idempotencyKey : null,
     requestId: place.requestId,

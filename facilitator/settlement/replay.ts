@@ -16,8 +16,7 @@ export function answerIds({
     ...(idempotencyKey ? [{ scope: `key:${payable.id}`, id: idempotencyKey }] : []),
     ...(paymentIdentifier ? [{ scope: `identifier:${payable.id}`, id: paymentIdentifier }] : []),
   ];
-  // The payload is hashed when somebody asks, and most callers send no id.
-  return ids.map((id) => ({ ...id, payloadHash: request.payloadHash }));
+  return ids.map((id) => ({ ...id, payloadHash: request.payloadHash() }));
 }
 
 /** The stored answer of an identical call with the same id; null when there is none yet. An id that stands for
@@ -26,7 +25,7 @@ export async function replay(engine: Engine, it: Understood): Promise<SettleAnsw
   const ids = answerIds(it);
   if (ids.length === 0) return null;
   const rows = await findPlaces(engine.db.pool, ids);
-  const other = rows.find(({ payloadHash }) => payloadHash !== it.request.payloadHash);
+  const other = rows.find(({ payloadHash }) => payloadHash !== it.request.payloadHash());
   if (other) return idReused(it);
   const body = rows.find((row) => row.body !== null)?.body as SettleAnswer | undefined;
   return body ? { ...body, replayed: true } : null;
@@ -60,7 +59,7 @@ export async function isReplayable(engine: Engine, it: Understood): Promise<bool
       and(
         eq(settleAnswer.scope, `identifier:${it.payable.id}`),
         eq(settleAnswer.id, it.request.paymentIdentifier ?? ""),
-        eq(settleAnswer.payloadHash, it.request.payloadHash),
+        eq(settleAnswer.payloadHash, it.request.payloadHash()),
         sql`${settleAnswer.body} IS NOT NULL`,
       ),
     );

@@ -13,8 +13,9 @@ export interface PaymentRequest {
   readonly accepted: OptionSelection | null;
   /** Scheme data: signature and authorization. */
   readonly payload: unknown;
-  /** Canonical hash of the whole payment payload as it came; a verdict or stored answer is for these bytes only. */
-  readonly payloadHash: Hash;
+  /** Canonical hash of the whole payment payload as it came; a verdict or stored answer is for these bytes only. Few ask
+   *  for it: requests with an id of their own, and forgeries. */
+  readonly payloadHash: () => Hash;
   /** `payment-identifier` of the payload's extensions. */
   readonly paymentIdentifier: string | null;
   /** `Idempotency-Key` of the request; settle only. */

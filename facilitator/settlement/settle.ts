@@ -84,7 +84,7 @@ async function admitKnown(
   it: Understood,
   known: ToldClaim,
 ): Promise<Standing | SettleAnswer> {
-  if (known.fingerprint !== it.fingerprint) return boundElsewhereAnswer(settling.engine, known);
+  if (known.fingerprint !== it.fingerprint()) return boundElsewhereAnswer(settling.engine, known);
   if (known.state !== "failed-watch") return { it, claim: known };
   const refusal = await reopen(settling, it, known);
   if (!refusal) return { it, claim: { ...known, state: "claimed" } };
@@ -183,7 +183,7 @@ function newClaim(
     validBefore: authorization.validBefore,
     signature: authorization.signature,
     payerHasCode: it.payerHasCode,
-    fingerprint: it.fingerprint,
+    fingerprint: it.fingerprint(),
     state: stolen ? "review" : alreadyUsed ? "submitting" : "claimed",
     holdsPayable: payable.once,
   };
@@ -201,7 +201,7 @@ async function waitAndAnswer(
   const started = engine.clock.monotonicMs();
   // An answer that can be asked for again by an id is stored with its grant, which the credit does not do.
   const grantee =
-    claim.fingerprint === it.fingerprint && answerIds(it).length === 0 ? it.request.requestId : null;
+    claim.fingerprint === it.fingerprint() && answerIds(it).length === 0 ? it.request.requestId : null;
   let decided = !isOpen(claim);
   let row = decided ? await settling.loadClaim(it.claimKey) : null;
   while (!row || (decided && isOpen(row))) {
@@ -219,7 +219,7 @@ const isOpen = ({ creditState = "none", state }: ToldClaim | NewClaim) =>
 
 async function answerFrom(settling: Settling, it: Understood, row: ToldClaim): Promise<SettleAnswer> {
   const { engine } = settling;
-  if (row.fingerprint !== it.fingerprint) return boundElsewhereAnswer(engine, row);
+  if (row.fingerprint !== it.fingerprint()) return boundElsewhereAnswer(engine, row);
   if (row.creditState !== "none") return grantOrRefuse(settling, it, row);
   const transaction = await lastTransaction(engine.db.pool, row);
   const undecided = isOpen(row) || row.state === "review";

@@ -46,7 +46,7 @@ export function verdictCache(clock: Clock): VerdictCache {
 }
 
 function keyOf({ payloadHash, target, selection, accepted }: PaymentRequest): string {
-  return JSON.stringify([payloadHash, target, selection, accepted]);
+  return JSON.stringify([payloadHash(), target, selection, accepted]);
 }
 
 /** Which payable an authorization was first verified for; a short memory of one process, used only to smell theft. */

@@ -24,7 +24,8 @@ export interface Understood {
   readonly authorization: Authorization;
   readonly payerHasCode: boolean;
   readonly claimKey: Hash;
-  readonly fingerprint: Hash;
+  /** Only asked for where a claim exists or is made: a fresh verify has no use for it. */
+  readonly fingerprint: () => Hash;
   readonly known: KnownClaim;
 }
 
@@ -104,8 +105,7 @@ async function understandOne(reading: Reading, request: PaymentRequest): Promise
       authorization: signed,
       payerHasCode: authentic.payerHasCode,
       claimKey: key,
-      // Only asked for where a claim exists or is made: a fresh verify has no use for it.
-      get fingerprint() {
+      fingerprint: () => {
         const { chainId } = open.chain.row;
         print ??= fingerprint({ authorization: signed, payableId: payable.id, token, chainId });
         return print;

@@ -81,7 +81,7 @@ async function verifyOrThrow(verifying: Verifying, request: PaymentRequest): Pro
 /** Our own claims answer first, so that an honest retry never gets a fresh challenge and pays twice. */
 async function verifyKnown(verifying: Verifying, it: Understood, claim: ToldClaim): Promise<VerifyAnswer> {
   const { payer } = it.authorization;
-  if (claim.fingerprint !== it.fingerprint) {
+  if (claim.fingerprint !== it.fingerprint()) {
     return invalid(
       "authorization_bound_elsewhere",
       "This authorization already pays for something else. Sign a fresh one for this payment.",

@@ -10,7 +10,7 @@ const request = (over: Partial<PaymentRequest> = {}): PaymentRequest => ({
   selection: { scheme: "exact", network: "eip155:8453", asset: "0x1", amount: "10", payTo: "0x2" },
   accepted: null,
   payload: {},
-  payloadHash: hash(`0x${"a".repeat(64)}`),
+  payloadHash: () => hash(`0x${"a".repeat(64)}`),
   paymentIdentifier: null,
   idempotencyKey: null,
   requestId: "req_1",
@@ -50,7 +50,7 @@ describe("remembered forgeries", () => {
     const no = invalid("invalid_exact_evm_signature");
     verdicts.keep(request(), no);
     expect(verdicts.badSignature(request({ requestId: "req_2" }))).toBe(no);
-    expect(verdicts.badSignature(request({ payloadHash: key }))).toBeNull();
+    expect(verdicts.badSignature(request({ payloadHash: () => key }))).toBeNull();
     expect(verdicts.badSignature(request({ target: { by: "id", id: "x402r_2" } }))).toBeNull();
     await clock.advance(60_000);
     expect(verdicts.badSignature(request())).toBeNull();

@@ -114,7 +114,7 @@ export function requestFor(
     selection,
     accepted: null,
     payload,
-    payloadHash: stableHash(payload),
+    payloadHash: () => stableHash(payload),
     paymentIdentifier: null,
     idempotencyKey: manner === "with-id" ? payment.idempotencyKey : null,
     requestId,

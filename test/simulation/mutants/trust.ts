@@ -116,12 +116,12 @@ export const trust: readonly Mutant[] = [
     changes: [
       {
         file: "settlement/settle.ts",
-        from: "  if (known.fingerprint !== it.fingerprint) return boundElsewhereAnswer(settling.engine, known);\n",
+        from: "  if (known.fingerprint !== it.fingerprint()) return boundElsewhereAnswer(settling.engine, known);\n",
         to: "",
       },
       {
         file: "settlement/settle.ts",
-        from: "  if (row.fingerprint !== it.fingerprint) return boundElsewhereAnswer(engine, row);\n",
+        from: "  if (row.fingerprint !== it.fingerprint()) return boundElsewhereAnswer(engine, row);\n",
         to: "",
       },
     ],
@@ -132,7 +132,7 @@ export const trust: readonly Mutant[] = [
     changes: [
       {
         file: "settlement/short-memory.ts",
-        from: "  return JSON.stringify([payloadHash, target, selection, accepted]);",
+        from: "  return JSON.stringify([payloadHash(), target, selection, accepted]);",
         to: `  const { nonce, from } = (payload as { authorization: { nonce: string; from: string } }).authorization;
   return nonce + from;`,
       },
