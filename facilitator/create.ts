@@ -30,7 +30,7 @@ import { leaveOnce, lockOnce, takeOnce } from "./settlement/hold.ts";
 import { releaseLanes } from "./settlement/lane.ts";
 import { lookupPayment } from "./settlement/lookup.ts";
 import { type Loop, loop } from "./settlement/loop.ts";
-import { firstRecorded, releaseObservers } from "./settlement/observe.ts";
+import { firstRecorded, releaseObservers } from "./settlement/observer.ts";
 import { stateOf } from "./settlement/offer.ts";
 import { cancelOutgoing, isOurAddress, outgoingStatus, queueOutgoing } from "./settlement/outgoing.ts";
 import { readPayments } from "./settlement/payments.ts";

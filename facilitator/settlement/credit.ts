@@ -11,7 +11,7 @@ import { assetOf } from "./coin.ts";
 import { isListed } from "./delisted.ts";
 import { TIERS } from "./depth.ts";
 import type { Engine } from "./engine.ts";
-import { holdView, type ObserverRow } from "./observe.ts";
+import { holdView, type ObserverRow } from "./observer.ts";
 import { reservedMoney } from "./outgoing.ts";
 import { type ReservedMoney, sent } from "./reservation.ts";
 import { claimKinds, isOutgoing } from "./state.ts";

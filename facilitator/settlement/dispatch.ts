@@ -11,7 +11,8 @@ import { findUse, freshnessFloor, revertMessage, revertReason } from "./examine.
 import { presentFees } from "./fees.ts";
 import { type Fees, gasLimitOf } from "./gas.ts";
 import { type Lane, nextNonce } from "./lane.ts";
-import { firstRecorded, markSpent, type ObserverRow } from "./observe.ts";
+import { markSpent } from "./observe.ts";
+import { firstRecorded, type ObserverRow } from "./observer.ts";
 import { busyAbove, giveBack, type Queue, reserve } from "./queue.ts";
 import { isOutgoing } from "./state.ts";
 import { submit } from "./submit.ts";

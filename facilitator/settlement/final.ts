@@ -10,7 +10,7 @@ import { closeSweeps } from "./deposit/sweep.ts";
 import { isFollowed, readOf, resolveUsed } from "./dispatch.ts";
 import type { Engine, OpenChain } from "./engine.ts";
 import { laneOf } from "./examine.ts";
-import { holdView, type ObserverRow } from "./observe.ts";
+import { holdView, type ObserverRow } from "./observer.ts";
 import { releaseUnpaid } from "./release.ts";
 import { chainBlock, chainTransfer, claim, observer } from "./tables.ts";
 

@@ -9,7 +9,7 @@ import { coinOf } from "./coin.ts";
 import { fail, isFollowed, readOf, refuse } from "./dispatch.ts";
 import type { Engine } from "./engine.ts";
 import { type Lane, quarantine } from "./lane.ts";
-import type { ObserverRow } from "./observe.ts";
+import type { ObserverRow } from "./observer.ts";
 import { attempt, chainBlock, chainTransfer, claim, slot, slotItem } from "./tables.ts";
 
 export type Slot = typeof slot.$inferSelect;

@@ -4,7 +4,7 @@ import type { Engine } from "./engine.ts";
 import { feesWithinCap, raised } from "./gas.ts";
 import type { Lane } from "./lane.ts";
 import type { Slot } from "./mined.ts";
-import type { ObserverRow } from "./observe.ts";
+import type { ObserverRow } from "./observer.ts";
 import { attemptRow } from "./submit.ts";
 import { attempt, claim, slot, slotItem } from "./tables.ts";
 

@@ -75,7 +75,7 @@ export const money: readonly Mutant[] = [
     name: "reversal-on-lag",
     changes: [
       {
-        file: "settlement/observe.ts",
+        file: "settlement/rewind.ts",
         from: "  if (!chain.row.isLocal) return at;",
         to: `  const common = await commonAncestor(engine, chain, head.number);
   if (!chain.row.isLocal) return common && common !== "unsaid" ? moveBack(engine, chain, at, common) : at;`,

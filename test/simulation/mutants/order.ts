@@ -6,7 +6,7 @@ export const order: readonly Mutant[] = [
     name: "begins-at-the-head",
     changes: [
       {
-        file: "settlement/observe.ts",
+        file: "settlement/observer.ts",
         from: "  const from = await chain.finalized();",
         to: "  const from = await chain.head();",
       },
