@@ -28,7 +28,8 @@ export function parseStrict(text: string): unknown {
   } catch {
     throw refuse("it is malformed");
   }
-  inspect(text);
+  // Of a key that comes twice, JSON.parse keeps one.
+  if (countWritten(text) !== countKeys(value)) throw refuse("an object has one key twice");
   return value;
 }
 
@@ -36,37 +37,34 @@ function refuse(why: string) {
   return fault("invalid_json", { why });
 }
 
-/** One pass over text that JSON.parse has accepted, for what its result no longer shows. */
-function inspect(text: string): void {
-  const open: (Set<string> | null)[] = [];
-  let values = 0;
-  let expectsKey = false;
+/** One pass over text that JSON.parse has accepted, for what its result no longer shows. Returns how many keys are
+ *  written in it. */
+function countWritten(text: string): number {
+  const hasEscapes = text.includes("\\");
+  let [keys, values, depth] = [0, 0, 0];
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
-      const end = endOfString(text, at);
-      const content = readString(text, at, end);
-      const keys = open.at(-1);
-      if (expectsKey && keys) addKey(keys, content);
-      else values += 1;
-      expectsKey = false;
+      const end = hasEscapes ? endOfString(text, at) : text.indexOf('"', at + 1);
+      if (hasEscapes) checkString(text.slice(at, end + 1));
+      values += 1;
       at = end;
+    } else if (code === COLON) {
+      keys += 1; // what was read as a value before it
+      values -= 1;
     } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
-      open.push(code === OPEN_OBJECT ? new Set() : null);
-      if (open.length > MAX_DEPTH) throw refuse(`it is nested deeper than ${MAX_DEPTH} levels`);
-      expectsKey = code === OPEN_OBJECT;
+      depth += 1;
+      if (depth > MAX_DEPTH) throw refuse(`it is nested deeper than ${MAX_DEPTH} levels`);
       values += 1;
     } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
-      open.pop();
-      expectsKey = false;
-    } else if (code === COMMA) {
-      expectsKey = open.at(-1) instanceof Set;
-    } else if (code !== COLON && code > 32) {
+      depth -= 1;
+    } else if (code !== COMMA && code > 32) {
       at = endOfLiteral(text, at);
       values += 1;
     }
     if (values > MAX_VALUES) throw refuse(`it holds more than ${MAX_VALUES} values`);
   }
+  return keys;
 }
 
 function endOfString(text: string, start: number): number {
@@ -81,21 +79,28 @@ function isEscaped(text: string, at: number): boolean {
   return (at - from) % 2 === 1;
 }
 
-function readString(text: string, start: number, end: number): string {
-  const raw = text.slice(start + 1, end);
-  if (!raw.includes("\\")) return raw;
-  const content = JSON.parse(text.slice(start, end + 1)) as string;
-  // Only an escape can bring these in: bytes that are valid UTF-8 hold no lone surrogate, JSON no bare NUL.
+/** Only an escape can bring these in: bytes that are valid UTF-8 hold no lone surrogate, JSON no bare NUL. */
+function checkString(quoted: string): void {
+  if (!quoted.includes("\\")) return;
+  const content = JSON.parse(quoted) as string;
   if (content.includes("\0")) throw refuse("a string holds a NUL character");
   if (/\p{Surrogate}/u.test(content)) throw refuse("a string holds half of a surrogate pair");
-  return content;
 }
 
-function addKey(keys: Set<string>, key: string): void {
-  if (key === "__proto__") throw refuse("the key __proto__ is not allowed");
-  if (keys.has(key)) throw refuse("an object has one key twice");
-  keys.add(key);
-  if (keys.size > MAX_KEYS) throw refuse(`an object has more than ${MAX_KEYS} keys`);
+/** Of all objects in a value that is not nested too deeply. */
+function countKeys(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const element of value) count += countKeys(element);
+    return count;
+  }
+  const members = value as Readonly<Record<string, unknown>>;
+  if (Object.hasOwn(members, "__proto__")) throw refuse("the key __proto__ is not allowed");
+  const keys = Object.keys(members);
+  if (keys.length > MAX_KEYS) throw refuse(`an object has more than ${MAX_KEYS} keys`);
+  for (const key of keys) count += countKeys(members[key]);
+  return count + keys.length;
 }
 
 /** Last character of a number, `true`, `false` or `null`. */
