@@ -109,7 +109,7 @@ function report(few: Seen, many: Seen, [before, after]: readonly [number, number
 type Laid = Awaited<ReturnType<typeof layGround>>;
 
 async function layWith(payers: readonly Payer[]): Promise<Laid> {
-  const laid = await layGround(say);
+  const laid = await layGround({ say });
   const { rpcUrl, chainId, contracts } = laid.ground;
   await fundPayers(payers, {
     ...{ rpcUrl, chainId, token: contracts.assets.USDC, aggregate3: contracts.aggregate3 },

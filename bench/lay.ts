@@ -16,9 +16,15 @@ export interface Laid {
   stop(): Promise<void>;
 }
 
-const blockTimeSeconds = 1;
+export interface LayOptions {
+  readonly say?: (line: string) => void;
+  readonly blockTimeSeconds?: number;
+}
 
-export async function layGround(say: (line: string) => void = () => undefined): Promise<Laid> {
+export async function layGround({
+  say = () => undefined,
+  blockTimeSeconds = 1,
+}: LayOptions = {}): Promise<Laid> {
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
     for (const each of stops.splice(0).reverse())

@@ -14,6 +14,7 @@ export interface Options {
   readonly settleSeconds: number;
   readonly loneSettles: number;
   readonly payers: number;
+  readonly blockTimeSeconds: number;
   /** Gas keys of our service; the reference always has one. */
   readonly signers: number;
   readonly out: string | undefined;
@@ -45,6 +46,7 @@ export const usage = `npm run bench -- [options]
   --quick            less of everything, under a minute
   --rounds N         how often each server is measured
   --payers N         how many payers take turns
+  --block-ms N       between two blocks of the chain; default 1000
   --signers N        gas keys of our service, 1 to 4; default 1
   --only NAME        reference or farebox alone
   --out FILE         write the table there, too
@@ -58,6 +60,7 @@ export function readOptions(args: readonly string[]): Options | "help" {
       quick: { type: "boolean", default: false },
       rounds: { type: "string" },
       payers: { type: "string" },
+      "block-ms": { type: "string", default: "1000" },
       signers: { type: "string", default: "1" },
       only: { type: "string" },
       out: { type: "string" },
@@ -75,6 +78,7 @@ export function readOptions(args: readonly string[]): Options | "help" {
     only,
     rounds: count("--rounds", values.rounds) ?? amounts.rounds,
     payers: count("--payers", values.payers) ?? amounts.payers,
+    blockTimeSeconds: (count("--block-ms", values["block-ms"]) ?? 1000) / 1000,
     signers: count("--signers", values.signers) ?? 1,
     out: values.out,
     profileDir: values["cpu-prof"],

@@ -13,7 +13,6 @@ import { startReference } from "./reference.ts";
 import { failed, type Measured, type Report, report } from "./report.ts";
 import type { Ground, Subject } from "./subject.ts";
 
-const blockTimeSeconds = 1;
 const verifyConcurrency = 64;
 const settleConcurrency = 512;
 /** Atomic units: a thousand dollars, so that one payer alone could pay for a whole run. */
@@ -31,7 +30,7 @@ const phases: Phase[] = [];
 const stops: (() => Promise<void>)[] = [];
 
 async function run(options: Options): Promise<Report> {
-  const { ground, near, stop } = await layGround(say);
+  const { ground, near, stop } = await layGround({ say, blockTimeSeconds: options.blockTimeSeconds });
   stops.push(stop);
   say(`paying ${options.payers} payers`);
   const payers = makePayers(options.payers);
@@ -51,7 +50,7 @@ async function run(options: Options): Promise<Report> {
   const ours = subjects.find(({ name }) => name === "farebox");
   const tools = ours ? [await toolCalls(ours, near)] : [];
   const plain = subjects.length > 1 && ours ? await measureStock(ours, { ground, purse, near }) : null;
-  const { payers: payerCount, signers } = options;
+  const { payers: payerCount, signers, blockTimeSeconds } = options;
   const conditions = { blockTimeSeconds, payers: payerCount, signers, stock: plain?.stock ?? null };
   const told = [...notes(options, subjects), ...tools, ...(plain ? [plain.note] : [])];
   return report(measured, { ...conditions, notes: told });
@@ -178,7 +177,7 @@ async function warmUp(subject: Subject, { purse, near }: Work): Promise<void> {
 }
 
 function notes(options: Options, subjects: readonly Subject[]): string[] {
-  const { rounds, signers } = options;
+  const { rounds, signers, blockTimeSeconds } = options;
   const cores = `${cpus().length} cores (${cpus()[0]?.model.trim() ?? "unknown"})`;
   const turns = subjects.map(({ name }) => name).join(", ");
   return [
