@@ -1,7 +1,7 @@
 import { and, asc, eq, isNotNull, lte, sql } from "drizzle-orm";
 import type { PaymentView } from "#facilitator";
 import { errorFields } from "#kernel/log";
-import type { Tx } from "#store";
+import { outageOf, type Tx } from "#store";
 import { paymentIntent } from "../payment-intent/tables.ts";
 import type { IntentRow } from "../payment-intent/verbs/offer.ts";
 import type { ClearingDesk } from "./desk.ts";
@@ -30,7 +30,9 @@ export async function leadDue(desk: ClearingDesk): Promise<number> {
     try {
       if (await lead(desk, name)) led += 1;
     } catch (error) {
-      desk.log.error({ clearing: name.id, ...errorFields(error) }, "a clearing could not be brought up");
+      // An outage passes; anything else is for a person to look at.
+      const level = outageOf(error) ? "warn" : "error";
+      desk.log[level]({ clearing: name.id, ...errorFields(error) }, "a clearing could not be brought up");
       await postpone(desk, name);
     }
   }

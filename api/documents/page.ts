@@ -47,7 +47,10 @@ interface SheetOptions {
 }
 
 export async function openSheet({ title, at, head }: SheetOptions): Promise<Sheet> {
-  tools ??= openTools();
+  tools ??= openTools().catch((error: unknown) => {
+    tools = undefined; // the next document tries again
+    throw error;
+  });
   const { Document, fonts } = await tools;
   const doc = new Document({
     size: "A4",
