@@ -44,11 +44,10 @@ async function run(era: Era, args: readonly string[]): Promise<string> {
   const program = fileURLToPath(
     new URL(`../../../node_modules/${suites[era].name}/dist/index.js`, import.meta.url),
   );
-  const onNode20 = fileURLToPath(new URL("./on-node-20.mjs", import.meta.url));
   // It may write results below the folder that it is started in.
   const cwd = await mkdtemp(join(tmpdir(), "farebox-conformance-"));
   try {
-    return await outputOf(["--import", onNode20, program, "server", ...args], cwd);
+    return await outputOf([program, "server", ...args], cwd);
   } finally {
     await rm(cwd, { recursive: true, force: true });
   }
