@@ -9,8 +9,12 @@ import { build, type Plugin } from "esbuild";
 const root = fileURLToPath(new URL("..", import.meta.url));
 export const dist = join(root, "dist");
 
-/** The service and its command line. */
-const programs = { main: "src/main.ts", cli: "src/cli.ts" };
+/** The service, its command line, and what runs beside the local deployment. */
+const programs = {
+  main: "src/main.ts",
+  cli: "src/cli.ts",
+  "sandbox-provider": "src/dev/sandbox-provider/main.ts",
+};
 
 /** Packages that bring machine code or files of their own, or that start threads by a file's name. All others are in the
  *  bundle: to find and read a thousand files takes longer than to run them. */

@@ -14,8 +14,7 @@ export interface SandboxProviderProcess {
   stop(): Promise<void>;
 }
 
-const program = fileURLToPath(new URL("sandbox-provider/main.ts", import.meta.url));
-const tsx = import.meta.resolve("tsx");
+const program = fileURLToPath(new URL("../../dist/sandbox-provider.mjs", import.meta.url));
 const PACE_MS = 300;
 
 /** Starts it on what it knew before. It ends with us, however we end: it listens for the end of its input. */
@@ -34,7 +33,7 @@ export async function startSandboxProvider({
 }): Promise<SandboxProviderProcess> {
   await mkdir(dataDir, { recursive: true });
   const callbackUrl = `http://127.0.0.1:${servicePort}/v1/provider-webhooks/sandbox`;
-  const child = spawn(process.execPath, ["--import", tsx, program, join(dataDir, "sandbox-provider.json")], {
+  const child = spawn(process.execPath, [program, join(dataDir, "sandbox-provider.json")], {
     stdio: ["pipe", "pipe", "inherit"],
     env: {},
     detached: true, // Ctrl-C in our terminal does not reach it: it is stopped in its turn

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs, promisify } from "node:util";
 import { repository, startChild } from "../../bench/child.ts";
+import { buildPrograms } from "../../src/build.ts";
 import { type DevJson, devJsonPath } from "../../src/dev/dev-json.ts";
 import { freePort } from "../../src/dev/free-port.ts";
 import { isAlive } from "../../src/dev/processes.ts";
@@ -60,6 +61,7 @@ async function startDeployment() {
   const env = { FAREBOX_DATA: dataDir, PORT: String(port), FAREBOX_RATE_LIMITS: "off", LOG_LEVEL: "error" };
   const logFile = join(dataDir, "service.log");
   const readyUrl = `http://127.0.0.1:${port}/health/ready`;
+  await buildPrograms(); // of the parts beside it
   const program = { name: "farebox", args: ["src/main.ts"], nodeOptions: TELLS_OF_COLLECTIONS };
   const child = await startChild({
     ...program,
