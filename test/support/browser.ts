@@ -30,6 +30,9 @@ const flags = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
+  // A process for all pages, not one for each site: they compile the same scripts.
+  "--renderer-process-limit=1",
+  "--disable-site-isolation-trials",
 ];
 
 /** Fails where there is none: a page that no browser has shown is not tested. */
