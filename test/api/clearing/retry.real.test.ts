@@ -1,5 +1,7 @@
-/** Payments that are retried, and payments through the router. */
+/** Payments that are retried or looked at again, and payments through the router. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { LogFields } from "#kernel/log";
+import { leadDue } from "../../../api/clearing/lead.ts";
 import { findPayment, paidBy } from "../../../api/clearing/verbs/payment.ts";
 import { startWorld, until } from "../../support/house.ts";
 import {
@@ -142,5 +144,45 @@ describe("the router", () => {
     // the contract takes it once
     await expect(routeOrder(world, asked)).rejects.toThrow("a transaction of the test failed");
     await expectAtRest(world);
+  });
+});
+
+describe("a payment that is due and cannot be brought up", () => {
+  it.each([
+    ["warn", "an outage", Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" })],
+    ["error", "anything else", new Error("a mistake of ours")],
+  ] as const)("%s: %s; nothing moves, and half a minute later it is brought up", async (level, _, cause) => {
+    const asked = await seller.asked();
+    const id = asked.clearing.id;
+    const told: string[] = [];
+    const say = (as: string) => (fields: LogFields, message: string) => {
+      if (fields.clearing === id) told.push(`${as}: ${message}`);
+    };
+    // Of a clock ahead of the house's, whose own loop sees nothing due and leaves it alone.
+    let now = clock.now().getTime() + 32 * MINUTE;
+    const desk = {
+      db: world.database.db,
+      facilitator: world.house.facilitator,
+      rates: { rate: () => Promise.reject(new Error("needs no rate")) },
+      baseUrl: "http://127.0.0.1",
+      isSandbox: true,
+      newId: world.house.newId,
+      now: () => new Date(now),
+      log: { info: say("info"), warn: say("warn"), error: say("error") },
+    };
+    const dueAt = async () => {
+      const [row] = await world.database.query("SELECT state, due_at FROM clearing WHERE id = $1", [id]);
+      return row;
+    };
+    await leadDue({ ...desk, db: { ...desk.db, pool: desk.db.pool, tx: () => Promise.reject(cause) } });
+    expect(told).toEqual([`${level}: a clearing could not be brought up`]);
+    expect(await dueAt()).toEqual({ state: "awaiting-funds", due_at: new Date(now + 30_000) });
+    await leadDue(desk);
+    expect(await dueAt()).toMatchObject({ state: "awaiting-funds" });
+    now += 30_000;
+    await leadDue(desk);
+    expect(await dueAt()).toMatchObject({ state: "expired" });
+    expect(told).toHaveLength(1);
+    expect(await ledgerOf(world.database, id)).toEqual([]);
   });
 });
