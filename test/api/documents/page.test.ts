@@ -10,5 +10,9 @@ it("draws the next document when what it draws with could not be read for one", 
   vi.doUnmock("fontkit");
   const sheet = await openSheet(options);
   sheet.paragraph("paid");
-  expect(Buffer.from(await sheet.end()).subarray(0, 5).toString()).toBe("%PDF-");
+  expect(
+    Buffer.from(await sheet.end())
+      .subarray(0, 5)
+      .toString(),
+  ).toBe("%PDF-");
 });
