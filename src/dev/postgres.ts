@@ -154,6 +154,9 @@ const usual = () => ({
   max_connections: "200",
   autovacuum_naptime: "10s",
   shared_buffers: `${sharedMegabytes()}MB`,
+  // Beside many old rows a settle writes a hundred kilobytes of log, and the usual gigabyte is full within half a minute:
+  // then all that was changed is written at once, and again whole into the log. Empty until there is so much to do.
+  max_wal_size: "4GB",
 });
 
 /** PostgreSQL's own 128 MB hold the indexes of some tens of thousands of payments; a quarter of the memory is what it
