@@ -30,6 +30,8 @@ export interface EmbeddedPostgres {
 }
 
 const startAttempts = 5;
+/** After a kill it first does again what its log holds: at full speed up to four gigabytes. */
+const startSeconds = "120";
 
 /** Starts the data folder's PostgreSQL, or takes over the one that still runs; makes the cluster at the first start. */
 export async function startPostgres({
@@ -140,7 +142,7 @@ async function startServer(
     const all = { ...usual(), ...settings, port: `${await freePort()}` };
     const options = Object.entries(all).map(([name, value]) => `-c ${name}=${value}`);
     const log = join(place.dir, "server.log");
-    const args = ["start", "-w", "-t", "30", "-l", log, "-o", options.join(" ")];
+    const args = ["start", "-w", "-t", startSeconds, "-l", log, "-o", options.join(" ")];
     const code = await pgCtl(place, programs, args);
     const server = code === 0 ? await runningPostmaster(clusterOf(place)) : undefined;
     if (server) return server;
@@ -154,8 +156,8 @@ const usual = () => ({
   max_connections: "200",
   autovacuum_naptime: "10s",
   shared_buffers: `${sharedMegabytes()}MB`,
-  // Beside many old rows a settle writes a hundred kilobytes of log, and the usual gigabyte is full within half a minute:
-  // then all that was changed is written at once, and again whole into the log. Empty until there is so much to do.
+  // Beside many old rows a settle writes a hundred kilobytes of log, and the usual gigabyte is half full within seconds:
+  // then all that was changed is written, and goes whole into the log again. Nothing takes the room while little is done.
   max_wal_size: "4GB",
 });
 
