@@ -30,7 +30,7 @@ export interface EmbeddedPostgres {
 }
 
 const startAttempts = 5;
-/** After a kill it first does again what its log holds: at full speed up to four gigabytes. */
+/** After a kill it replays its log before it answers: after much work, up to four gigabytes. */
 const startSeconds = "120";
 
 /** Starts the data folder's PostgreSQL, or takes over the one that still runs; makes the cluster at the first start. */
