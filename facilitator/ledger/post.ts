@@ -82,7 +82,7 @@ async function insert(tx: Tx, rows: readonly Row[]): Promise<ReadonlySet<Hex>> {
   const inserted = await tx.execute<{ id: Buffer }>(sql`
     WITH opened AS (${insertMany(ledgerAccount, accountsOf(rows))} ON CONFLICT DO NOTHING RETURNING id, bounded),
       balances AS (INSERT INTO ledger_balance (account_id, bounded) SELECT id, bounded FROM opened ON CONFLICT DO NOTHING)
-    ${insertMany(ledgerTransfer, values)} ON CONFLICT (id) DO NOTHING RETURNING id`);
+    ${insertMany(ledgerTransfer, values)} ON CONFLICT (entry_id, leg) DO NOTHING RETURNING id`);
   return new Set(inserted.rows.map(({ id }) => fromBytes(id)));
 }
 
@@ -94,8 +94,8 @@ async function refuseConflicts(tx: Tx, repeated: readonly Row[]): Promise<void> 
     .from(ledgerTransfer)
     .where(
       inArray(
-        ledgerTransfer.id,
-        repeated.map(({ transfer }) => transfer.id),
+        ledgerTransfer.entryId,
+        repeated.map(({ entry }) => entry.id),
       ),
     );
   const known = new Map(

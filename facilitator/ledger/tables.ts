@@ -6,6 +6,7 @@ import {
   foreignKey,
   index,
   pgTable,
+  primaryKey,
   smallint,
   text,
   unique,
@@ -39,7 +40,7 @@ export const ledgerAccount = pgTable(
 export const ledgerTransfer = pgTable(
   "ledger_transfer",
   {
-    id: hexBytes("id").primaryKey(),
+    id: hexBytes("id").notNull(),
     entryId: hexBytes("entry_id").notNull(),
     leg: text("leg").notNull(),
     eventKey: text("event_key").notNull(),
@@ -56,6 +57,8 @@ export const ledgerTransfer = pgTable(
     postedAt: instant("posted_at").notNull().default(sql`now()`),
   },
   (table) => [
+    // What the id is the hash of: an event is found by it, and its rows lie side by side.
+    primaryKey({ columns: [table.entryId, table.leg] }),
     foreignKey({
       columns: [table.debitAccount, table.asset],
       foreignColumns: [ledgerAccount.id, ledgerAccount.asset],
@@ -66,7 +69,6 @@ export const ledgerTransfer = pgTable(
     }),
     // A pending is resolved at most once, by one post or one void.
     uniqueIndex("ledger_transfer_ref").on(table.ref).where(sql`${table.ref} IS NOT NULL`),
-    index("ledger_transfer_entry").on(table.entryId),
     index("ledger_transfer_subject").on(table.subject),
     index("ledger_transfer_block").on(table.asset, table.blockNumber),
     // Rows lie in the order in which they were posted: a few pages tell where those of a time are.

@@ -6,6 +6,7 @@ import {
   index,
   integer,
   jsonb,
+  type PgColumn,
   pgTable,
   primaryKey,
   text,
@@ -32,6 +33,10 @@ export type MoneyPlace = "treasury" | "deposits";
 const height = (name: string) => bigint(name, { mode: "number" });
 const oneOf = (column: SQL, values: readonly string[]) =>
   sql`${column} IN (${sql.raw(values.map((value) => `'${value}'`).join(","))})`;
+
+/** As `claimKey` packs it: the chain's number is 32 bytes wide, of which PostgreSQL has eight. */
+const keyOf = (part: Record<"chainId" | "nonceDomain" | "payer" | "nonce", PgColumn>) =>
+  sql`sha256('farebox/claim/v1'::bytea || ${sql.raw(`'\\x${"00".repeat(24)}'::bytea`)} || int8send(${part.chainId}) || ${part.nonceDomain} || ${part.payer} || ${part.nonce})`;
 
 /** One authorization, bound for ever to what it pays. Never deleted: the replay guard. */
 export const claim = pgTable(
@@ -84,7 +89,6 @@ export const claim = pgTable(
     updatedAt: instant("updated_at").notNull().defaultNow(),
   },
   (table) => [
-    unique("claim_authorization").on(table.chainId, table.nonceDomain, table.payer, table.nonce),
     index("claim_queue").on(table.chainId, table.createdAt).where(sql`${table.state} = 'claimed'`),
     index("claim_open_payer")
       .on(table.chainId, table.token, table.payer)
@@ -96,6 +100,8 @@ export const claim = pgTable(
     index("claim_unpaid")
       .on(table.chainId, table.validBefore)
       .where(sql`${table.state} IN ('claimed','submitting','failed-watch','review')`),
+    // So that an authorization has one key, and the primary key alone forbids a second claim on it.
+    check("claim_key_of_authorization", sql`${table.claimKey} = ${keyOf(table)}`),
     check("claim_amount", sql`${table.amount} > 0 AND ${table.fee} >= 0 AND ${table.fee} <= ${table.amount}`),
     check("claim_kind", oneOf(sql`${table.kind}`, claimKinds)),
     check("claim_state", oneOf(sql`${table.state}`, claimStates)),

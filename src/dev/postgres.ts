@@ -162,9 +162,10 @@ const usual = () => ({
 });
 
 /** PostgreSQL's own 128 MB hold the indexes of some tens of thousands of payments; a quarter of the memory is what it
- *  advises, and it takes no more of it than it touches. */
+ *  advises, and it takes no more of it than it touches. In a container that is less than the machine's. */
 function sharedMegabytes(): number {
-  return Math.max(128, Math.min(1024, Math.floor(totalmem() / 4 / 2 ** 20)));
+  const memory = Math.min(totalmem(), process.constrainedMemory());
+  return Math.max(128, Math.min(8192, Math.floor(memory / 4 / 2 ** 20)));
 }
 
 async function stopServer(

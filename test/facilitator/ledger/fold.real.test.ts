@@ -111,5 +111,5 @@ describe("the fold of old transfers", () => {
 const byHand = (at: string) =>
   books.query(`INSERT INTO ledger_transfer
       (id, entry_id, leg, event_key, code, debit_account, credit_account, amount, asset, phase, sequence, posted_at)
-    SELECT sha256(posted::text::bytea), '\\x00', 'leg', 'by hand', 'test', debit_account, credit_account, 42, asset, 'single', 0, posted
+    SELECT sha256(posted::text::bytea), sha256(posted::text::bytea), 'leg', 'by hand', 'test', debit_account, credit_account, 42, asset, 'single', 0, posted
     FROM ledger_transfer, CAST(${at} AS timestamptz) AS posted LIMIT 1`);

@@ -1,7 +1,9 @@
 /** A token that left the configuration while payments in it were open. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { address, fromBytes, type Hash, type Hex } from "#kernel/bytes";
 import type { LogFields } from "#kernel/log";
+import { claimKey } from "../../../facilitator/scheme/claim-key.ts";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 import { type DevChain, silentLog, startDevChain } from "../../support/dev-chain.ts";
 import { newMerchant, type RunningHouse, startHouse, until } from "../../support/house.ts";
@@ -23,23 +25,29 @@ afterAll(async () => {
   await dev?.stop();
 });
 
+const bytea = (hex: Hex) => hex.replace("0x", "\\x");
+
 /** The same claim again, in dev EURC, in another state. Returns the rest of its id. */
 async function twinInEurc(nonce: string, over: Record<string, unknown>): Promise<string> {
   const name = randomBytes(8).toString("hex");
-  const own = {
-    claim_key: `\\x${randomBytes(32).toString("hex")}`,
-    id: `stl_${name}`,
-    payable_id: `po_${name}`,
-    nonce: `\\x${randomBytes(32).toString("hex")}`,
-    token: `\\x${dev.contracts.assets.EURC.slice(2)}`,
-    nonce_domain: `\\x${dev.contracts.assets.EURC.slice(2)}`,
+  const eurc = dev.contracts.assets.EURC;
+  const [first] = await database.query<{ payer: Buffer }>(
+    "SELECT payer FROM claim WHERE nonce = decode($1, 'hex')",
+    [nonce.slice(2)],
+  );
+  const parts = { nonceDomain: address(eurc), payer: address(fromBytes(first?.payer ?? Buffer.alloc(0))) };
+  const own = fromBytes(randomBytes(32)) as Hash;
+  const key = claimKey({ chainId: 31_337, nonce: own, ...parts });
+  const row = {
+    ...{ claim_key: bytea(key), id: `stl_${name}`, payable_id: `po_${name}` },
+    ...{ nonce: bytea(own), token: bytea(eurc), nonce_domain: bytea(eurc) },
     ...over,
   };
   await database.query(
     "INSERT INTO claim SELECT (jsonb_populate_record(claim, $2::jsonb)).* FROM claim WHERE nonce = decode($1, 'hex')",
-    [nonce.slice(2), JSON.stringify(own)],
+    [nonce.slice(2), JSON.stringify(row)],
   );
-  return own.id;
+  return row.id;
 }
 
 /** A transfer of dev EURC to the treasury, as recorded while the token was listed. */

@@ -1,6 +1,7 @@
 /** Who goes in the next batch, on real rows: nobody's flood keeps the others out. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { address, hash } from "#kernel/bytes";
+import { claimKey } from "../../../facilitator/scheme/claim-key.ts";
 import { defaultSettings, type Engine } from "../../../facilitator/settlement/engine.ts";
 import { queueOf, reserve } from "../../../facilitator/settlement/queue.ts";
 import { claim } from "../../../facilitator/settlement/tables.ts";
@@ -28,21 +29,15 @@ async function waiting(
   for (const { merchant, payer, claims, kind = "x402" } of groups)
     for (let i = 0; i < claims; i += 1) {
       count += 1;
+      const parts = {
+        chainId: CHAIN,
+        nonceDomain: payerAt(1),
+        payer: payerAt(payer),
+        nonce: bytes(count),
+      };
       await database.db.pool.insert(claim).values({
-        ...{
-          claimKey: bytes(count),
-          id: `stl_${count}`,
-          kind,
-          merchantId: merchant,
-          payableId: "x402r_1",
-        },
-        ...{
-          chainId: CHAIN,
-          method: "eip3009",
-          nonceDomain: payerAt(1),
-          payer: payerAt(payer),
-          nonce: bytes(count),
-        },
+        ...{ claimKey: claimKey(parts), ...parts, method: "eip3009" },
+        ...{ id: `stl_${count}`, kind, merchantId: merchant, payableId: "x402r_1" },
         ...{
           token: payerAt(1),
           payTo: payerAt(2),

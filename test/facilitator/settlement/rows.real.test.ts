@@ -5,6 +5,7 @@ import { defaultSettings, type Engine } from "#facilitator";
 import { address, fromBytes, type Hash } from "#kernel/bytes";
 import { idMaker } from "#kernel/id";
 import { systemClock, systemRandom } from "#kernel/system";
+import { claimKey } from "../../../facilitator/scheme/claim-key.ts";
 import { findClaims, moveClaims, type NewClaim } from "../../../facilitator/settlement/claim.ts";
 import { granter, releaseGrant } from "../../../facilitator/settlement/grant.ts";
 import { type Lane, takeNonce } from "../../../facilitator/settlement/lane.ts";
@@ -49,18 +50,15 @@ function placeOf(state: ClaimState): Partial<NewClaim> {
 }
 
 async function newClaim(state: ClaimState, over: Partial<NewClaim> = {}): Promise<Hash> {
-  const claimKey = word();
+  const parts = { chainId, nonceDomain: account(), payer: account(), nonce: word(), ...over };
+  const key = claimKey(parts);
   await database.db.pool.insert(claim).values({
-    claimKey,
+    claimKey: key,
     id: newId("stl"),
     kind: "x402",
     merchantId: newId("mer"),
     payableId: newId("x402r"),
-    chainId,
     method: "eip3009",
-    nonceDomain: account(),
-    payer: account(),
-    nonce: word(),
     token: account(),
     payTo: account(),
     amount: 10n,
@@ -72,9 +70,9 @@ async function newClaim(state: ClaimState, over: Partial<NewClaim> = {}): Promis
     fingerprint: word(),
     ...placeOf(state),
     state,
-    ...over,
+    ...parts,
   });
-  return claimKey;
+  return key;
 }
 
 async function move(from: ClaimState, to: ClaimState): Promise<boolean> {
@@ -130,6 +128,8 @@ describe("what the tables make impossible", () => {
     const same = { nonceDomain: account(), payer: account(), nonce: word() };
     await newClaim("claimed", same);
     expect(await refusal(newClaim("claimed", same))).toBe(unique);
+    // under another key, too
+    expect(await refusal(newClaim("claimed", { ...same, claimKey: word() }))).toBe(check);
   });
 
   it("a credit without its place, a place without a credit, a fee above the amount, a claim on nothing", async () => {
