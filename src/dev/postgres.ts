@@ -162,9 +162,9 @@ const usual = () => ({
 });
 
 /** PostgreSQL's own 128 MB hold the indexes of some tens of thousands of payments; a quarter of the memory is what it
- *  advises, and it takes no more of it than it touches. In a container that is less than the machine's. */
+ *  advises, and it takes no more of it than it touches. A container may have less than the machine. */
 function sharedMegabytes(): number {
-  const memory = Math.min(totalmem(), process.constrainedMemory());
+  const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY); // 0: no limit is known
   return Math.max(128, Math.min(8192, Math.floor(memory / 4 / 2 ** 20)));
 }
 
