@@ -165,7 +165,7 @@ const usual = () => ({
  *  advises, and it takes no more of it than it touches. A container may have less than the machine. */
 function sharedMegabytes(): number {
   const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY); // 0: no limit is known
-  return Math.max(128, Math.min(8192, Math.floor(memory / 4 / 2 ** 20)));
+  return Math.max(128, Math.min(1024, Math.floor(memory / 4 / 2 ** 20)));
 }
 
 async function stopServer(
