@@ -11,6 +11,10 @@ const text = (column: string) => `${column} || ' ' || s` as const;
 /** Long before the ledger's checkpoint, as what a job has folded is. */
 const earlier = (column: string) => `${column} - interval '1 day' - s * interval '1 minute'` as const;
 
+function neighbour(entry: string): string {
+  return `set_byte(${entry}, 15, get_byte(${entry}, 15) # 1)`;
+}
+
 interface Copied {
   readonly table: string;
   /** Of the rows that are copied. */
@@ -22,6 +26,8 @@ interface Copied {
 const payer = bytes("payer");
 const claimKey = bytes("claim_key");
 const slotId = text("slot_id");
+/** What resolves an entry is its neighbour in the index, whose ids differ in the last bit. */
+const entryId = `(CASE WHEN ref IS NULL THEN ${bytes("entry_id")} ELSE ${neighbour(bytes(neighbour("entry_id")))} END)`;
 
 /** All that a settlement leaves in the centre and that grows with their number. Balances are left as they are. */
 const ofSettlements: readonly Copied[] = [
@@ -35,12 +41,13 @@ const ofSettlements: readonly Copied[] = [
         payer,
         nonce: bytes("nonce"),
         fingerprint: bytes("fingerprint"),
+        slot_id: slotId,
       },
       ...{ included_hash: bytes("included_hash"), included_tx: bytes("included_tx") },
       ...{ created_at: earlier("created_at"), updated_at: earlier("updated_at") },
     },
   },
-  { table: "claim_event", where: "true", changed: { claim_key: claimKey } },
+  { table: "claim_event", where: "true", changed: { claim_id: id("claim_id") } },
   {
     table: "slot",
     where: "NOT open",
@@ -53,14 +60,14 @@ const ofSettlements: readonly Copied[] = [
     where: "claimed_kind = 'x402'",
     changed: {
       ...{ block_hash: bytes("block_hash"), tx_hash: bytes("tx_hash"), sender: bytes("sender") },
-      ...{ authorization_key: bytes("authorization_key"), claimed_by: bytes("claimed_by") },
+      authorization_key: bytes("authorization_key"),
     },
   },
   {
     table: "ledger_transfer",
     where: "subject LIKE 'stl_%'",
     changed: {
-      ...{ id: bytes("id"), entry_id: bytes("entry_id"), ref: bytes("ref"), subject: id("subject") },
+      ...{ id: bytes("id"), entry_id: entryId, ref: bytes("ref"), subject: id("subject") },
       posted_at: earlier("posted_at"),
     },
   },
@@ -170,16 +177,16 @@ async function warmIndexes(db: pg.Client): Promise<void> {
   for (const { index } of rows) await db.query("SELECT pg_prewarm($1::regclass)", [index]);
 }
 
-/** A copy's key is not the hash of its authorization, which those that name the claim do not know. */
+/** A copy's key is not the hash of its authorization or event, which those that name it do not know. */
 async function withFreeKeys(db: pg.Client, work: () => Promise<void>): Promise<void> {
-  const name = "claim_key_of_authorization";
-  const { rows } = await db.query<{ definition: string }>(
-    "SELECT pg_get_constraintdef(oid) AS definition FROM pg_constraint WHERE conname = $1",
-    [name],
+  const { rows } = await db.query<{ table: string; name: string; definition: string }>(
+    `SELECT conrelid::regclass::text AS table, conname AS name, pg_get_constraintdef(oid) AS definition
+     FROM pg_constraint WHERE conname IN ('claim_key_of_authorization', 'ledger_transfer_resolution')`,
   );
-  await db.query(`ALTER TABLE claim DROP CONSTRAINT ${name}`);
+  for (const { table, name } of rows) await db.query(`ALTER TABLE ${table} DROP CONSTRAINT ${name}`);
   await work();
-  await db.query(`ALTER TABLE claim ADD CONSTRAINT ${name} ${rows[0]?.definition} NOT VALID`);
+  for (const { table, name, definition } of rows)
+    await db.query(`ALTER TABLE ${table} ADD CONSTRAINT ${name} ${definition} NOT VALID`);
 }
 
 /** To build an index of many rows at once takes a fraction of what it takes row by row. */

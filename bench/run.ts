@@ -189,10 +189,8 @@ function notes(options: Options, subjects: readonly Subject[]): string[] {
   ];
 }
 
-function mix({ payers, settles }: Options): string {
-  if (payers === 1) return "one payer";
-  const isEnough = payers >= Math.max(...Object.values(settles));
-  return `${payers.toLocaleString("en-US")} payers in turn${isEnough ? ", none twice in a settle round" : ""}`;
+function mix({ payers }: Options): string {
+  return payers === 1 ? "one payer" : `${payers.toLocaleString("en-US")} payers in turn`;
 }
 
 async function stopAll(): Promise<void> {

@@ -40,7 +40,7 @@ export async function post(tx: Tx, entries: readonly Entry[]): Promise<readonly 
 
 type Row = { readonly entry: Entry; readonly transfer: Transfer; readonly sequence: number };
 
-/** In id order, so that postings of the same events at the same time wait for each other in one direction. */
+/** In the order of their index, so that postings of the same events at the same time wait for each other in one direction. */
 function distinctRows(entries: readonly Entry[]): readonly Row[] {
   const byId = new Map<Hex, Row>();
   for (const entry of entries) {
@@ -50,8 +50,10 @@ function distinctRows(entries: readonly Entry[]): readonly Row[] {
       if (!known) byId.set(transfer.id, { entry, transfer, sequence });
     });
   }
-  return [...byId.values()].sort((a, b) => (a.transfer.id < b.transfer.id ? -1 : 1));
+  return [...byId.values()].sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
 }
+
+const placeOf = ({ entry, transfer }: Row) => `${entry.id} ${transfer.leg}`;
 
 /** In id order, for the same reason. */
 function accountsOf(rows: readonly Row[]): readonly Account[] {

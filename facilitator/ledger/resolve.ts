@@ -5,10 +5,11 @@ import { fixed, type Tx, toBytesArray } from "#store";
 import type { Account } from "./account.ts";
 import { post } from "./post.ts";
 import { ledgerAccount, ledgerTransfer } from "./tables.ts";
-import { type Entry, entryId, type Transfer, transferId } from "./transfer.ts";
+import { type Entry, entryId, resolutionId, type Transfer, transferId } from "./transfer.ts";
 
 /** Posts (their block is final) or voids (their block left the chain) the pending transfers of these events. It
- *  mirrors the rows that stand in the books, it computes nothing anew. Doing it again changes nothing; resolving the other way afterwards breaks the unique `ref` and throws. */
+ *  mirrors the rows that stand in the books, it computes nothing anew. Doing it again changes nothing. Faults:
+ *  `ledger_conflict` when they were resolved the other way. */
 export async function resolvePending(
   tx: Tx,
   how: "post" | "void",
@@ -22,10 +23,10 @@ export async function resolvePending(
 }
 
 function mirror(original: Entry, how: "post" | "void"): Entry {
-  const eventKey = `${original.eventKey}:${how}`;
+  const eventKey = `${original.eventKey}:${how}`; // which the database holds its id to be of
   return {
     ...original,
-    id: entryId(eventKey),
+    id: resolutionId(original.id),
     eventKey,
     transfers: original.transfers.map((transfer) => ({
       ...transfer,

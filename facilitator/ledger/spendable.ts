@@ -38,7 +38,12 @@ export async function pendingCredits(
         fixed(eq(ledgerTransfer.phase, "pending")),
         eq(ledgerTransfer.creditAccount, merchantAvailable(merchantId, asset).id),
         notExists(
-          db.select({ id: resolution.id }).from(resolution).where(eq(resolution.ref, ledgerTransfer.id)),
+          db
+            .select({ id: resolution.id })
+            .from(resolution)
+            .where(
+              and(eq(resolution.subject, ledgerTransfer.subject), eq(resolution.ref, ledgerTransfer.id)),
+            ),
         ),
       ),
     )

@@ -1,20 +1,26 @@
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import {
   bigint,
   boolean,
   check,
   foreignKey,
   index,
+  type PgColumn,
   pgTable,
   primaryKey,
   smallint,
   text,
   unique,
-  uniqueIndex,
 } from "drizzle-orm/pg-core";
 import { atomic, hexBytes, instant } from "#store";
 import type { AccountType } from "./account.ts";
 import type { Phase } from "./transfer.ts";
+
+/** As `resolutionId` has it; of a neighbour it is the entry itself. */
+const neighbourOf = (entryId: PgColumn): SQL => sql`set_byte(${entryId}, 15, get_byte(${entryId}, 15) # 1)`;
+/** As `entryId` has it, of the event whose key a resolution's is without `:post` or `:void`. */
+const pendingOf = (eventKey: PgColumn): SQL =>
+  sql`substr(sha256(convert_to(E'farebox/entry/v1\\n' || left(${eventKey}, -5), 'UTF8')), 1, 16)`;
 
 export const ledgerAccount = pgTable(
   "ledger_account",
@@ -67,8 +73,6 @@ export const ledgerTransfer = pgTable(
       columns: [table.creditAccount, table.asset],
       foreignColumns: [ledgerAccount.id, ledgerAccount.asset],
     }),
-    // A pending is resolved at most once, by one post or one void.
-    uniqueIndex("ledger_transfer_ref").on(table.ref).where(sql`${table.ref} IS NOT NULL`),
     index("ledger_transfer_subject").on(table.subject),
     index("ledger_transfer_block").on(table.asset, table.blockNumber),
     // Rows lie in the order in which they were posted: a few pages tell where those of a time are.
@@ -76,6 +80,11 @@ export const ledgerTransfer = pgTable(
     check("ledger_transfer_amount", sql`${table.amount} > 0`),
     check("ledger_transfer_two_accounts", sql`${table.debitAccount} <> ${table.creditAccount}`),
     check("ledger_transfer_phase", sql`${table.phase} IN ('single','pending','post','void')`),
+    // A pending is resolved at most once: post and void are the same neighbour of its entry, where one of them has room.
+    check(
+      "ledger_transfer_resolution",
+      sql`${table.phase} NOT IN ('post','void') OR ${neighbourOf(table.entryId)} = ${pendingOf(table.eventKey)}`,
+    ),
     check("ledger_transfer_ref_phase", sql`(${table.ref} IS NOT NULL) = (${table.phase} IN ('post','void'))`),
   ],
 );

@@ -59,6 +59,13 @@ export function entryId(eventKey: string): Hex {
   return sha256(`farebox/entry/v1\n${eventKey}`).slice(0, 34) as Hex;
 }
 
+/** The id of the entry that resolves a pending one: its neighbour, whether it posts or voids. The rows of both lie in one
+ *  page of the index, where there is room for one of the two. */
+export function resolutionId(pendingEntry: Hex): Hex {
+  const last = Number.parseInt(pendingEntry.slice(-1), 16) ^ 1;
+  return `${pendingEntry.slice(0, -1)}${last.toString(16)}` as Hex;
+}
+
 /** The id of one leg of an event: posting it again meets its own row. */
 export function transferId(eventKey: string, leg: string): Hex {
   return sha256(`farebox/transfer/v1\n${eventKey}\n${leg}`).slice(0, 34) as Hex;

@@ -1,13 +1,13 @@
-import { and, desc, eq, sql } from "drizzle-orm";
+import { desc, eq } from "drizzle-orm";
 import type { Fault } from "#kernel/fault";
-import { type Executor, toBytesArray } from "#store";
+import type { Executor } from "#store";
 import type { Reason, Refusal } from "../scheme/reasons.ts";
 import type { Claim } from "./claim.ts";
 import type { ToldClaim } from "./claim-parts.ts";
 import type { Engine } from "./engine.ts";
 import type { PaymentRequest, SettleAnswer, SettleOutcome } from "./request.ts";
 import { isChargeable } from "./state.ts";
-import { attempt, slotItem } from "./tables.ts";
+import { attempt, claim } from "./tables.ts";
 
 const RETRY_AFTER_SECONDS = 2;
 
@@ -18,15 +18,15 @@ export function networkOf(engine: Engine, claim: Pick<Claim, "chainId">): string
 /** The hash of a claim's newest signed transaction, known before it was ever sent; `""` while nothing is signed. */
 export async function lastTransaction(
   db: Executor,
-  claim: Pick<Claim, "claimKey" | "includedTx">,
+  { claimKey, includedTx }: Pick<Claim, "claimKey" | "includedTx">,
 ): Promise<string> {
-  if (claim.includedTx) return claim.includedTx;
+  if (includedTx) return includedTx;
   const [row] = await db
     .select({ txHash: attempt.txHash })
-    .from(slotItem)
-    .innerJoin(attempt, eq(attempt.slotId, slotItem.slotId))
-    .where(and(sql`${slotItem.claimKey} = ANY(${toBytesArray([claim.claimKey])})`))
-    .orderBy(desc(slotItem.open), desc(attempt.createdAt), desc(attempt.seq))
+    .from(claim)
+    .innerJoin(attempt, eq(attempt.slotId, claim.slotId))
+    .where(eq(claim.claimKey, claimKey))
+    .orderBy(desc(attempt.seq))
     .limit(1);
   return row?.txHash ?? "";
 }

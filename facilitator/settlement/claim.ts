@@ -158,8 +158,8 @@ async function isStillOpen(tx: Tx, { payableId }: NewClaim): Promise<boolean> {
 export async function insertRows(engine: Engine, tx: Tx, rows: readonly NewClaim[]): Promise<Set<Hash>> {
   if (rows.length === 0) return new Set();
   const { rows: keys } = await tx.execute<{ claim_key: Buffer }>(sql`
-    WITH made AS (${insertMany(claim, rows)} ON CONFLICT DO NOTHING RETURNING claim_key, state),
-      told AS (INSERT INTO claim_event (claim_key, version, state, cause) SELECT claim_key, 1, state, 'claimed' FROM made)
+    WITH made AS (${insertMany(claim, rows)} ON CONFLICT DO NOTHING RETURNING claim_key, id, state),
+      told AS (INSERT INTO claim_event (claim_id, version, state, cause) SELECT id, 1, state, 'claimed' FROM made)
     SELECT claim_key FROM made`);
   const isNew = new Set(keys.map(({ claim_key }) => fromBytes(claim_key)));
   const inserted = rows.filter(({ claimKey }) => isNew.has(claimKey));
@@ -251,8 +251,8 @@ export async function moveClaims(
   // One statement, which locks in the order of the keys: what is not locked yet is not updated either.
   const { rows } = await tx.execute(sql`
     WITH before AS ${before}, moved AS ${update},
-      told AS (INSERT INTO claim_event (claim_key, version, state, "from", cause)
-        SELECT claim_key, version, ${move.to}, was, ${move.cause} FROM moved)
+      told AS (INSERT INTO claim_event (claim_id, version, state, "from", cause)
+        SELECT id, version, ${move.to}, was, ${move.cause} FROM moved)
     SELECT * FROM moved`);
   const moved = decodeRows(movedColumns, rows);
   const { fact: type } = move;

@@ -149,14 +149,14 @@ async function findMatches(tx: Tx, chain: Chain, at: ObserverRow): Promise<reado
     .for("update", { of: [claim, chainTransfer], skipLocked: true });
 }
 
-/** One log pays one thing: the unique index on `claimed_by` stands behind this. */
+/** One log pays one thing: the unique index on claimed authorizations stands behind this. */
 async function claimLogs(tx: Tx, matches: readonly Match[]): Promise<void> {
   for (const claimedKind of claimKinds) {
     const keys = matches.flatMap(({ claim: { kind, claimKey } }) => (kind === claimedKind ? [claimKey] : []));
     if (keys.length === 0) continue;
     await tx
       .update(chainTransfer)
-      .set({ claimedBy: sql`${chainTransfer.authorizationKey}`, claimedKind })
+      .set({ claimedKind })
       .where(
         and(
           sql`${chainTransfer.authorizationKey} = ANY(${toBytesArray(keys)})`,
@@ -278,8 +278,8 @@ async function includeGroup(
     .returning({ ...toldColumns, version: claim.version, was: sql`place.was`.as("was") });
   const { rows } = await tx.execute(sql`
     WITH marked AS ${update},
-      told AS (INSERT INTO claim_event (claim_key, version, state, "from", cause)
-        SELECT claim_key, version, state, was, 'paid on chain' FROM marked)
+      told AS (INSERT INTO claim_event (claim_id, version, state, "from", cause)
+        SELECT id, version, state, was, 'paid on chain' FROM marked)
     SELECT * FROM marked`);
   if (rows.length !== group.length) throw new Error("a credit did not hit exactly its claims");
   const types = isFinal

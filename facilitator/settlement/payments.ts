@@ -84,9 +84,7 @@ async function readLatest(
 /** The newest transaction that was signed for a claim that none has carried yet. */
 const signed = sql<Hash | null>`CASE WHEN ${claim.includedTx} IS NULL THEN (
   SELECT '0x' || encode(attempt.tx_hash, 'hex')
-  FROM slot_item JOIN attempt ON attempt.slot_id = slot_item.slot_id
-  WHERE slot_item.claim_key = claim.claim_key
-  ORDER BY slot_item.open DESC, attempt.created_at DESC, attempt.seq DESC LIMIT 1) END`;
+  FROM attempt WHERE attempt.slot_id = claim.slot_id ORDER BY attempt.seq DESC LIMIT 1) END`;
 
 function viewOf(
   engine: Engine,

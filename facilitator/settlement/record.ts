@@ -47,7 +47,7 @@ export async function recordTransfers(
     await tx.execute(sql`
       ${insertMany(chainTransfer, rows.slice(i, i + ROWS_PER_STATEMENT))}
       ON CONFLICT (chain_id, block_hash, log_index)
-      DO UPDATE SET canonical = true, claimed_by = NULL, claimed_kind = NULL`);
+      DO UPDATE SET canonical = true, claimed_kind = NULL`);
   }
   await tellDeposits(
     engine,

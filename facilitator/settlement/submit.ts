@@ -73,15 +73,15 @@ async function store(
   signed: SignedTransaction,
 ): Promise<void> {
   if (!(await takeNonce(tx, lane, nonce))) throw new Lost();
+  const id = slotId(lane, nonce);
   const moved = await moveClaims(engine, tx, {
     keys: claims.map(({ claimKey }) => claimKey),
     to: "submitting",
     cause: "signed",
-    set: { attempts: sql`${claim.attempts} + 1`, takenUntil: sql`NULL` },
+    set: { slotId: sql`${id}`, attempts: sql`${claim.attempts} + 1`, takenUntil: sql`NULL` },
     where: sql`state = 'claimed'`,
   });
   if (moved.length !== claims.length) throw new Lost();
-  const id = slotId(lane, nonce);
   const made = {
     id,
     chainId: lane.chain.row.chainId,

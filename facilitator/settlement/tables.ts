@@ -67,6 +67,8 @@ export const claim = pgTable(
     reason: text("reason").$type<Reason>(),
     message: text("message"),
     attempts: integer("attempts").notNull().default(0),
+    /** The slot that carries it, or the last one that did. */
+    slotId: text("slot_id"),
     /** The dispatcher's reservation; a guard against useless work, not against double sending. */
     takenUntil: instant("taken_until"),
     creditEpoch: integer("credit_epoch").notNull().default(0),
@@ -117,14 +119,15 @@ export const claim = pgTable(
 export const claimEvent = pgTable(
   "claim_event",
   {
-    claimKey: hashBytes("claim_key").notNull(),
+    claimId: text("claim_id").$type<`stl_${string}`>().notNull(),
     version: integer("version").notNull(),
     state: text("state").$type<ClaimState>().notNull(),
     from: text("from").$type<ClaimState>(),
     cause: text("cause").notNull(),
     occurredAt: instant("occurred_at").notNull().defaultNow(),
   },
-  (table) => [primaryKey({ columns: [table.claimKey, table.version] })],
+  // By its id, which begins with the time: what is written lies where the last was written.
+  (table) => [primaryKey({ columns: [table.claimId, table.version] })],
 );
 
 /** A lane: one gas key on one chain, held by one process at a time. */
@@ -185,7 +188,6 @@ export const slotItem = pgTable(
   (table) => [
     primaryKey({ columns: [table.slotId, table.idx] }),
     uniqueIndex("slot_item_open").on(table.claimKey).where(sql`${table.open}`),
-    index("slot_item_claim").on(table.claimKey),
   ],
 );
 
@@ -265,7 +267,7 @@ export const chainTransfer = pgTable(
     paymentRef: hashBytes("payment_ref"),
     /** The order it reached, by its address or its reference. Who asked for it books it, never we. */
     orderId: text("order_id"),
-    claimedBy: hashBytes("claimed_by"),
+    /** What the claim of its authorization, or whoever else booked it, made of it; null while nobody did. */
     claimedKind: text("claimed_kind").$type<ClaimedKind>(),
     /** Claim key of the sweep that takes it into the treasury. */
     sweptBy: hashBytes("swept_by"),
@@ -279,10 +281,13 @@ export const chainTransfer = pgTable(
     uniqueIndex("chain_transfer_log")
       .on(table.chainId, table.txHash, table.logIndex)
       .where(sql`${table.canonical}`),
-    uniqueIndex("chain_transfer_claimed")
-      .on(table.claimedBy)
-      .where(sql`${table.claimedKind} <> 'unmatched' AND ${table.canonical}`),
-    index("chain_transfer_authorization").on(table.authorizationKey).where(sql`${table.canonical}`),
+    // One log pays one claim: of an authorization's logs, one is claimed; those that are not do not meet, being null.
+    uniqueIndex("chain_transfer_authorization")
+      .on(
+        table.authorizationKey,
+        sql`(CASE WHEN ${oneOf(sql`${table.claimedKind}`, claimKinds)} THEN true END)`,
+      )
+      .where(sql`${table.canonical}`),
     // Small at all times: what nobody has looked at yet, and what is booked and not final.
     index("chain_transfer_unbooked")
       .on(table.chainId, table.blockNumber)

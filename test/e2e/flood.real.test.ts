@@ -122,7 +122,7 @@ describe("a flood of settles that anybody can see to fail", () => {
     await expectAtRest(world);
     // every transaction carries honest payments only
     const [row] = await world.database.query<{ slots: string }>(
-      `SELECT count(DISTINCT slot_id) AS slots FROM slot_item JOIN claim ON claim.claim_key = slot_item.claim_key
+      `SELECT count(DISTINCT slot_item.slot_id) AS slots FROM slot_item JOIN claim ON claim.claim_key = slot_item.claim_key
        WHERE claim.merchant_id = $1`,
       [honest.id],
     );

@@ -198,8 +198,8 @@ async function openClaims(): Promise<number> {
 /** How many payments the transaction of this one carried. */
 async function companyOf(nonce: string): Promise<number> {
   const [row] = await world.database.query<{ n: string }>(
-    `SELECT count(*) AS n FROM slot_item WHERE slot_id = (SELECT slot_id FROM slot_item
-       JOIN claim ON claim.claim_key = slot_item.claim_key WHERE claim.nonce = decode($1, 'hex'))`,
+    `SELECT count(*) AS n FROM slot_item
+     WHERE slot_id = (SELECT claim.slot_id FROM claim WHERE claim.nonce = decode($1, 'hex'))`,
     [nonce.slice(2)],
   );
   return Number(row?.n);

@@ -216,4 +216,25 @@ describe("the books are append-only", () => {
     await expect(insert({ asset: "EURC@base" })).rejects.toMatchObject({ code: "23503" });
     await expect(insert({ ref: "\\x02" })).rejects.toMatchObject({ constraint: "ledger_transfer_ref_phase" });
   });
+
+  it("and what was resolved stays so: a second post or void has no place, neither its own nor another", async () => {
+    const paid = payment("resolved-by-hand");
+    const event = templates.x402EventKey(paid);
+    await postAll([templates.x402Credited(paid)]);
+    await books.db.tx((tx) => resolvePending(tx, "post", [event]));
+    const voidByHand = (entryId: string) =>
+      books.query(
+        `INSERT INTO ledger_transfer
+           (id, entry_id, leg, event_key, code, debit_account, credit_account, amount, asset, phase, ref, sequence)
+         SELECT sha256(random()::text::bytea), ${entryId}, leg, $1, code, debit_account, credit_account, amount, asset, 'void', ref, sequence
+         FROM ledger_transfer WHERE event_key = $2`,
+        [`${event}:void`, `${event}:post`],
+      );
+    await expect(voidByHand("entry_id")).rejects.toMatchObject({
+      constraint: "ledger_transfer_entry_id_leg_pk",
+    });
+    await expect(voidByHand("sha256(entry_id)")).rejects.toMatchObject({
+      constraint: "ledger_transfer_resolution",
+    });
+  });
 });

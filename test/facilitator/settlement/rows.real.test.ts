@@ -11,7 +11,7 @@ import { granter, releaseGrant } from "../../../facilitator/settlement/grant.ts"
 import { type Lane, takeNonce } from "../../../facilitator/settlement/lane.ts";
 import type { SettleAnswer } from "../../../facilitator/settlement/request.ts";
 import { type ClaimState, claimStates, transitions } from "../../../facilitator/settlement/state.ts";
-import { claim, signer, slot, slotItem } from "../../../facilitator/settlement/tables.ts";
+import { chainTransfer, claim, signer, slot, slotItem } from "../../../facilitator/settlement/tables.ts";
 import { sqlState } from "../../../facilitator/store/sql-error.ts";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 import { silentLog } from "../../support/dev-chain.ts";
@@ -83,7 +83,8 @@ async function move(from: ClaimState, to: ClaimState): Promise<boolean> {
   const [row] = await findClaims(database.db.pool, [key]);
   expect(row?.state).toBe(moved.length === 1 ? to : from);
   const events = await database.query(
-    "SELECT state, \"from\", version FROM claim_event WHERE claim_key = decode($1, 'hex')",
+    `SELECT event.state, event."from", event.version FROM claim_event AS event
+     JOIN claim ON claim.id = event.claim_id WHERE claim.claim_key = decode($1, 'hex')`,
     [key.slice(2)],
   );
   expect(events).toEqual(moved.length === 1 ? [{ state: to, from, version: 2 }] : []);
@@ -151,6 +152,20 @@ describe("what the tables make impossible", () => {
     const claimKey = await newClaim("submitting");
     await pool.insert(slotItem).values({ slotId: one, claimKey, idx: 0 });
     expect(await refusal(pool.insert(slotItem).values({ slotId: other, claimKey, idx: 0 }))).toBe(unique);
+  });
+
+  it("two logs that pay one claim", async () => {
+    const authorizationKey = await newClaim("submitting");
+    const log = (claimedKind: "x402" | "sweep" | "unmatched" | null) =>
+      database.db.pool.insert(chainTransfer).values({
+        ...{ chainId, blockNumber: 1, blockHash: word(), txHash: word(), logIndex: 0, amount: 10n },
+        ...{ token: account(), sender: account(), recipient: account(), blockTime: new Date() },
+        ...{ canonical: true, authorizationKey, claimedKind },
+      });
+    await log("x402");
+    for (const kind of ["x402", "sweep"] as const) expect(await refusal(log(kind))).toBe(unique);
+    // a token that tells of one use twice: the rest is money that no claim accounts for
+    for (const kind of [null, null, "unmatched", "unmatched"] as const) await log(kind);
   });
 
   it("the end of a claim, by anybody", async () => {

@@ -318,6 +318,7 @@ describe("a pool with nothing left to give", () => {
     const held = new Promise<void>((resolve) => {
       finish = resolve;
     });
+    onTestFinished(() => finish()); // or a pool that failed here is closed only when the test times out
     const holders = [1, 2].map(() => db.tx(() => held));
     await until(async () => db.usage().total === 2, "both connections are held");
     const began = performance.now();

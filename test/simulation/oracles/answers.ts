@@ -65,7 +65,7 @@ async function checkRow(
 ): Promise<void> {
   const [row] = await backend.look<Row>(
     `SELECT payable_id, credit_state, credit_epoch, state, EXISTS (SELECT 1 FROM claim_event AS event
-       WHERE event.claim_key = claim.claim_key AND event.state IN ('failed-watch','expired','cancelled')) AS was_failed
+       WHERE event.claim_id = claim.id AND event.state IN ('failed-watch','expired','cancelled')) AS was_failed
      FROM claim WHERE claim_key = decode($1, 'hex')`,
     [payment.key.slice(2)],
   );
