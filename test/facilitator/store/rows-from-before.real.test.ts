@@ -43,7 +43,7 @@ async function databaseAsOf(last: string) {
   };
 }
 
-/** A claim that was sent twice: its first slot is closed, its second one was replaced by nothing. */
+/** A claim that was sent twice: its first slot is closed, its second one is open. */
 const claimSentTwice = `
   WITH made AS (INSERT INTO claim (claim_key, id, kind, merchant_id, payable_id, chain_id, method, nonce_domain, payer, nonce, token,
       pay_to, amount, fee, valid_after, valid_before, signature, payer_has_code, fingerprint, state)
