@@ -23,7 +23,7 @@ export async function resolvePending(
 }
 
 function mirror(original: Entry, how: "post" | "void"): Entry {
-  const eventKey = `${original.eventKey}:${how}`; // which the database holds its id to be of
+  const eventKey = `${original.eventKey}:${how}`; // by which the database checks its id
   return {
     ...original,
     id: resolutionId(original.id),
