@@ -137,7 +137,10 @@ async function sendCommit(client: pg.PoolClient): Promise<pg.QueryResult> {
   }
 }
 
-const CONNECTION_CODES = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND"]);
+const CONNECTION_CODES = new Set([
+  ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND"],
+  ...["EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"],
+]);
 
 /** The outage behind an error: a fault of that kind as it is, a lost or overloaded database as `database_unavailable`,
  *  as is a transaction that was ended for another one's sake; null for anything else, which is a refusal or a bug. */
@@ -154,8 +157,10 @@ function causes(error: unknown): readonly Error[] {
 const LOST =
   /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Cannot use a pool after/;
 
-function isLostDatabase(error: Error & { code?: unknown }): boolean {
+function isLostDatabase(error: Error & { code?: unknown; syscall?: unknown }): boolean {
   const code = typeof error.code === "string" ? error.code : "";
+  // A server that listens at a Unix socket takes it away while it restarts.
+  if (code === "ENOENT" && error.syscall === "connect") return true;
   if (CONNECTION_CODES.has(code) || /^(?:08|53|57|58|25P03|55P03|40001|40P01)/.test(code)) return true;
   return code === "" && LOST.test(error.message);
 }

@@ -1,5 +1,5 @@
 /** A PostgreSQL of the test's own, that it may restart, with one migrated database. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,7 +21,11 @@ export interface OwnPostgres extends TestDatabase {
 export async function startOwnPostgres(): Promise<OwnPostgres> {
   const parent = await mkdtemp(join(tmpdir(), "farebox-test-"));
   const quiet = { dataDir: join(parent, "data"), say: () => {} };
-  const { url } = await startPostgres(quiet);
+  const socketDir = await mkdtemp(join(tmpdir(), "farebox-test-socket-"));
+  await chmod(socketDir, 0o777); // the server may run as another user
+  const server = await startPostgres({ ...quiet, socketDir });
+  // As most tests do: statements are many and short, and by TCP they cost more.
+  const url = `${server.url}?host=${encodeURIComponent(socketDir)}`;
   await migrate({ url, folder: fileURLToPath(new URL("../../migrations", import.meta.url)) });
   const db = openDatabase({ url, log: silentLog, name: "test", maxConnections: 6, role: "farebox_app" });
   const owner = new pg.Pool({ connectionString: url, max: 2 });
@@ -36,7 +40,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     async drop() {
       await Promise.all([db.close(), owner.end()]);
       await resetDataFolder(quiet);
-      await rm(parent, { recursive: true, force: true });
+      for (const dir of [socketDir, parent]) await rm(dir, { recursive: true, force: true });
     },
     async restart(how) {
       // The port and the rest of its options are those of its last start.

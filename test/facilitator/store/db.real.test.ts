@@ -311,6 +311,34 @@ describe("a COMMIT whose answer never came", () => {
   });
 });
 
+describe("a pool with room for more connections", () => {
+  it("opens few for a burst of short statements, also after it has lost them", async () => {
+    const db = open({ maxConnections: 10 });
+    const burst = () => Promise.all(Array.from({ length: 100 }, () => db.pool.execute(sql`SELECT 1`)));
+    await burst();
+    expect(db.usage().total).toBeLessThan(5);
+    await database.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'farebox-store'",
+    );
+    await until(async () => db.usage().total === 0, "all are lost");
+    await burst();
+    expect(db.usage().total).toBeLessThan(5);
+  });
+
+  it("opens one after the other while all are held, as many as it may", async () => {
+    const db = open({ maxConnections: 4 });
+    const { passed, open: finish } = gate();
+    onTestFinished(finish);
+    const holders = [1, 2, 3, 4].map(() => db.tx(() => passed));
+    await until(async () => db.usage().total === 4, "all four are held");
+    expect(await outcome(db.tx(async () => 1))).toBe("database_unavailable");
+    expect(db.usage().total).toBe(4);
+    finish();
+    await Promise.all(holders);
+    expect(db.usage()).toEqual({ total: 4, idle: 4, waiting: 0 });
+  });
+});
+
 describe("a pool with nothing left to give", () => {
   it("says database_unavailable within two seconds, and serves again when something comes back", async () => {
     const db = open({ maxConnections: 2 });

@@ -17,6 +17,10 @@ describe("outageOf", () => {
     ["a broken pipe", coded("EPIPE")],
     ["a connection that timed out", coded("ETIMEDOUT")],
     ["a host that is not found", coded("ENOTFOUND")],
+    ["a name server that does not answer", coded("EAI_AGAIN")],
+    ["a host without a way to it", coded("EHOSTUNREACH")],
+    ["a network without a way to it", coded("ENETUNREACH")],
+    ["a Unix socket that is not there", Object.assign(coded("ENOENT"), { syscall: "connect" })],
     ["a server that shuts down", databaseError("57P01")],
     ["a server that starts", databaseError("57P03")],
     ["a statement that took too long", databaseError("57014")],
@@ -47,6 +51,7 @@ describe("outageOf", () => {
     ["a syntax error", databaseError("42601")],
     ["a refusal of ours", fault("ledger_conflict")],
     ["a bug", new TypeError("undefined is not a function")],
+    ["a file that is not there", Object.assign(coded("ENOENT"), { syscall: "open" })],
     ["a bug that talks like a socket", Object.assign(new Error("Connection terminated"), { code: "E_OURS" })],
   ])("does not call %s an outage", (_, error) => {
     expect(outageOf(error)).toBeNull();
