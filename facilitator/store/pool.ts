@@ -67,6 +67,7 @@ export class PatientPool extends pg.Pool {
   }
 
   async #takeTurn(): Promise<pg.PoolClient> {
+    if (this.options.max >= this.#most) return super.connect();
     const timer = setInterval(() => void this.#makeRoom(), ROOM_MS);
     try {
       return await super.connect();
