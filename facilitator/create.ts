@@ -111,7 +111,7 @@ function settlingOf(
   chainsNow: ReturnType<typeof workingChains>,
   wake: () => void,
 ): Omit<Settling, "intakes"> {
-  const { db, chains, clock } = engine;
+  const { db, lookupDb, chains, clock } = engine;
   const coming = crowd(clock, GATHER_MS);
   const made = claimsMade(clock);
   const readers = new Map(
@@ -128,7 +128,7 @@ function settlingOf(
       findPayable: coalesce({ maxInFlight: 1, maxItems: 200 }, async (targets) =>
         (await findPayables(db.pool, targets)).map((item) => item && asOf(item, clock.now())),
       ),
-      findClaim: claimReader(db.pool, made),
+      findClaim: claimReader(lookupDb.pool, made),
     },
     looking: {
       chainTime: new Map(),

@@ -91,27 +91,17 @@ export interface House {
 
 /** None on a sandbox: nobody balances load over a laptop. */
 const DRAIN_PAUSE_MS = 5_000;
-const CONNECTIONS = { requests: 12, loops: 8 };
+const CONNECTIONS = { requests: 12, lookups: 2, loops: 8 };
 
 /** The one place that names every room. The database has been migrated. Rejects when a chain cannot be reached. */
 export async function compose(parts: Parts): Promise<House> {
   const { clock, random, log, meter, role } = parts;
   const url = parts.databaseUrl;
-  const db = openDatabase({
-    url,
-    log,
-    name: "requests",
-    maxConnections: CONNECTIONS.requests,
-    role: "farebox_app",
-  });
-  const loopDb = openDatabase({
-    url,
-    log,
-    name: "loops",
-    maxConnections: CONNECTIONS.loops,
-    role: "farebox_app",
-    byIndex: true,
-  });
+  const pool = (name: keyof typeof CONNECTIONS, over: { readonly byIndex?: boolean } = {}) =>
+    openDatabase({ url, log, name, maxConnections: CONNECTIONS[name], role: "farebox_app", ...over });
+  const db = pool("requests");
+  const lookupDb = pool("lookups", { byIndex: true });
+  const loopDb = pool("loops", { byIndex: true });
   const isSandbox = parts.chains.every(({ isLocal }) => isLocal);
   const sandbox = isSandbox && parts.sandbox ? await openSandbox(parts, parts.sandbox, loopDb) : undefined;
   // Ids carry the merchants' time, so that they sort as what merchants are told.
@@ -122,6 +112,7 @@ export async function compose(parts: Parts): Promise<House> {
   const presence = openPresence({ url, log, role: "farebox_app", name: holder });
   const engine: Engine = {
     db,
+    lookupDb,
     loopDb,
     chains: new Map(chains.map((open) => [open.chain.row.chainId, open])),
     clock,
@@ -191,7 +182,7 @@ export async function compose(parts: Parts): Promise<House> {
       budgets: () => budgetUse(engine),
       imbalance: booksCheck({ clock, db: loopDb }),
       mail: () => mailBacklog(loopDb.pool),
-      pools: () => ({ requests: db.usage(), loops: loopDb.usage() }),
+      pools: () => ({ requests: db.usage(), lookups: lookupDb.usage(), loops: loopDb.usage() }),
     },
     reconcile: () => reconcileAll(engine),
     async start() {
@@ -216,7 +207,7 @@ export async function compose(parts: Parts): Promise<House> {
         sandbox?.clock.stop(),
       ]);
       await running.stop();
-      await Promise.all([db.close(), loopDb.close(), presence.close()]);
+      await Promise.all([...[db, lookupDb, loopDb].map((each) => each.close()), presence.close()]);
     },
   };
 }

@@ -19,8 +19,10 @@ export interface DbOptions {
   readonly name: string;
   /** The role entered by every connection; none for the owner, who migrates. */
   readonly role?: "farebox_app";
-  /** For statements that need few rows of tables which grow: a table is not read from end to end where an index serves.
-   *  Plans are kept, and one that was made while a table was small would go through all of it for long. */
+  /** For statements that need few rows of tables which grow: a table is not read from end to end where an index serves,
+   *  and a prepared statement is planned once, whatever its values. Plans are kept, and one that was made while a table
+   *  was small would go through all of it for long; where a statement has lists, PostgreSQL plans it anew each time for
+   *  the hope of less, and takes several times as long for that as the statement does. */
   readonly byIndex?: boolean;
   /** How long a statement may take, ms; 5,000 where it is left out. */
   readonly statementMs?: number;
@@ -46,7 +48,7 @@ export function openDatabase(options: DbOptions): Database {
   const { url, log, maxConnections, name, role, byIndex, statementMs = STATEMENT_MS } = options;
   const settings = {
     ...(role ? { role } : {}),
-    ...(byIndex ? { enable_seqscan: "off" } : {}),
+    ...(byIndex ? { enable_seqscan: "off", plan_cache_mode: "force_generic_plan" } : {}),
     statement_timeout: statementMs,
     lock_timeout: 2_000,
     idle_in_transaction_session_timeout: 10_000,

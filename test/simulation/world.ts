@@ -47,6 +47,7 @@ export async function simulateWorld() {
   });
   const engine: Engine = {
     db: database.db,
+    lookupDb: database.db,
     loopDb,
     chains: new Map([
       [

@@ -30,6 +30,7 @@ afterAll(() => database.drop());
 function engine(): Engine {
   return {
     db: database.db,
+    lookupDb: database.db,
     loopDb: database.db,
     chains: new Map(),
     clock: systemClock,

@@ -74,6 +74,7 @@ export class Process implements Owner {
     };
     return {
       db: this.db,
+      lookupDb: this.db,
       loopDb,
       chains: new Map([[row.chainId, open]]),
       clock,
