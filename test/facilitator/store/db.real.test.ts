@@ -73,8 +73,8 @@ describe("a pool for statements that need few rows", () => {
         pool.execute(sql`SELECT text FROM note WHERE text = ANY(${sql.param([...texts])}::text[])`);
       for (let asked = 0; asked < 12; asked += 1) await find(["one"]);
       const { rows: found } = await find(["one", "two", ...Array.from({ length: 500 }, (_, i) => `${i}`)]);
-      const { rows } = await pool.execute(sql`
-        SELECT generic_plans::int AS "once", custom_plans::int AS anew FROM pg_prepared_statements
+      const { rows } = await pool.execute<{ kept: boolean; anew: boolean }>(sql`
+        SELECT generic_plans > 0 AS kept, custom_plans > 0 AS anew FROM pg_prepared_statements
         WHERE statement LIKE 'SELECT text FROM note%'`);
       return { found: found.map(({ text }) => text).sort(), plans: rows };
     };
@@ -83,8 +83,8 @@ describe("a pool for statements that need few rows", () => {
     await database.query("VACUUM ANALYZE note");
     const usual = await plans({});
     const byIndex = await plans({ byIndex: true });
-    expect(usual).toEqual({ found: ["one", "two"], plans: [{ once: 0, anew: 10 }] });
-    expect(byIndex).toEqual({ found: ["one", "two"], plans: [{ once: 10, anew: 0 }] });
+    expect(usual).toEqual({ found: ["one", "two"], plans: [{ kept: false, anew: true }] });
+    expect(byIndex).toEqual({ found: ["one", "two"], plans: [{ kept: true, anew: false }] });
   });
 });
 
