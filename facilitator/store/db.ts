@@ -21,8 +21,8 @@ export interface DbOptions {
   readonly role?: "farebox_app";
   /** For statements that need few rows of tables which grow: a table is not read from end to end where an index serves,
    *  and a prepared statement is planned once, whatever its values. Plans are kept, and one that was made while a table
-   *  was small would go through all of it for long; where a statement has lists, PostgreSQL plans it anew each time for
-   *  the hope of less, and takes several times as long for that as the statement does. */
+   *  was small would go through all of it for long; a statement with lists PostgreSQL would plan anew each time, in the
+   *  hope of a better plan, and that takes several times as long as the statement. */
   readonly byIndex?: boolean;
   /** How long a statement may take, ms; 5,000 where it is left out. */
   readonly statementMs?: number;
