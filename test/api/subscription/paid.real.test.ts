@@ -1,5 +1,5 @@
 /** Three cycles of a subscription, each paid by another road; and a listed invoice as agents meet it. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { stockBuyer } from "../../conformance/stock-buyer.ts";
 import { newPayer, startWorld, until } from "../../support/house.ts";
 import { movableClock, newSeller, routeOrder, type Seller, sendTo } from "../../support/payments.ts";
@@ -13,6 +13,8 @@ let world: Awaited<ReturnType<typeof startWorld>>;
 let seller: Seller;
 beforeAll(async () => {
   world = await startWorld({ clock });
+});
+beforeEach(async () => {
   seller = await newSeller(world);
 });
 afterAll(() => world.stop());
@@ -72,13 +74,17 @@ describe("three cycles", () => {
       "SELECT type FROM outbox WHERE subject = $1 ORDER BY sequence",
       [id],
     );
-    expect(events.map(({ type }) => type)).toEqual([
+    const [created, firstIssued, ...later] = events.map(({ type }) => type);
+    expect([created, firstIssued, later.pop()]).toEqual([
       "subscription.created",
       "subscription.cycle_issued",
-      "subscription.cycle_issued",
-      expect.stringMatching(/past_due|cycle_issued/),
-      expect.stringMatching(/past_due|cycle_issued/),
       "subscription.recovered",
+    ]);
+    // A loop issues cycles, another one sees what is late: which is first on a day is nobody's promise.
+    expect(later.sort()).toEqual([
+      "subscription.cycle_issued",
+      "subscription.cycle_issued",
+      "subscription.past_due",
     ]);
   });
 });
