@@ -116,14 +116,18 @@ describe("a long queue", () => {
       "DELETE FROM pg_statistic WHERE starelid IN ('webhook_delivery'::regclass, 'event'::regclass)",
     );
     const now = new Date(Date.now() + 60_000);
-    const start = performance.now();
-    const due = await readDue(
-      database.db,
-      { merchantId: shop.merchantId, id },
-      { now, inHand: ["whd_1"], limit: 128 },
-    );
-    // joined row by row with what is before it, it takes seconds
-    expect(performance.now() - start).toBeLessThan(1_000);
+    const timed = async <T>(work: () => Promise<T>) => {
+      const start = performance.now();
+      return { found: await work(), ms: performance.now() - start };
+    };
+    const page = { now, inHand: ["whd_1"], limit: 128 };
+    const throughAll = await timed(() => database.query("SELECT count(*) FROM webhook_delivery"));
+    const tries: { readonly found: Awaited<ReturnType<typeof readDue>>; readonly ms: number }[] = [];
+    while (tries.length < 3)
+      tries.push(await timed(() => readDue(database.db, { merchantId: shop.merchantId, id }, page)));
+    // Joined row by row with what is before it, it takes hundreds of times as long as to read the queue once.
+    expect(Math.min(...tries.map(({ ms }) => ms))).toBeLessThan(20 * throughAll.ms);
+    const due = tries[0]?.found ?? [];
     expect(due.map(({ delivery }) => delivery.sequence)).toEqual(
       Array.from({ length: 128 }, (_, i) => i + 2),
     );
