@@ -65,27 +65,6 @@ describe("a pool for statements that need few rows", () => {
     expect(await plan({})).toContain("Seq Scan");
     expect(await plan({ byIndex: true })).toMatch(/Index (?:Only )?Scan/);
   });
-
-  it("plans a statement with a list once, for lists of any length", async () => {
-    const plans = async (over: Partial<DbOptions>) => {
-      const { pool } = open({ ...over, maxConnections: 1 });
-      const find = (texts: readonly string[]) =>
-        pool.execute(sql`SELECT text FROM note WHERE text = ANY(${sql.param([...texts])}::text[])`);
-      for (let asked = 0; asked < 12; asked += 1) await find(["one"]);
-      const { rows: found } = await find(["one", "two", ...Array.from({ length: 500 }, (_, i) => `${i}`)]);
-      const { rows } = await pool.execute<{ kept: boolean; anew: boolean }>(sql`
-        SELECT generic_plans > 0 AS kept, custom_plans > 0 AS anew FROM pg_prepared_statements
-        WHERE statement LIKE 'SELECT text FROM note%'`);
-      return { found: found.map(({ text }) => text).sort(), plans: rows };
-    };
-    await database.query("INSERT INTO note VALUES ('one'), ('two'), ('three')");
-    await database.query("INSERT INTO note SELECT 'other ' || n FROM generate_series(1, 5000) AS n");
-    await database.query("VACUUM ANALYZE note");
-    const usual = await plans({});
-    const byIndex = await plans({ byIndex: true });
-    expect(usual).toEqual({ found: ["one", "two"], plans: [{ kept: false, anew: true }] });
-    expect(byIndex).toEqual({ found: ["one", "two"], plans: [{ kept: true, anew: false }] });
-  });
 });
 
 describe("a process that was busy for longer than a connection may take", () => {

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Database, openDatabase } from "#store";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { type Database, type DbOptions, openDatabase } from "#store";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 
 const log = { info: () => {}, warn: () => {}, error: () => {} };
@@ -68,4 +68,31 @@ it("a refused statement says why each time", async () => {
   for (let times = 0; times < 6; times += 1)
     await expect(db.pool.execute(divide(0))).rejects.toMatchObject({ cause: { code: "22012" } });
   expect((await db.pool.execute(divide(1))).rows).toEqual([{ part: 1 }]);
+});
+
+describe("a statement with a list", () => {
+  /** Found in a long table, and how the statement was planned on that connection. */
+  async function asked(over: Pick<DbOptions, "byIndex">) {
+    const { url } = database;
+    const { pool, close } = openDatabase({ url, log, name: "lists", maxConnections: 1, ...over });
+    onTestFinished(close);
+    const find = (words: readonly string[]) =>
+      pool.execute(sql`SELECT word FROM long_list WHERE word = ANY(${sql.param([...words])}::text[])`);
+    for (let times = 0; times < 12; times += 1) await find(["word 1"]);
+    const { rows: found } = await find(["word 1", ...Array.from({ length: 500 }, (_, i) => `none ${i}`)]);
+    const { rows: plans } = await pool.execute(sql`
+      SELECT generic_plans > 0 AS kept, custom_plans > 0 AS anew FROM pg_prepared_statements
+      WHERE statement LIKE 'SELECT word FROM long_list%'`);
+    return { found, plans };
+  }
+
+  it("is planned once by a pool that goes by indexes, and finds the same", async () => {
+    await database.query("CREATE TABLE long_list (word text PRIMARY KEY)");
+    await database.query("INSERT INTO long_list SELECT 'word ' || n FROM generate_series(1, 5000) AS n");
+    await database.query("VACUUM ANALYZE long_list");
+    onTestFinished(async () => void (await database.query("DROP TABLE long_list")));
+    const found = [{ word: "word 1" }];
+    expect(await asked({})).toEqual({ found, plans: [{ kept: false, anew: true }] });
+    expect(await asked({ byIndex: true })).toEqual({ found, plans: [{ kept: true, anew: false }] });
+  });
 });
