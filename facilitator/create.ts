@@ -30,10 +30,12 @@ import { leaveOnce, lockOnce, takeOnce } from "./settlement/hold.ts";
 import { releaseLanes } from "./settlement/lane.ts";
 import { lookupPayment } from "./settlement/lookup.ts";
 import { type Loop, loop } from "./settlement/loop.ts";
+import { transactionReader } from "./settlement/newest-transaction.ts";
 import { firstRecorded, releaseObservers } from "./settlement/observer.ts";
 import { stateOf } from "./settlement/offer.ts";
 import { cancelOutgoing, isOurAddress, outgoingStatus, queueOutgoing } from "./settlement/outgoing.ts";
 import { readPayments } from "./settlement/payments.ts";
+import { answerReader } from "./settlement/places.ts";
 import { readmit } from "./settlement/readmit.ts";
 import { settle } from "./settlement/settle.ts";
 import type { Settling } from "./settlement/settling.ts";
@@ -145,6 +147,8 @@ function settlingOf(
     writeClaim: claimWriter(engine),
     grant: granter(engine),
     loadClaim: claimLoader(db.pool),
+    findAnswers: answerReader(db.pool),
+    newestTransaction: transactionReader(db.pool),
     waiters: waiting,
     wake,
   };

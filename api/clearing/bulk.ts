@@ -1,9 +1,9 @@
-import { and, inArray, sql } from "drizzle-orm";
+import { and, sql } from "drizzle-orm";
 import type { PaymentView } from "#facilitator";
 import { atParity } from "#kernel/asset";
 import { assert } from "#kernel/fault";
 import type { Money } from "#kernel/money";
-import { insertMany, outbox, type Tx, toArray } from "#store";
+import { insertMany, isAnyOf, outbox, type Tx, toArray } from "#store";
 import { findCurrency } from "../http/currency.ts";
 import { merchant } from "../merchant/tables.ts";
 import type { MerchantRow } from "../merchant/verbs/merchant.ts";
@@ -55,8 +55,8 @@ async function unknown(
     .from(clearing)
     .where(
       and(
-        inArray(clearing.merchantId, merchants),
-        sql`${clearing.providerReference} = ANY(${toArray(ids, "text")})`,
+        isAnyOf(clearing.merchantId, merchants),
+        isAnyOf(clearing.providerReference, ids),
         sql`${clearing.executionPath} = 'x402'`,
       ),
     );
@@ -145,7 +145,7 @@ async function noteWalks(tx: Tx, born: readonly Born[], occurredAt: Date): Promi
 
 async function merchantsOf(tx: Tx, recorded: readonly Recorded[]): Promise<ReadonlyMap<string, MerchantRow>> {
   const ids = [...new Set(recorded.map(({ payment }) => payment.merchantId))];
-  const rows = ids.length === 0 ? [] : await tx.select().from(merchant).where(inArray(merchant.id, ids));
+  const rows = ids.length === 0 ? [] : await tx.select().from(merchant).where(isAnyOf(merchant.id, ids));
   return new Map(rows.map((row) => [row.id, row]));
 }
 

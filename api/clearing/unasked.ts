@@ -1,6 +1,6 @@
-import { and, asc, inArray, isNull } from "drizzle-orm";
+import { and, asc, isNull } from "drizzle-orm";
 import type { PaymentView } from "#facilitator";
-import type { outbox, Tx } from "#store";
+import { isAnyOf, type outbox, type Tx } from "#store";
 import { paymentIntent } from "../payment-intent/tables.ts";
 import type { IntentRow } from "../payment-intent/verbs/offer.ts";
 import { termsOfAgent } from "./agent.ts";
@@ -22,8 +22,8 @@ export async function openForAgents(
     .from(paymentIntent)
     .where(
       and(
-        inArray(paymentIntent.merchantId, merchants),
-        inArray(paymentIntent.id, ids as `pi_${string}`[]),
+        isAnyOf(paymentIntent.merchantId, merchants),
+        isAnyOf(paymentIntent.id, ids),
         isNull(paymentIntent.clearingId),
       ),
     )

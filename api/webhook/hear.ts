@@ -1,7 +1,7 @@
-import { and, eq, inArray, isNull, sql } from "drizzle-orm";
+import { and, eq, isNull, sql } from "drizzle-orm";
 import { assert } from "#kernel/fault";
 import { type NewId, timeOf } from "#kernel/id";
-import { fixed, insertMany, outbox, type Tx } from "#store";
+import { fixed, insertMany, isAnyOf, outbox, type Tx } from "#store";
 import type { EventFamily } from "../http/event.ts";
 import { PING } from "./events.ts";
 import { isMeant } from "./pattern.ts";
@@ -110,7 +110,7 @@ async function listenersOf(
   const found = await tx
     .select({ merchantId, id, events })
     .from(webhookEndpoint)
-    .where(and(inArray(merchantId, [...merchants]), fixed(eq(enabled, true)), isNull(deletedAt)));
+    .where(and(isAnyOf(merchantId, merchants), fixed(eq(enabled, true)), isNull(deletedAt)));
   const byMerchant = new Map<string, Listener[]>();
   for (const listener of found)
     byMerchant.set(listener.merchantId, [...(byMerchant.get(listener.merchantId) ?? []), listener]);

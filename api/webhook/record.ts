@@ -1,7 +1,7 @@
-import { and, eq, inArray, isNotNull, isNull, lt, or, sql } from "drizzle-orm";
+import { and, eq, isNotNull, isNull, lt, or, sql } from "drizzle-orm";
 import type { Random } from "#kernel/clock";
 import type { NewId } from "#kernel/id";
-import { type Database, outbox, type Tx, toArray } from "#store";
+import { type Database, isAnyOf, outbox, type Tx, toArray } from "#store";
 import type { DeliveryRow, EndpointRow } from "./present.ts";
 import { pauseAfter, verdictOn } from "./schedule.ts";
 import type { Outcome } from "./send.ts";
@@ -114,8 +114,8 @@ async function noteSuccess(tx: Tx, accepted: readonly Result[], now: Date): Prom
     .set({ failingSince: null, failures: 0, warnedDays: 0, lastSuccessAt: now })
     .where(
       and(
-        inArray(merchantId, merchants),
-        inArray(id, ids),
+        isAnyOf(merchantId, merchants),
+        isAnyOf(id, ids),
         or(isNotNull(failingSince), isNull(lastSuccessAt), lt(lastSuccessAt, old)),
       ),
     );

@@ -1,5 +1,5 @@
-import { and, inArray, isNull, ne, or, type SQL } from "drizzle-orm";
-import { type Executor, fixed } from "#store";
+import { and, isNull, ne, or, type SQL } from "drizzle-orm";
+import { type Executor, fixed, isAnyOf } from "#store";
 import { type FoundPayable, fromRow } from "./row.ts";
 import { payable } from "./tables.ts";
 import { payableUrl } from "./url.ts";
@@ -27,9 +27,9 @@ export async function findPayables(
 }
 
 function wantedRows(ids: string[], urls: string[]): SQL | undefined {
-  const byId = ids.length > 0 ? inArray(payable.id, ids) : undefined;
+  const byId = ids.length > 0 ? isAnyOf(payable.id, ids) : undefined;
   const isOwner = or(isNull(payable.closedAt), fixed(ne(payable.kind, "resource")));
-  const byUrl = urls.length > 0 ? and(inArray(payable.url, urls), isOwner) : undefined;
+  const byUrl = urls.length > 0 ? and(isAnyOf(payable.url, urls), isOwner) : undefined;
   return or(byId, byUrl);
 }
 

@@ -1,34 +1,15 @@
-import { desc, eq } from "drizzle-orm";
 import type { Fault } from "#kernel/fault";
-import type { Executor } from "#store";
 import type { Reason, Refusal } from "../scheme/reasons.ts";
 import type { Claim } from "./claim.ts";
 import type { ToldClaim } from "./claim-parts.ts";
 import type { Engine } from "./engine.ts";
 import type { PaymentRequest, SettleAnswer, SettleOutcome } from "./request.ts";
 import { isChargeable } from "./state.ts";
-import { attempt, claim } from "./tables.ts";
 
 const RETRY_AFTER_SECONDS = 2;
 
 export function networkOf(engine: Engine, claim: Pick<Claim, "chainId">): string {
   return engine.chains.get(claim.chainId)?.chain.row.network ?? `eip155:${claim.chainId}`;
-}
-
-/** The hash of a claim's newest signed transaction, known before it was ever sent; `""` while nothing is signed. */
-export async function lastTransaction(
-  db: Executor,
-  { claimKey, includedTx }: Pick<Claim, "claimKey" | "includedTx">,
-): Promise<string> {
-  if (includedTx) return includedTx;
-  const [row] = await db
-    .select({ txHash: attempt.txHash })
-    .from(claim)
-    .innerJoin(attempt, eq(attempt.slotId, claim.slotId))
-    .where(eq(claim.claimKey, claimKey))
-    .orderBy(desc(attempt.seq))
-    .limit(1);
-  return row?.txHash ?? "";
 }
 
 /** The part of a claim that answers are made of; a row that was just inserted has it too. */

@@ -1,6 +1,7 @@
-import { and, eq, or } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
-import type { Executor, Tx } from "#store";
+import { coalesce } from "#kernel/coalesce";
+import { decodeRows, type Executor, insertMany, type Tx, toArray } from "#store";
 import { settleAnswer } from "./tables.ts";
 
 /** An id under which a caller will ask for its answer again. */
@@ -13,7 +14,11 @@ interface Asking {
   readonly row: { readonly claimKey: Hash };
   readonly answerIds: readonly AnswerId[];
 }
-type Place = typeof settleAnswer.$inferSelect;
+
+const { scope, id, payloadHash, claimKey, body } = settleAnswer;
+const placeColumns = { scope, id, payloadHash, claimKey };
+type Place = Pick<typeof settleAnswer.$inferSelect, keyof typeof placeColumns>;
+type KeptAnswer = Pick<typeof settleAnswer.$inferSelect, "scope" | "id" | "payloadHash" | "body">;
 
 const nameOf = ({ scope, id }: Name) => `${scope}\n${id}`;
 
@@ -30,8 +35,10 @@ export async function takePlaces<R extends Asking>(
   if (wanted.length === 0) return { refused: new Set(), taken: [] };
   // In one order everywhere: two groups with the same ids must not wait for each other.
   wanted.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
-  const taken = await tx.insert(settleAnswer).values(wanted).onConflictDoNothing().returning();
-  const stored = [...taken, ...(await findPlaces(tx, without(wanted, taken)))];
+  const { rows } = await tx.execute<Record<string, unknown>>(sql`
+    ${insertMany(settleAnswer, wanted)} ON CONFLICT DO NOTHING RETURNING scope, id, payload_hash, claim_key`);
+  const taken = decodeRows(placeColumns, rows);
+  const stored = [...taken, ...(await findAnswers(tx, without(wanted, taken)))];
   const payloadOf = new Map(stored.map((place) => [nameOf(place), place.payloadHash]));
   const isForeign = (answer: AnswerId) => payloadOf.get(nameOf(answer)) !== answer.payloadHash;
   return { refused: new Set(requests.filter(({ answerIds }) => answerIds.some(isForeign))), taken };
@@ -45,12 +52,24 @@ function without<N extends Name>(names: readonly N[], others: readonly Name[]): 
 }
 
 /** What is kept under these ids. */
-export async function findPlaces(db: Executor, names: readonly Name[]): Promise<readonly Place[]> {
+async function findAnswers(db: Executor, names: readonly Name[]): Promise<readonly KeptAnswer[]> {
   if (names.length === 0) return [];
+  const [scopes, ids] = [names.map((name) => name.scope), names.map((name) => name.id)];
   return db
-    .select()
+    .select({ scope, id, payloadHash, body })
     .from(settleAnswer)
-    .where(or(...names.map(({ scope, id }) => and(eq(settleAnswer.scope, scope), eq(settleAnswer.id, id)))));
+    .where(
+      sql`(${scope}, ${id}) IN (SELECT * FROM unnest(${toArray(scopes, "text")}, ${toArray(ids, "text")}))`,
+    );
+}
+
+/** One indexed read for many callers who ask again. */
+export function answerReader(db: Executor): (names: readonly Name[]) => Promise<readonly KeptAnswer[]> {
+  return coalesce({ maxInFlight: 2, maxItems: 250 }, async (asked: readonly (readonly Name[])[]) => {
+    const found = await findAnswers(db, asked.flat());
+    const byName = new Map(found.map((answer) => [nameOf(answer), answer]));
+    return asked.map((names) => names.flatMap((name) => byName.get(nameOf(name)) ?? []));
+  });
 }
 
 /** Gives back the new places of those who made no claim: their id is not used up. */

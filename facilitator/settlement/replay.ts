@@ -1,10 +1,12 @@
-import { and, eq, sql } from "drizzle-orm";
 import { refusedAnswer } from "./answer.ts";
-import type { Engine } from "./engine.ts";
-import { type AnswerId, findPlaces } from "./places.ts";
+import type { AnswerId, answerReader } from "./places.ts";
 import type { SettleAnswer } from "./request.ts";
-import { settleAnswer } from "./tables.ts";
 import type { Understood } from "./understand.ts";
+
+/** What callers were answered under their ids. */
+export interface Replaying {
+  readonly findAnswers: ReturnType<typeof answerReader>;
+}
 
 /** The ids under which this caller may ask again, scoped to the payable. */
 export function answerIds({
@@ -21,10 +23,10 @@ export function answerIds({
 
 /** The stored answer of an identical call with the same id; null when there is none yet. An id that stands for
  *  another payload is refused. */
-export async function replay(engine: Engine, it: Understood): Promise<SettleAnswer | null> {
+export async function replay({ findAnswers }: Replaying, it: Understood): Promise<SettleAnswer | null> {
   const ids = answerIds(it);
   if (ids.length === 0) return null;
-  const rows = await findPlaces(engine.db.pool, ids);
+  const rows = await findAnswers(ids);
   const other = rows.find(({ payloadHash }) => payloadHash !== it.request.payloadHash());
   if (other) return idReused(it);
   const body = rows.find((row) => row.body !== null)?.body as SettleAnswer | undefined;
@@ -51,17 +53,12 @@ export function idReused({
 }
 
 /** Whether somebody was told success under the identifier that this payload carries: then settle would replay. */
-export async function isReplayable(engine: Engine, it: Understood): Promise<boolean> {
-  const [row] = await engine.db.pool
-    .select({ found: sql`1` })
-    .from(settleAnswer)
-    .where(
-      and(
-        eq(settleAnswer.scope, `identifier:${it.payable.id}`),
-        eq(settleAnswer.id, it.request.paymentIdentifier ?? ""),
-        eq(settleAnswer.payloadHash, it.request.payloadHash()),
-        sql`${settleAnswer.body} IS NOT NULL`,
-      ),
-    );
-  return row !== undefined;
+export async function isReplayable(
+  { findAnswers }: Replaying,
+  { request, payable }: Understood,
+): Promise<boolean> {
+  const id = request.paymentIdentifier;
+  if (!id) return false;
+  const found = await findAnswers([{ scope: `identifier:${payable.id}`, id }]);
+  return found.some(({ payloadHash, body }) => payloadHash === request.payloadHash() && body !== null);
 }

@@ -6,7 +6,6 @@ import {
   duplicateAnswer,
   failedAnswer,
   goneAnswer,
-  lastTransaction,
   pendingAnswer,
   refusedAnswer,
   settledAnswer,
@@ -75,7 +74,7 @@ async function admit(settling: Settling, request: PaymentRequest): Promise<Stand
   const known = it.known.claim;
   if (!known) return makeClaim(settling, it);
   // What was answered under an id was claimed before.
-  return (await replay(settling.engine, it)) ?? admitKnown(settling, it, known);
+  return (await replay(settling, it)) ?? admitKnown(settling, it, known);
 }
 
 /** An authorization that was claimed before: its row answers, whatever has become of the payer since. */
@@ -90,7 +89,7 @@ async function admitKnown(
   if (!refusal) return { it, claim: { ...known, state: "claimed" } };
   const now = await settling.loadClaim(it.claimKey);
   if (now && now.state !== "failed-watch") return { it, claim: now };
-  const transaction = await lastTransaction(settling.engine.db.pool, known);
+  const transaction = await settling.newestTransaction(known);
   return failedAnswer(settling.engine, { ...known, ...refusal }, transaction);
 }
 
@@ -99,7 +98,7 @@ async function makeClaim(settling: Settling, it: Understood): Promise<Standing |
   if ("reason" in examined) {
     // What we saw may be the work of an identical call that was faster: its claim binds the payer's money, or moved it.
     const faster = await settling.loadClaim(it.claimKey);
-    const stored = await replay(settling.engine, it);
+    const stored = await replay(settling, it);
     if (stored) return stored;
     if (faster) return admitKnown(settling, it, faster);
     return refusedAnswer(it.request, examined, it.authorization.payer);
@@ -221,7 +220,7 @@ async function answerFrom(settling: Settling, it: Understood, row: ToldClaim): P
   const { engine } = settling;
   if (row.fingerprint !== it.fingerprint()) return boundElsewhereAnswer(engine, row);
   if (row.creditState !== "none") return grantOrRefuse(settling, it, row);
-  const transaction = await lastTransaction(engine.db.pool, row);
+  const transaction = await settling.newestTransaction(row);
   const undecided = isOpen(row) || row.state === "review";
   return undecided ? pendingAnswer(engine, row, transaction) : failedAnswer(engine, row, transaction);
 }
@@ -230,6 +229,7 @@ async function grantOrRefuse(settling: Settling, it: Understood, row: ToldClaim)
   const { engine } = settling;
   const answer = settledAnswer(engine, row);
   if (row.grantedTo === it.request.requestId) return answer;
+  if (row.grantedAt !== null) return refuseDuplicate(settling, it, row);
   const started = engine.clock.monotonicMs();
   const won = await settling.grant({
     claimKey: row.claimKey,
@@ -238,6 +238,10 @@ async function grantOrRefuse(settling: Settling, it: Understood, row: ToldClaim)
     answerIds: answerIds(it),
   });
   engine.meter.time("grant", (engine.clock.monotonicMs() - started) / 1000);
-  if (won) return answer;
-  return (await replay(engine, it)) ?? duplicateAnswer(engine, row);
+  return won ? answer : refuseDuplicate(settling, it, row);
+}
+
+/** Somebody else was told success, or this caller under an id of its own, which is told the same again. */
+async function refuseDuplicate(settling: Settling, it: Understood, row: ToldClaim): Promise<SettleAnswer> {
+  return (await replay(settling, it)) ?? duplicateAnswer(settling.engine, row);
 }

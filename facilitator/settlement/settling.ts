@@ -5,12 +5,14 @@ import type { ToldClaim } from "./claim-parts.ts";
 import type { Engine } from "./engine.ts";
 import type { Looking } from "./examine.ts";
 import type { GrantRequest } from "./grant.ts";
+import type { transactionReader } from "./newest-transaction.ts";
+import type { Replaying } from "./replay.ts";
 import type { FirstSight } from "./short-memory.ts";
 import type { Reading } from "./understand.ts";
 import type { Waiters } from "./waiters.ts";
 
 /** What a settle works with; made once per process. */
-export interface Settling {
+export interface Settling extends Replaying {
   readonly engine: Engine;
   /** By network: settles on their way to a claim. */
   readonly intakes: ReadonlyMap<string, Gate>;
@@ -20,6 +22,7 @@ export interface Settling {
   readonly writeClaim: (request: ClaimRequest) => Promise<ClaimOutcome>;
   readonly grant: (request: GrantRequest) => Promise<boolean>;
   readonly loadClaim: (claimKey: Hash) => Promise<ToldClaim | null>;
+  readonly newestTransaction: ReturnType<typeof transactionReader>;
   readonly waiters: Waiters;
   /** A claim was committed: the dispatcher need not wait for its next turn. */
   readonly wake: () => void;

@@ -1,10 +1,11 @@
 import { and, eq } from "drizzle-orm";
 import { isId } from "#kernel/id";
 import { fixed } from "#store";
-import { lastTransaction, networkOf } from "./answer.ts";
+import { networkOf } from "./answer.ts";
 import type { Claim } from "./claim.ts";
 import { requiredDepth } from "./depth.ts";
 import type { Engine } from "./engine.ts";
+import { newestTransaction } from "./newest-transaction.ts";
 import type { SettlementStatus } from "./request.ts";
 import { isChargeable, statusName } from "./state.ts";
 import { claim, observer } from "./tables.ts";
@@ -24,7 +25,7 @@ export async function settlementStatus(engine: Engine, paymentId: string): Promi
     status: statusName(row.claim.state, row.claim.creditEpoch > 0),
     success: settled,
     reason: settled ? null : reasonOf(row.claim),
-    transaction: await lastTransaction(engine.db.pool, row.claim),
+    transaction: await newestTransaction(engine.db.pool, row.claim),
     network: networkOf(engine, row.claim),
     payer: row.claim.payer,
     block: row.claim.includedBlock,

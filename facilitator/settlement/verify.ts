@@ -4,12 +4,12 @@ import type { Reason } from "../scheme/reasons.ts";
 import type { ToldClaim } from "./claim-parts.ts";
 import type { Engine } from "./engine.ts";
 import { examine, type Looking } from "./examine.ts";
-import { isReplayable } from "./replay.ts";
+import { isReplayable, type Replaying } from "./replay.ts";
 import type { PaymentRequest, VerifyAnswer } from "./request.ts";
 import type { FirstSight, VerdictCache } from "./short-memory.ts";
 import { type Reading, type Understood, understand } from "./understand.ts";
 
-export interface Verifying {
+export interface Verifying extends Replaying {
   readonly engine: Engine;
   readonly reading: Reading;
   readonly looking: Looking;
@@ -89,7 +89,7 @@ async function verifyKnown(verifying: Verifying, it: Understood, claim: ToldClai
     );
   }
   if (claim.grantedAt) {
-    if (await isReplayable(verifying.engine, it)) return { outcome: "valid", payer };
+    if (await isReplayable(verifying, it)) return { outcome: "valid", payer };
     return invalid(
       "duplicate_settlement",
       `This authorization was settled before, in transaction ${claim.includedTx}. It is not charged again.`,

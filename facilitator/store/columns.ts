@@ -1,4 +1,4 @@
-import { type SQL, sql } from "drizzle-orm";
+import { type Column, type SQL, sql } from "drizzle-orm";
 import { customType, numeric, timestamp } from "drizzle-orm/pg-core";
 import { type Address, fromBytes, type Hash, type Hex, toBytes } from "#kernel/bytes";
 import { arrayOf, bytesArrayOf } from "./arrays.ts";
@@ -37,4 +37,9 @@ export function toArray(
   type: "text" | "int" | "bigint" | "timestamptz",
 ): SQL {
   return sql`${arrayOf(values)}::${sql.raw(type)}[]`;
+}
+
+/** `IN` for a list whose length differs from call to call: the statement's text does not, so it stays prepared. */
+export function isAnyOf(column: Column, values: readonly string[]): SQL {
+  return sql`${column} = ANY(${toArray(values, "text")})`;
 }

@@ -5,6 +5,7 @@ export {
   hashBytes,
   hexBytes,
   instant,
+  isAnyOf,
   toArray,
   toBytesArray,
   toNumericArray,

@@ -1,6 +1,6 @@
 /** What payers do and see at the page of an intent: keyless, for whoever holds its id. */
-import { and, eq, inArray, max } from "drizzle-orm";
-import type { Executor } from "#store";
+import { and, eq, max } from "drizzle-orm";
+import { type Executor, isAnyOf } from "#store";
 import { fault } from "../../http/faults.ts";
 import { paymentIntent } from "../../payment-intent/tables.ts";
 import { openIntent } from "../../payment-intent/verbs/read.ts";
@@ -98,7 +98,7 @@ export async function marksOf(
       clearingDeposit,
       and(eq(clearingDeposit.merchantId, clearing.merchantId), eq(clearingDeposit.clearingId, clearing.id)),
     )
-    .where(and(inArray(paymentIntent.merchantId, merchants), inArray(paymentIntent.id, ids)))
+    .where(and(isAnyOf(paymentIntent.merchantId, merchants), isAnyOf(paymentIntent.id, ids)))
     .groupBy(paymentIntent.merchantId, paymentIntent.id, clearing.merchantId, clearing.id);
   return new Map(rows.map(({ id, ...mark }) => [id, JSON.stringify(mark)]));
 }

@@ -9,9 +9,19 @@ import { claimKey } from "../../../facilitator/scheme/claim-key.ts";
 import { findClaims, moveClaims, type NewClaim } from "../../../facilitator/settlement/claim.ts";
 import { granter, releaseGrant } from "../../../facilitator/settlement/grant.ts";
 import { type Lane, takeNonce } from "../../../facilitator/settlement/lane.ts";
+import { transactionReader } from "../../../facilitator/settlement/newest-transaction.ts";
+import { answerReader } from "../../../facilitator/settlement/places.ts";
 import type { SettleAnswer } from "../../../facilitator/settlement/request.ts";
 import { type ClaimState, claimStates, transitions } from "../../../facilitator/settlement/state.ts";
-import { chainTransfer, claim, signer, slot, slotItem } from "../../../facilitator/settlement/tables.ts";
+import {
+  attempt,
+  chainTransfer,
+  claim,
+  settleAnswer,
+  signer,
+  slot,
+  slotItem,
+} from "../../../facilitator/settlement/tables.ts";
 import { sqlState } from "../../../facilitator/store/sql-error.ts";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 import { silentLog } from "../../support/dev-chain.ts";
@@ -240,5 +250,40 @@ describe("a lane's nonce", () => {
       key.slice(2),
     ]);
     expect(await take(3, 9)).toBe(false);
+  });
+});
+
+describe("what many ask for at the same time", () => {
+  it("the newest transaction, each of its own claim: none while nothing is signed", async () => {
+    const { pool } = database.db;
+    const at = { chainId, signer: account(), sentAtBlock: 1 };
+    const sent = async (nonce: number, hashes: readonly Hash[]) => {
+      const id = newId("req");
+      await pool.insert(slot).values({ ...at, id, nonce });
+      const fees = { raw: "0x02" as const, maxFee: 1n, tip: 1n, gasLimit: 1n };
+      await pool
+        .insert(attempt)
+        .values(hashes.map((txHash, seq) => ({ slotId: id, seq: seq + 1, txHash, ...fees })));
+      return { claimKey: await newClaim("submitting", { slotId: id }), includedTx: null };
+    };
+    const [first, second, replaced, included] = [word(), word(), word(), word()];
+    const unsigned = { claimKey: await newClaim("claimed"), includedTx: null };
+    const asked = [await sent(1, [first]), unsigned, await sent(2, [second, replaced])];
+    const read = transactionReader(pool);
+    const paid = { claimKey: await newClaim("included"), includedTx: included };
+    expect(await Promise.all([...asked, paid].map(read))).toEqual([first, "", replaced, included]);
+  });
+
+  it("their answers, each those of its own ids", async () => {
+    const kept = ["a", "b", "c"].map((id) => ({
+      ...{ scope: id === "c" ? "key:other" : "key:mine", id, payloadHash: word(), claimKey: word() },
+      body: id === "b" ? null : { outcome: "settled", paymentId: id },
+    }));
+    await database.db.pool.insert(settleAnswer).values(kept);
+    const [a, b, c] = kept.map(({ claimKey: _, ...row }) => row);
+    const read = answerReader(database.db.pool);
+    const mine = (id: string) => ({ scope: "key:mine", id });
+    const asked = [[mine("a"), mine("b")], [mine("c")], [{ scope: "key:other", id: "c" }], [mine("a")]];
+    expect(await Promise.all(asked.map(read))).toEqual([[a, b], [], [c], [a]]);
   });
 });
