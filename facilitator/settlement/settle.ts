@@ -229,7 +229,6 @@ async function grantOrRefuse(settling: Settling, it: Understood, row: ToldClaim)
   const { engine } = settling;
   const answer = settledAnswer(engine, row);
   if (row.grantedTo === it.request.requestId) return answer;
-  if (row.grantedAt !== null) return refuseDuplicate(settling, it, row);
   const started = engine.clock.monotonicMs();
   const won = await settling.grant({
     claimKey: row.claimKey,
@@ -238,10 +237,6 @@ async function grantOrRefuse(settling: Settling, it: Understood, row: ToldClaim)
     answerIds: answerIds(it),
   });
   engine.meter.time("grant", (engine.clock.monotonicMs() - started) / 1000);
-  return won ? answer : refuseDuplicate(settling, it, row);
-}
-
-/** Somebody else was told success, or this caller under an id of its own, which is told the same again. */
-async function refuseDuplicate(settling: Settling, it: Understood, row: ToldClaim): Promise<SettleAnswer> {
-  return (await replay(settling, it)) ?? duplicateAnswer(settling.engine, row);
+  if (won) return answer;
+  return (await replay(settling, it)) ?? duplicateAnswer(engine, row);
 }
