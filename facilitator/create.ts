@@ -128,7 +128,7 @@ function settlingOf(
       crowd: coming,
       chains,
       findPayable: coalesce({ maxInFlight: 1, maxItems: 200 }, async (targets) =>
-        (await findPayables(db.pool, targets)).map((item) => item && asOf(item, clock.now())),
+        (await findPayables(lookupDb.pool, targets)).map((item) => item && asOf(item, clock.now())),
       ),
       findClaim: claimReader(lookupDb.pool, made),
     },
@@ -147,8 +147,8 @@ function settlingOf(
     writeClaim: claimWriter(engine),
     grant: granter(engine),
     loadClaim: claimLoader(db.pool),
-    findAnswers: answerReader(db.pool),
-    newestTransaction: transactionReader(db.pool),
+    findAnswers: answerReader(lookupDb.pool),
+    newestTransaction: transactionReader(lookupDb.pool),
     waiters: waiting,
     wake,
   };

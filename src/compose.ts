@@ -91,7 +91,7 @@ export interface House {
 
 /** None on a sandbox: nobody balances load over a laptop. */
 const DRAIN_PAUSE_MS = 5_000;
-const CONNECTIONS = { requests: 12, lookups: 2, loops: 8 };
+const CONNECTIONS = { requests: 12, lookups: 3, loops: 8 };
 
 /** The one place that names every room. The database has been migrated. Rejects when a chain cannot be reached. */
 export async function compose(parts: Parts): Promise<House> {
