@@ -28,7 +28,7 @@ export class PatientPool extends pg.Pool {
   #open = 0;
 
   constructor(config: pg.PoolConfig & { readonly max: number }) {
-    super({ connectionTimeoutMillis: WITHIN_MS, ...config, max: Math.min(FEW, config.max) });
+    super({ ...config, max: Math.min(FEW, config.max), connectionTimeoutMillis: WITHIN_MS });
     this.#most = config.max;
     this.on("connect", () => {
       this.#open += 1;

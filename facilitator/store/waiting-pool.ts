@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
 import { outageOf } from "./db.ts";
-import { PatientPool } from "./pool.ts";
 
 export interface WaitingPoolOptions {
   readonly url: string;
@@ -13,11 +13,11 @@ const AGAIN_MS = 500;
 
 /** A pool whose lone statements wait while the database is away: for a library that takes one that fails for the end of the
  *  process. Only for statements that may be sent twice. */
-export class WaitingPool extends PatientPool {
+export class WaitingPool extends pg.Pool {
   readonly #stopping: AbortSignal;
 
   constructor({ url, maxConnections, stopping }: WaitingPoolOptions) {
-    super({ connectionString: url, max: maxConnections, connectionTimeoutMillis: 0 });
+    super({ connectionString: url, max: maxConnections });
     this.#stopping = stopping;
     // Whoever uses it listens as well, but not for as long as it lives.
     this.on("error", () => undefined);
