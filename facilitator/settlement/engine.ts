@@ -59,7 +59,7 @@ export type Checkpoint =
 /** Everything the engine needs from outside. */
 export interface Engine {
   readonly db: Database;
-  /** For what every payment is looked up by, before it is verified or claimed: one statement for many of them. */
+  /** For what every payment is looked up by, new or asked for again: one statement for many of them. */
   readonly lookupDb: Database;
   /** For the money loops; apart from the pool of requests, so that neither starves the other. */
   readonly loopDb: Database;
