@@ -65,7 +65,7 @@ export async function startLocalParts({
     const provider = await started(
       startSandboxProvider({ dataDir, access: sandboxAccess(masterSecret), servicePort: port }),
     );
-    const database = await started(startPostgres({ dataDir, say }));
+    const database = await started(startPostgres({ dataDir, say, signal }));
     const node = { chainId: CHAIN_ID, blockTimeSeconds: BLOCK_TIME_SECONDS };
     const { rpcUrl } = await started(startChain({ dataDir, say, ...node }));
     const contracts = await deployDevContracts({

@@ -18,6 +18,8 @@ export interface PostgresOptions {
   readonly socketDir?: string;
   /** Its configuration, where it is not the usual one. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Ends the making of the cluster, and nothing of it is left: on a busy machine it takes longer than a stop may. */
+  readonly signal?: AbortSignal;
 }
 
 export interface EmbeddedPostgres {
@@ -39,13 +41,14 @@ export async function startPostgres({
   say,
   socketDir = "",
   settings = {},
+  signal,
 }: PostgresOptions): Promise<EmbeddedPostgres> {
   const place = await placeData(dataDir, "postgres");
   const programs = await postgresPrograms(place.user, dataDir);
   const password = await storedSecret(dataDir, "postgres-password");
   const cluster = clusterOf(place);
   const running = await runningPostmaster(cluster);
-  if (!running) await makeCluster(place, programs, password, say);
+  if (!running) await makeCluster({ place, programs, password, say, signal });
   const server =
     running ?? (await startServer(place, programs, { unix_socket_directories: socketDir, ...settings }));
   return {
@@ -70,61 +73,63 @@ function clusterOf(place: Place): string {
   return join(place.dir, "data");
 }
 
+interface Making {
+  readonly place: Place;
+  readonly programs: PostgresPrograms;
+  readonly password: string;
+  readonly say: (line: string) => void;
+  readonly signal: AbortSignal | undefined;
+}
+
 /** Made aside with its database in it and renamed, so that a kill in between leaves no half cluster. */
-async function makeCluster(
-  place: Place,
-  programs: PostgresPrograms,
-  password: string,
-  say: (line: string) => void,
-): Promise<void> {
+async function makeCluster(making: Making): Promise<void> {
+  const { place, say } = making;
   const entries = await readdir(place.dir);
   if (entries.includes("data")) return;
   for (const name of entries)
     if (name.startsWith("new-")) await rm(join(place.dir, name), { recursive: true });
   say("making the PostgreSQL database");
   const aside = join(place.dir, `new-${randomUUID()}`);
-  await mkdir(aside, { mode: 0o700 });
-  await give(aside, place);
-  await initialise(join(aside, "data"), aside, place, programs, password);
-  await rename(join(aside, "data"), clusterOf(place));
-  await rm(aside, { recursive: true });
+  try {
+    await mkdir(aside, { mode: 0o700 });
+    await give(aside, place);
+    await initialise(join(aside, "data"), aside, making);
+    await rename(join(aside, "data"), clusterOf(place));
+  } finally {
+    await rm(aside, { recursive: true, force: true });
+  }
 }
 
-async function initialise(
-  cluster: string,
-  aside: string,
-  place: Place,
-  programs: PostgresPrograms,
-  password: string,
-): Promise<void> {
+async function initialise(cluster: string, aside: string, making: Making): Promise<void> {
+  const { programs, password, place } = making;
   const passwordFile = join(aside, "password");
   await writeFile(passwordFile, password, { mode: 0o600 });
   await give(passwordFile, place);
   // encoding and locale are named: an environment without a locale would give SQL_ASCII
   const locale = ["-E", "UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"];
   const access = ["-U", "farebox", "-A", "scram-sha-256", `--pwfile=${passwordFile}`];
-  await logged(place, programs.initdb, ["-D", cluster, ...locale, ...access]);
-  await logged(
-    place,
-    programs.postgres,
-    ["--single", "-D", cluster, "postgres"],
-    "CREATE DATABASE farebox\n",
-  );
+  await logged(making, programs.initdb, ["-D", cluster, ...locale, ...access]);
+  const create = "CREATE DATABASE farebox\n";
+  await logged(making, programs.postgres, ["--single", "-D", cluster, "postgres"], create);
 }
 
 async function give(path: string, { user }: Place): Promise<void> {
   if (user.uid !== undefined && user.gid !== undefined) await chown(path, user.uid, user.gid);
 }
 
-async function logged(place: Place, file: string, args: string[], input?: string): Promise<void> {
+async function logged(
+  { place, signal }: Making,
+  file: string,
+  args: string[],
+  input?: string,
+): Promise<void> {
   const path = join(place.dir, "setup.log");
   const log = await open(path, "a");
   try {
     const stdin = input === undefined ? "ignore" : "pipe";
-    const code = await run(
-      { file, args, user: place.user, cwd: place.dir, stdio: [stdin, log.fd, log.fd] },
-      input,
-    );
+    const program = { file, args, user: place.user, cwd: place.dir };
+    const code = await run({ ...program, stdio: [stdin, log.fd, log.fd] }, { input, until: signal });
+    signal?.throwIfAborted();
     if (code !== 0) throw new Error(`${file} ended with ${code}:\n${await tail(path)}`);
   } finally {
     await log.close();

@@ -28,15 +28,27 @@ export function start({ file, args, user, cwd, stdio }: Program): ChildProcess {
   return spawn(file, args, { ...user, cwd, env, stdio, detached: true });
 }
 
-/** Runs it to its end; exit code, or 1 for a signal. `input` goes to its standard input. */
-export async function run(program: Program, input?: string): Promise<number> {
+export interface Run {
+  /** Goes to its standard input. */
+  readonly input?: string | undefined;
+  /** Ends it, and the programs that it started, before its end. */
+  readonly until?: AbortSignal | undefined;
+}
+
+/** Runs it to its end; exit code, or 1 for a signal. */
+export async function run(program: Program, { input, until }: Run = {}): Promise<number> {
   const child = start(program);
-  return new Promise((resolve, reject) => {
+  const group = -(child.pid ?? 0); // the session's: what it started is in it
+  const abort = () => group !== 0 && signal(group, "SIGTERM");
+  until?.addEventListener("abort", abort);
+  if (until?.aborted) abort();
+  const ended = new Promise<number>((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code) => resolve(code ?? 1));
-    child.stdin?.on("error", reject);
+    child.stdin?.on("error", (error) => !until?.aborted && reject(error));
     child.stdin?.end(input);
   });
+  return ended.finally(() => until?.removeEventListener("abort", abort));
 }
 
 /** Alive and not a zombie: in a container without an init nobody reaps what lost its parent. */

@@ -1,10 +1,14 @@
-import { access, readFile, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { access, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import pg from "pg";
 import { describe, expect, it, vi } from "vitest";
 import { isRoot } from "../../../src/dev/identity.ts";
 import { startPostgres } from "../../../src/dev/postgres.ts";
 import { gone, isAlive } from "../../../src/dev/processes.ts";
+import { until } from "../../support/house.ts";
 import { dataFolder, say } from "./support.ts";
 
 async function query(url: string, text: string): Promise<unknown[]> {
@@ -76,6 +80,29 @@ describe("startPostgres", () => {
       alive: true,
     });
     expect(await query(second.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+  });
+
+  it("is not waited for when it is told to end while its database is made: nothing is left, and the next one makes it", async () => {
+    // given a start, ended as soon as it says what it does, and another one when there are files
+    const dataDir = await dataFolder();
+    const place = join(dataDir, "postgres");
+    const files = () =>
+      readdir(place).then((names) => names.some((name) => existsSync(join(place, name, "data/base/1"))));
+    for (const point of [async () => {}, () => until(files, "the database's files are made")]) {
+      const ending = new AbortController();
+      const lines: string[] = [];
+      const starting = startPostgres({ dataDir, say: (line) => lines.push(line), signal: ending.signal });
+      await until(async () => lines.includes("making the PostgreSQL database"), "it says what it does");
+      await point();
+      ending.abort();
+      // then it rejects with the signal's reason, its programs are gone, and so is what they made
+      await expect(starting).rejects.toBe(ending.signal.reason);
+      const { stdout } = await promisify(execFile)("ps", ["-eo", "args="]);
+      expect(stdout).not.toContain(place);
+      expect(await readdir(place)).toEqual(["setup.log"]);
+    }
+    const { url } = await startPostgres({ dataDir, say });
+    expect(await query(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
   });
 
   it("can be stopped twice, and writes to a file only", async () => {
