@@ -35,7 +35,7 @@ export interface ProcessOptions {
 }
 
 /** As `npm start` runs. */
-const HEAP = ["--max-semi-space-size=16", "--heap-growing-percent=60"];
+const HEAP = ["--max-semi-space-size=32", "--heap-growing-percent=40"];
 
 export function startProcess(...to: Parameters<typeof standBy>): Promise<ServiceProcess> {
   return standBy(...to).then((waiting) => waiting.start());
