@@ -295,6 +295,12 @@ export const chainTransfer = pgTable(
     index("chain_transfer_unmatched")
       .on(table.chainId, table.blockNumber)
       .where(sql`${table.canonical} AND ${table.claimedKind} = 'unmatched' AND NOT ${table.bookedFinal}`),
+    // Authorizations that were used before anybody claimed them: few, and they may stay for ever.
+    index("chain_transfer_unclaimed")
+      .on(table.authorizationKey)
+      .where(
+        sql`${table.canonical} AND ${table.claimedKind} = 'unmatched' AND ${table.authorizationKey} IS NOT NULL`,
+      ),
     index("chain_transfer_order").on(table.orderId).where(sql`${table.orderId} IS NOT NULL`),
     index("chain_transfer_unswept")
       .on(table.chainId, table.blockNumber)

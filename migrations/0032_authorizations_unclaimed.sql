@@ -1,0 +1,1 @@
+CREATE INDEX "chain_transfer_unclaimed" ON "chain_transfer" USING btree ("authorization_key") WHERE "chain_transfer"."canonical" AND "chain_transfer"."claimed_kind" = 'unmatched' AND "chain_transfer"."authorization_key" IS NOT NULL;
