@@ -3,7 +3,6 @@ import { type Address, checksum } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
 import { crowd } from "#kernel/crowd";
 import { assert } from "#kernel/fault";
-import { type Gate, gate } from "#kernel/gate";
 import { fixed, type outbox, type Tx, toBytesArray } from "#store";
 import type { Chain } from "./chain/port.ts";
 import type { Facilitator, Quote, RailFacts, Supported } from "./door.ts";
@@ -27,6 +26,7 @@ import { laneOf } from "./settlement/examine.ts";
 import { granter, releaseGrant } from "./settlement/grant.ts";
 import { hearPayments } from "./settlement/hear.ts";
 import { leaveOnce, lockOnce, takeOnce } from "./settlement/hold.ts";
+import { type Intake, intake } from "./settlement/intake.ts";
 import { releaseLanes } from "./settlement/lane.ts";
 import { lookupPayment } from "./settlement/lookup.ts";
 import { type Loop, loop } from "./settlement/loop.ts";
@@ -63,9 +63,6 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** Enough to fill the groups in which chain and database are asked. */
-const INTAKE_AT_ONCE = 128;
-
 /** Longest that a read of the chain waits for those who are about to need it as well. */
 const GATHER_MS = 20;
 
@@ -73,13 +70,13 @@ const GATHER_MS = 20;
 export function createFacilitator(engine: Engine): Running {
   const waiting = waiters(engine.clock);
   // One for each chain: where a chain answers slowly, payments on the others do not wait.
-  const intakes = new Map<string, Gate>();
-  const moneyLoops = [...engine.chains.values()].flatMap((open) => {
-    const intake = gate(INTAKE_AT_ONCE);
-    intakes.set(open.chain.row.network, intake);
-    return chainLoops(engine, open, { waiters: waiting, incoming: intake.size });
-  });
+  const intakes = new Map<string, Intake>();
   const { clock, log, meter, settings } = engine;
+  const moneyLoops = [...engine.chains.values()].flatMap((open) => {
+    const coming = intake(open.chain.row, engine);
+    intakes.set(open.chain.row.network, coming);
+    return chainLoops(engine, open, { waiters: waiting, incoming: coming.admitting });
+  });
   const answering = loop({ name: "answer", clock, log, meter, everyMs: settings.pollMs }, () =>
     waiting.poll(engine.db.pool),
   );
@@ -97,7 +94,7 @@ export function createFacilitator(engine: Engine): Running {
       running.push(answering, ...(options.moneyLoops ? moneyLoops : []));
       for (const each of running) each.start();
     },
-    settling: () => [...intakes.values()].reduce((all, intake) => all + intake.size(), 0),
+    settling: () => [...intakes.values()].reduce((all, { admitting }) => all + admitting(), 0),
     drain: waiting.close,
     async stop() {
       waiting.close();

@@ -7,6 +7,7 @@ import type { PaymentRequest, SettleAnswer, SettleOutcome } from "./request.ts";
 import { isChargeable } from "./state.ts";
 
 const RETRY_AFTER_SECONDS = 2;
+const LATER_SECONDS = 5;
 
 export function networkOf(engine: Engine, claim: Pick<Claim, "chainId">): string {
   return engine.chains.get(claim.chainId)?.chain.row.network ?? `eip155:${claim.chainId}`;
@@ -135,6 +136,18 @@ export function goneAnswer(request: PaymentRequest): SettleAnswer {
     message:
       "The caller went away before its turn, and this call recorded nothing. Repeat the identical request.",
     extra: { retryAfterSeconds: 2 },
+  };
+}
+
+/** More are under way than end in time: to take this one as well would make all of them later. */
+export function comeLaterAnswer(request: PaymentRequest): SettleAnswer {
+  return {
+    ...nothingSigned(request),
+    outcome: "unavailable",
+    reason: "unexpected_settle_error",
+    message:
+      "More payments are under way than we settle in time, and this call recorded nothing. Repeat the identical request in a few seconds.",
+    extra: { retryAfterSeconds: LATER_SECONDS },
   };
 }
 

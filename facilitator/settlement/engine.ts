@@ -81,6 +81,14 @@ export interface Settings {
   /** Longest wait of a settle, whatever the payable allows. */
   readonly maxWaitMs: number;
   readonly pollMs: number;
+  /** A settle is late after `ms`, or after so many blocks of its chain where that is longer. Where more than `most` are, new
+   *  ones wait outside, for `outsideMs` at most. */
+  readonly late: {
+    readonly ms: number;
+    readonly blocks: number;
+    readonly most: number;
+    readonly outsideMs: number;
+  };
   /** Unmined slots per lane at rest, and under backlog. */
   readonly window: { readonly calm: number; readonly busy: number };
   /** Blocks before a stuck transaction is replaced; doubles with each replacement. */
@@ -95,6 +103,10 @@ export const defaultSettings: Settings = {
   leaseSeconds: 15,
   maxWaitMs: 25_000,
   pollMs: 100,
+  // Longer than a restart of the database or the end of a process takes, and far shorter than callers wait. A few may be late
+  // by themselves: theirs are payments that hang. One who waits outside costs little; one who is sent away at once comes
+  // again at once.
+  late: { ms: 10_000, blocks: 4, most: 100, outsideMs: 5_000 },
   window: { calm: 4, busy: 16 },
   patienceBlocks: 3,
   maxReplacements: 6,

@@ -3,6 +3,7 @@ import { errorFields } from "#kernel/log";
 import { outageOf } from "#store";
 import {
   boundElsewhereAnswer,
+  comeLaterAnswer,
   duplicateAnswer,
   failedAnswer,
   goneAnswer,
@@ -51,11 +52,16 @@ async function settleOrThrow(
   request: PaymentRequest,
   caller: Caller,
 ): Promise<SettleAnswer> {
-  // On a network that is not served nothing is asked of anybody.
   const intake = settling.intakes.get(request.selection.network);
-  const come = () => (caller.closed.aborted ? goneAnswer(request) : admit(settling, request));
-  const admitted = await (intake ? intake.enter(async () => come()) : come());
-  return "claim" in admitted ? waitOnClaim(settling, admitted, caller) : admitted;
+  // On a network that is not served nothing is asked of anybody.
+  if (!intake) return waitIfClaimed(settling, await admit(settling, request), caller);
+  const answer = await intake.serve(async () => {
+    const admitted = await intake.admit(async () =>
+      caller.closed.aborted ? goneAnswer(request) : admit(settling, request),
+    );
+    return waitIfClaimed(settling, admitted, caller);
+  });
+  return answer ?? comeLaterAnswer(request);
 }
 
 /** An authorization whose claim stands. */
@@ -139,12 +145,14 @@ async function writeClaim(
   }
 }
 
-/** A claim stands: whatever fails from here on, its outcome is open and must not be told as anything else. */
-async function waitOnClaim(
+/** Where a claim stands: whatever fails from here on, its outcome is open and must not be told as anything else. */
+async function waitIfClaimed(
   settling: Settling,
-  { it, claim }: Standing,
+  admitted: Standing | SettleAnswer,
   caller: Caller,
 ): Promise<SettleAnswer> {
+  if (!("claim" in admitted)) return admitted;
+  const { it, claim } = admitted;
   try {
     return await waitAndAnswer(settling, it, claim, caller);
   } catch (error) {

@@ -1,10 +1,10 @@
 import type { Hash } from "#kernel/bytes";
-import type { Gate } from "#kernel/gate";
 import type { ClaimOutcome, ClaimRequest } from "./claim.ts";
 import type { ToldClaim } from "./claim-parts.ts";
 import type { Engine } from "./engine.ts";
 import type { Looking } from "./examine.ts";
 import type { GrantRequest } from "./grant.ts";
+import type { Intake } from "./intake.ts";
 import type { transactionReader } from "./newest-transaction.ts";
 import type { Replaying } from "./replay.ts";
 import type { FirstSight } from "./short-memory.ts";
@@ -14,8 +14,8 @@ import type { Waiters } from "./waiters.ts";
 /** What a settle works with; made once per process. */
 export interface Settling extends Replaying {
   readonly engine: Engine;
-  /** By network: settles on their way to a claim. */
-  readonly intakes: ReadonlyMap<string, Gate>;
+  /** By network. */
+  readonly intakes: ReadonlyMap<string, Intake>;
   readonly reading: Reading;
   readonly looking: Looking;
   readonly firstSight: FirstSight;
