@@ -6,8 +6,9 @@ import type { Engine } from "./engine.ts";
 export interface Intake {
   /** Does `work`, which counts as under way until it has ended. Where more are late than a moment's trouble explains, what
    *  comes would wait in vain and make the others later: it waits outside until there is room, and for no longer than a few
-   *  seconds. Null then, and nothing was begun. */
-  serve<T>(work: () => Promise<T>): Promise<T | null>;
+   *  seconds. Null then, and nothing was begun. A payable that has little under way has room at any time: a flood at one
+   *  keeps nobody from another. `work` says when it stands for a claim: how many of those end tells how many can. */
+  serve<T>(payable: string, work: (claimed: () => void) => Promise<T>): Promise<T | null>;
   /** For the way to a claim: so many at a time, the others wait in the order in which they came. */
   admit<T>(work: () => Promise<T>): Promise<T>;
   /** Those on their way to a claim. */
@@ -24,11 +25,14 @@ const CAREFUL_MS = 30_000;
 /** Given to abort, which makes an exception with a stack for each call that has none. */
 const LET_IN = "let in";
 
-interface UnderWay {
+interface Settle {
+  readonly payable: string;
+  /** When it was let in. */
   sinceMs: number;
+  isClaimed: boolean;
 }
 interface Outside {
-  readonly one: UnderWay;
+  readonly one: Settle;
   readonly pause: AbortController;
 }
 
@@ -39,9 +43,10 @@ export function intake(
   const { enter, size } = gate(ADMITTED_AT_ONCE);
   const lateMs = Math.max(late.ms, late.blocks * blockTimeSeconds * 1000);
   /** The oldest first. */
-  const underWay = new Set<UnderWay>();
+  const underWay = new Set<Settle>();
+  const underWayAt = new Map<string, number>();
   const outside = new Set<Outside>();
-  /** When the last ones ended, within the time after which they would be late. */
+  /** When the last claimed ones ended, within the time after which they would be late. */
   const ended: number[] = [];
   let areManyLate = false;
   let carefulUntilMs = 0;
@@ -65,12 +70,30 @@ export function intake(
     if (were && !areManyLate) log.info(facts, "payments are in time again");
     if (areManyLate) carefulUntilMs = nowMs + CAREFUL_MS;
     while ((ended[0] ?? nowMs) < nowMs - lateMs) ended.shift();
-    return areManyLate || (nowMs < carefulUntilMs && underWay.size >= Math.max(late.most, ended.length));
+    return areManyLate || (nowMs < carefulUntilMs && underWay.size >= room());
   }
 
-  function begin(one: UnderWay): void {
+  /** As many as end before they are late. */
+  const room = () => Math.max(late.most, ended.length);
+
+  /** Whether it has less under way than its share of the room, with one more to come. */
+  function hasLittle(payable: string): boolean {
+    return (underWayAt.get(payable) ?? 0) < Math.floor(room() / (underWayAt.size + 1));
+  }
+
+  function begin(one: Settle): void {
     one.sinceMs = clock.monotonicMs();
     underWay.add(one);
+    underWayAt.set(one.payable, (underWayAt.get(one.payable) ?? 0) + 1);
+  }
+
+  function end(one: Settle): void {
+    underWay.delete(one);
+    if (one.isClaimed) ended.push(clock.monotonicMs());
+    const left = (underWayAt.get(one.payable) ?? 1) - 1;
+    if (left > 0) underWayAt.set(one.payable, left);
+    else underWayAt.delete(one.payable);
+    letIn();
   }
 
   function letIn(): void {
@@ -83,7 +106,7 @@ export function intake(
   }
 
   /** Whether it was let in. */
-  async function waitOutside(one: UnderWay): Promise<boolean> {
+  async function waitOutside(one: Settle): Promise<boolean> {
     const waiting = { one, pause: new AbortController() };
     outside.add(waiting);
     letIn();
@@ -92,16 +115,16 @@ export function intake(
   }
 
   return {
-    async serve(work) {
-      const one = { sinceMs: 0 };
-      if (outside.size === 0 && !isFull()) begin(one);
+    async serve(payable, work) {
+      const one: Settle = { payable, sinceMs: 0, isClaimed: false };
+      if ((outside.size === 0 && !isFull()) || hasLittle(payable)) begin(one);
       else if (!(await waitOutside(one))) return null;
       try {
-        return await work();
+        return await work(() => {
+          one.isClaimed = true;
+        });
       } finally {
-        underWay.delete(one);
-        ended.push(clock.monotonicMs());
-        letIn();
+        end(one);
       }
     },
     admit: enter,

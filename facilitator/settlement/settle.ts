@@ -55,10 +55,12 @@ async function settleOrThrow(
   const intake = settling.intakes.get(request.selection.network);
   // On a network that is not served nothing is asked of anybody.
   if (!intake) return waitIfClaimed(settling, await admit(settling, request), caller);
-  const answer = await intake.serve(async () => {
+  const { target } = request;
+  const answer = await intake.serve(target.by === "id" ? target.id : target.url, async (claimed) => {
     const admitted = await intake.admit(async () =>
       caller.closed.aborted ? goneAnswer(request) : admit(settling, request),
     );
+    if ("claim" in admitted) claimed();
     return waitIfClaimed(settling, admitted, caller);
   });
   return answer ?? comeLaterAnswer(request);

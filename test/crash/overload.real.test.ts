@@ -8,7 +8,7 @@ let world: Awaited<ReturnType<typeof startWorld>>;
 let merchant: Awaited<ReturnType<typeof newMerchant>>;
 
 beforeAll(async () => {
-  world = await startWorld({ settings: { late: { ms: 300, blocks: 0, most: 1, outsideMs: 200 } } });
+  world = await startWorld({ settings: { late: { ms: 300, blocks: 0, most: 4, outsideMs: 200 } } });
   merchant = await newMerchant(world);
 });
 afterAll(() => world.stop());
@@ -17,17 +17,19 @@ async function ledgerOfPayment({ nonce }: Payment): Promise<readonly string[]> {
   return ledgerOf(world.database, (await claimOf(world.database, nonce))?.id ?? "");
 }
 
-it("waits outside: who comes while many are late is told to come again, and pays once when they are in time", async () => {
-  const [one, other, third] = [
-    await newPayment(world, merchant),
-    await newPayment(world, merchant),
-    await newPayment(world, merchant),
-  ];
-  const penniless = await newPayment(world, merchant, { payer: await newPayer(world.dev, 0n) });
+it("wait outside: who comes while many are late is told to come again, and pays once; another payable has room", async () => {
+  const resource = await merchant.register();
+  const atIt = () => newPayment(world, merchant, { resource });
+  const first = [await atIt(), await atIt(), await atIt(), await atIt(), await atIt()];
+  const [next, elsewhere] = [await atIt(), await newPayment(world, merchant)];
+  const penniless = await newPayment(world, merchant, { resource, payer: await newPayer(world.dev, 0n) });
   const { waiting, sentAway } = await withMiningHeld(world, async () => {
-    const waiting = [one.settle(), other.settle()];
-    await until(async () => (await penniless.settle()).status === 503, "both are late");
-    return { waiting, sentAway: await third.settle() };
+    const waiting = first.map(({ settle }) => settle());
+    await until(async () => (await penniless.settle()).status === 503, "they are late");
+    const sentAway = await next.settle();
+    waiting.push(elsewhere.settle());
+    await until(async () => (await claimOf(world.database, elsewhere.nonce)) !== null, "it is taken");
+    return { waiting, sentAway };
   });
   expect([sentAway.status, sentAway.headers.get("retry-after"), sentAway.body]).toEqual([
     503,
@@ -35,10 +37,10 @@ it("waits outside: who comes while many are late is told to come again, and pays
     expect.objectContaining({ success: false, errorReason: "unexpected_settle_error", transaction: "" }),
   ]);
   expect(sentAway.body.errorMessage).toContain("Repeat the identical request");
-  expect(await claimOf(world.database, third.nonce)).toBeNull();
+  expect(await claimOf(world.database, next.nonce)).toBeNull();
   for (const answer of await Promise.all(waiting))
     expect(answer).toMatchObject({ status: 200, body: { success: true } });
-  await until(async () => (await third.settle()).body.success === true, "the third one is taken");
+  await until(async () => (await next.settle()).body.success === true, "the next one is taken");
   await expectAtRest(world);
   const settledOnce = [
     "pending net treasury → available 9950",
@@ -46,6 +48,7 @@ it("waits outside: who comes while many are late is told to come again, and pays
     "post net treasury → available 9950",
     "post fee treasury → fees 50",
   ];
-  for (const payment of [one, other, third]) expect(await ledgerOfPayment(payment)).toEqual(settledOnce);
+  for (const payment of [...first, next, elsewhere])
+    expect(await ledgerOfPayment(payment)).toEqual(settledOnce);
   expect(await claimOf(world.database, penniless.nonce)).toBeNull();
 });

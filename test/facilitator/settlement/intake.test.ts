@@ -17,16 +17,17 @@ function open(blockTimeSeconds = 1) {
   const turn = () => clock.advance(0);
 
   /** So many settles that end when they are let go. */
-  function come(count: number) {
+  function come(count: number, payable = "one") {
     const held = gate();
     const told: (string | null)[] = [];
     let begun = 0;
-    const work = async () => {
+    const work = async (claimed: () => void) => {
       begun += 1;
+      claimed();
       await held.passed;
       return "done";
     };
-    for (let i = 0; i < count; i += 1) void serve(work).then((answer) => told.push(answer));
+    for (let i = 0; i < count; i += 1) void serve(payable, work).then((answer) => told.push(answer));
     return {
       begun: () => begun,
       sentAway: () => told.filter((answer) => answer === null).length,
@@ -37,7 +38,14 @@ function open(blockTimeSeconds = 1) {
       },
     };
   }
-  return { clock, come };
+  /** So many that end at once, with or without success, and never stand for a claim. */
+  const refuse = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => serve("one", async () => "refused")));
+  const fail = (count: number) =>
+    Promise.allSettled(
+      Array.from({ length: count }, () => serve("one", () => Promise.reject(new Error("no")))),
+    );
+  return { clock, come, refuse, fail };
 }
 
 describe("the intake of a chain", () => {
@@ -85,6 +93,18 @@ describe("the intake of a chain", () => {
     expect(second.begun()).toBe(15);
   });
 
+  it("keeps nobody from a payable that has little under way, whatever waits for another one", async () => {
+    const { clock, come } = open();
+    const many = come(20, "flooded");
+    await clock.advance(LATE_MS);
+    const flood = come(100, "flooded");
+    await clock.advance(MOMENT_MS);
+    const [other, another] = [come(1, "other"), come(100, "another")];
+    expect([flood.begun(), other.begun(), another.begun()]).toEqual([0, 1, 1]);
+    await many.end();
+    expect([flood.begun(), another.begun()]).toEqual([18, 1]);
+  });
+
   it("takes whatever comes when nothing was late for long", async () => {
     const { clock, come } = open();
     const many = come(20);
@@ -104,13 +124,21 @@ describe("the intake of a chain", () => {
     expect(come(1).begun()).toBe(0);
   });
 
-  it("counts as ended what failed", async () => {
-    const { clock } = open();
-    const engine = { clock, log: silentLog, settings: { late } } as unknown as Engine;
-    const { serve } = intake({ slug: "local", blockTimeSeconds: 1 }, engine);
-    const failing = Array.from({ length: 20 }, () => serve(() => Promise.reject(new Error("no"))));
-    await Promise.allSettled(failing);
+  it("does not take for room that much was refused", async () => {
+    const { clock, come, refuse } = open();
+    const many = come(20);
+    await clock.advance(LATE_MS - MOMENT_MS);
+    await refuse(100);
+    await clock.advance(MOMENT_MS);
+    const next = come(30);
+    await many.end();
+    expect(next.begun()).toBe(20);
+  });
+
+  it("is done with what failed", async () => {
+    const { clock, come, fail } = open();
+    await fail(20);
     await clock.advance(LATE_MS);
-    expect(await serve(async () => "done")).toBe("done");
+    expect(come(1_000).begun()).toBe(1_000);
   });
 });
