@@ -59,7 +59,7 @@ export class PatientPool extends pg.Pool {
   }
 
   async #takeTurn(): Promise<pg.PoolClient> {
-    if (this.idleCount > 0 || this.options.max >= this.#most) return super.connect();
+    if (this.options.max >= this.#most) return super.connect();
     const timer = setInterval(() => void this.#makeRoom(), ROOM_MS);
     try {
       return await super.connect();
