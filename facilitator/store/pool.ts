@@ -1,8 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import pg from "pg";
-import { watchOwnWork } from "#kernel/own-work";
 
 const WITHIN_MS = 1_500;
+/** By how much a time-out that comes late was held up by this process itself. */
+const LATE_MS = 100;
+/** The part of a wait that a process was at work in, from which on it says nothing about the database. */
+const BUSY = 0.8;
 const TRIES = 4;
 const TIMED_OUT = /timeout exceeded when trying to connect|terminated due to connection timeout/;
 
@@ -16,7 +19,9 @@ type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, r
 
 /** A pool that opens one connection at a time, and only while those it has are not enough: after each start and each
  *  restart of the database a burst of requests would open all it may, and wait for them longer than for its statements.
- *  And it asks again for a connection when its own process was too busy to see that it came. */
+ *  And it asks again for a connection when its own process was too busy to see that it came: in a flood of requests
+ *  a connection takes several turns of the loop, of which each may last half a second, and of what a turn finds the
+ *  timers are seen before the sockets. */
 export class PatientPool extends pg.Pool {
   readonly #most: number;
   /** Of those in the pool, how many have been opened. */
@@ -47,12 +52,15 @@ export class PatientPool extends pg.Pool {
   }
 
   async #connect(triesLeft = TRIES - 1): Promise<pg.PoolClient> {
-    const wasBusy = watchOwnWork(WITHIN_MS);
+    const began = performance.now();
+    const load = performance.eventLoopUtilization();
     try {
       return await this.#takeTurn();
     } catch (error) {
+      const isLate = performance.now() - began > WITHIN_MS + LATE_MS;
+      const wasBusy = isLate || performance.eventLoopUtilization(load).utilization > BUSY;
       const isTimeOut = error instanceof Error && TIMED_OUT.test(error.message);
-      if (!wasBusy() || !isTimeOut || triesLeft === 0) throw error;
+      if (!wasBusy || !isTimeOut || triesLeft === 0) throw error;
       await setImmediate();
       return this.#connect(triesLeft - 1);
     }
