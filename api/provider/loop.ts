@@ -6,8 +6,6 @@ import { hearOf, type OrderRow, takeDue } from "./verbs/order.ts";
 
 const EVERY_MS = 500;
 const GROUP = 20;
-/** Longer than a provider may take to answer all that one look asks it. */
-const LEASE_MS = 60_000;
 
 /** Brings payments to where their providers say they are. */
 export function providerLoop(desk: ProviderDesk) {
@@ -25,7 +23,7 @@ export function providerHearer({ providers, clock }: Pick<ProviderDesk, "provide
 async function attendDue(desk: ProviderDesk): Promise<number> {
   const { db, clock, providers } = desk;
   const names = [...providers.keys()];
-  const due = await takeDue(db, { now: clock.now(), limit: GROUP, leaseMs: LEASE_MS, providers: names });
+  const due = await takeDue(db, { now: clock.now(), limit: GROUP, providers: names });
   await Promise.all(due.map((order) => attendOne(desk, order)));
   return due.length;
 }

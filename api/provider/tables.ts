@@ -51,6 +51,8 @@ export const providerOrder = pgTable(
     reference: text("reference"),
     /** When the provider is next asked, by the machine's clock; null when nothing more is to come. */
     dueAt: instant("due_at"),
+    /** Until when somebody looks; nobody else does before. Null while nobody looks. */
+    leasedUntil: instant("leased_until"),
     /** Failures in a row. */
     attempts: integer("attempts").notNull().default(0),
     /** Why the last attempt failed. */

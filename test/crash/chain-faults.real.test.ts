@@ -3,7 +3,8 @@ import { parseTransaction } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { address, type Hash, type Hex } from "#kernel/bytes";
 import { fault } from "#kernel/fault";
-import { chainFaults, gate } from "../support/chain-faults.ts";
+import { chainFaults } from "../support/chain-faults.ts";
+import { gate } from "../support/gate.ts";
 import { newMerchant, startWorld, until } from "../support/house.ts";
 import {
   type AttemptRecord,

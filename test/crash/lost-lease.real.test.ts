@@ -1,9 +1,10 @@
 /** A process that stalls, loses its leases to another one, and then goes on as if nothing had happened. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Checkpoint } from "#facilitator";
-import { chainFaults, gate } from "../support/chain-faults.ts";
+import { chainFaults } from "../support/chain-faults.ts";
 import { freshDatabase, type TestDatabase } from "../support/db.ts";
 import { type DevChain, startDevChain } from "../support/dev-chain.ts";
+import { gate } from "../support/gate.ts";
 import { newMerchant, type RunningHouse, startHouse, until } from "../support/house.ts";
 import { attemptsOf, claimOf, ledgerOf, stateOf, transactionsSent } from "../support/records.ts";
 import { expectAtRest, newPayment, type Place, withMiningHeld } from "../support/scene.ts";

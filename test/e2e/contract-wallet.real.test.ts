@@ -4,7 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, v
 import { address, type Hash, type Hex } from "#kernel/bytes";
 import { type Artifacts, loadArtifacts } from "../../contracts/index.ts";
 import { newKey } from "../support/authorization.ts";
-import { chainFaults, gate } from "../support/chain-faults.ts";
+import { chainFaults } from "../support/chain-faults.ts";
+import { gate } from "../support/gate.ts";
 import { newMerchant, startWorld, until } from "../support/house.ts";
 import { claimOf, stateOf, transactionsSent } from "../support/records.ts";
 import { expectAtRest, newPayment, type Payment } from "../support/scene.ts";

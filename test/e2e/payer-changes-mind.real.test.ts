@@ -1,6 +1,7 @@
 /** What a payer does on the chain, before, between and after our own steps. */
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { chainFaults, gate, holdDispatch } from "../support/chain-faults.ts";
+import { chainFaults, holdDispatch } from "../support/chain-faults.ts";
+import { gate } from "../support/gate.ts";
 import { newMerchant, startWorld, until } from "../support/house.ts";
 import { claimOf, factsOf, ledgerOf, stateOf, transactionsSent } from "../support/records.ts";
 import { cancel, drain, expectAtRest, newPayment } from "../support/scene.ts";

@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Checkpoint } from "#facilitator";
 import { fault } from "#kernel/fault";
-import { chainFaults, gate } from "../support/chain-faults.ts";
+import { chainFaults } from "../support/chain-faults.ts";
+import { gate } from "../support/gate.ts";
 import {
   type Answer,
   newMerchant,

@@ -1,6 +1,7 @@
 /** A chain that can be made to fail: stands between the engine and the real one, method by method. */
 import { onTestFinished } from "vitest";
 import type { Chain } from "../../facilitator/chain/port.ts";
+import { gate } from "./gate.ts";
 
 type Method = Exclude<keyof Chain, "row">;
 /** What stands in for one method while it is set; it is given the real chain. */
@@ -34,15 +35,6 @@ export function chainFaults(): ChainFaults {
     },
     now: () => now,
   };
-}
-
-/** Something held back until it is let go. */
-export function gate(): { readonly passed: Promise<void>; readonly open: () => void } {
-  let open = () => {};
-  const passed = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { passed, open };
 }
 
 /** Lets the dispatcher take claims, and stops it before it looks at them again. */

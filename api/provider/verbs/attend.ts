@@ -39,6 +39,7 @@ async function note({ db, clock }: ProviderDesk, order: OrderRow, found: Note): 
     .update(providerOrder)
     .set({
       dueAt: sql`CASE WHEN ${dueAt} IS NOT DISTINCT FROM ${order.dueAt?.toISOString() ?? null}::timestamptz THEN ${next}::timestamptz ELSE ${dueAt} END`,
+      leasedUntil: null,
       attempts,
       failure,
       updatedAt: now,

@@ -3,9 +3,10 @@ import { errorFields } from "#kernel/log";
 import { providerEvent } from "../tables.ts";
 import { attend } from "./attend.ts";
 import type { ProviderDesk } from "./desk.ts";
-import { findByReference } from "./order.ts";
+import { makeDueByReference, takeOne } from "./order.ts";
 
-/** Looks at what an event is about, at its provider, and moves what follows from it. An event of something that we have
+/** Looks at what an event is about, at its provider, and moves what follows from it; or leaves it due, where somebody looks
+ *  already. An event of something that we have
  *  no order for fails: our order's number may still be on its way to us, so it is tried again, and at last left in sight.
  *  Throws when it could not be handled. */
 export async function handleEvent(
@@ -20,9 +21,10 @@ export async function handleEvent(
     .where(and(isIt, isNull(providerEvent.handledAt)));
   if (!event) return;
   try {
-    const order = await findByReference(db.pool, event);
-    if (!order) throw new Error("nothing here is known by this reference");
-    await attend(desk, order);
+    const name = await makeDueByReference(db.pool, { ...event, now: clock.now() });
+    if (!name) throw new Error("nothing here is known by this reference");
+    const order = await takeOne(db, name, clock.now());
+    if (order) await attend(desk, order);
   } catch (error) {
     const { code, message, error: name } = errorFields(error);
     const failure = String(code ?? message ?? name);

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, lte, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import type { Database, Executor, outbox, Tx } from "#store";
 import { clearing } from "../../clearing/tables.ts";
 import { refund } from "../../refund/tables.ts";
@@ -12,44 +12,60 @@ export function isIt({ merchantId, id }: OrderName) {
   return and(eq(providerOrder.merchantId, merchantId), eq(providerOrder.id, id));
 }
 
-export async function findByReference(
+/** Makes an order due that a provider tells of. Null when there is none by this reference. */
+export async function makeDueByReference(
   db: Executor,
-  { provider, reference }: { readonly provider: string; readonly reference: string },
-): Promise<OrderRow | null> {
+  {
+    provider,
+    reference,
+    now,
+  }: Pick<OrderRow, "provider"> & { readonly reference: string; readonly now: Date },
+): Promise<OrderName | null> {
   const [row] = await db
-    .select()
-    .from(providerOrder)
-    .where(and(eq(providerOrder.provider, provider), eq(providerOrder.reference, reference)));
+    .update(providerOrder)
+    .set({ dueAt: now })
+    .where(and(eq(providerOrder.provider, provider), eq(providerOrder.reference, reference)))
+    .returning({ merchantId: providerOrder.merchantId, id: providerOrder.id });
   return row ?? null;
 }
+
+/** Longer than a provider may take to answer all that one look asks it. */
+const LEASE_MS = 60_000;
 
 /** Takes orders that are due, each for one caller: who does not come back within the lease has lost them. */
 export async function takeDue(
   { pool }: Pick<Database, "pool">,
-  {
-    now,
-    limit,
-    leaseMs,
-    providers,
-  }: {
-    readonly now: Date;
-    readonly limit: number;
-    readonly leaseMs: number;
-    readonly providers: readonly string[];
-  },
+  { now, limit, providers }: Hearing & { readonly limit: number },
 ): Promise<readonly OrderRow[]> {
   const due = pool
     .select({ merchantId: providerOrder.merchantId, id: providerOrder.id })
     .from(providerOrder)
-    .where(and(lte(providerOrder.dueAt, now), inArray(providerOrder.provider, [...providers])))
+    .where(and(isFree(now), inArray(providerOrder.provider, [...providers])))
     .orderBy(asc(providerOrder.dueAt))
     .limit(limit)
     .for("update", { skipLocked: true });
-  return pool
-    .update(providerOrder)
-    .set({ dueAt: new Date(now.getTime() + leaseMs) })
-    .where(inArray(sql`(${providerOrder.merchantId}, ${providerOrder.id})`, due))
-    .returning();
+  return take(pool, inArray(sql`(${providerOrder.merchantId}, ${providerOrder.id})`, due), now);
+}
+
+/** Takes one order that is due. Null while somebody looks at it: it stays due, and is looked at afterwards. */
+export async function takeOne(
+  { pool }: Pick<Database, "pool">,
+  name: OrderName,
+  now: Date,
+): Promise<OrderRow | null> {
+  const [order] = await take(pool, and(isIt(name), isFree(now)), now);
+  return order ?? null;
+}
+
+/** Due, and nobody looks: of two looks at a time, the later one could tell the provider what the earlier one told it. */
+function isFree(now: Date) {
+  const { dueAt, leasedUntil } = providerOrder;
+  return and(lte(dueAt, now), or(isNull(leasedUntil), lte(leasedUntil, now)));
+}
+
+async function take(db: Executor, which: SQL | undefined, now: Date): Promise<readonly OrderRow[]> {
+  const leasedUntil = new Date(now.getTime() + LEASE_MS);
+  return db.update(providerOrder).set({ dueAt: leasedUntil, leasedUntil }).where(which).returning();
 }
 
 /** Facts after which a provider is asked, or told, something. */

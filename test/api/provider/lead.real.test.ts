@@ -5,6 +5,7 @@ import { outbox } from "#store";
 import type { ProviderAdapter, ProviderStatus, RefundOrder } from "../../../api/provider/port.ts";
 import { differences, transfers } from "../../facilitator/ledger/rows.ts";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { gate } from "../../support/gate.ts";
 import { type ManualClock, manualClock } from "../../support/manual-clock.ts";
 import { caller, newCaller } from "../caller.ts";
 import { fakeFacilitator, world } from "../world.ts";
@@ -238,6 +239,47 @@ describe("a provider that is heard twice, late, or out of order", () => {
     provider.script.duringStatus = async () => {};
     provider.says("settled");
     await turn();
+    expect(await stateOf(id)).toBe("settled");
+  });
+
+  it("is looked at by one at a time: who made it due meanwhile looks afterwards", async () => {
+    const id = await confirmed();
+    await turn();
+    provider.says("funds-received");
+    provider.calls.length = 0;
+    const [looking, goOn] = [gate(), gate()];
+    provider.script.duringStatus = () => {
+      provider.script.duringStatus = async () => {}; // whoever else looks
+      looking.open();
+      return goOn.passed;
+    };
+    await lookNow(id);
+    const first = turn();
+    await looking.passed;
+    await lookNow(id);
+    await turn();
+    expect(provider.calls).toEqual([]);
+    goOn.open();
+    await first;
+    expect(provider.calls).toEqual(["status", "settle"]);
+    provider.says("settled");
+    await turn();
+    expect([await stateOf(id), await codesOf(id)]).toEqual(["settled", credited]);
+  });
+
+  it("is looked at by somebody else when who looked does not come back within a minute", async () => {
+    const id = await confirmed();
+    await turn();
+    provider.says("settled");
+    const { clearing } = await read(id);
+    const until = new Date(time.now().getTime() + 60_000);
+    await database.query("UPDATE provider_order SET due_at = $1, leased_until = $1 WHERE id = $2", [
+      until,
+      clearing.id,
+    ]);
+    await later(59);
+    expect(await stateOf(id)).toBe("awaiting-funds");
+    await later(1);
     expect(await stateOf(id)).toBe("settled");
   });
 

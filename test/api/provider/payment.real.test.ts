@@ -144,13 +144,16 @@ describe("a payment that the sandbox provider clears", () => {
         pending: expect.objectContaining({ amount: "0.000000" }),
       }),
     ]);
-    // no callback was left unhandled, and nothing is due any more
     await until(
       async () =>
         (await database.query("SELECT 1 FROM provider_event WHERE handled_at IS NULL")).length === 0,
       "every callback is handled",
     );
-    expect(await database.query("SELECT 1 FROM provider_order WHERE due_at IS NOT NULL")).toEqual([]);
+    await until(
+      async () =>
+        (await database.query("SELECT 1 FROM provider_order WHERE due_at IS NOT NULL")).length === 0,
+      "nothing is due any more",
+    );
   });
 
   it("fails with provider_error when the provider refuses the payer, and books nothing", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { coalesce } from "#kernel/coalesce";
 import { crowd } from "#kernel/crowd";
-import { gate } from "../../support/chain-faults.ts";
+import { gate } from "../../support/gate.ts";
 import { manualClock } from "../../support/manual-clock.ts";
 
 const LONGEST_MS = 20;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Engine } from "../../../facilitator/settlement/engine.ts";
 import { intake } from "../../../facilitator/settlement/intake.ts";
-import { gate } from "../../support/chain-faults.ts";
 import { silentLog } from "../../support/dev-chain.ts";
+import { gate } from "../../support/gate.ts";
 import { manualClock } from "../../support/manual-clock.ts";
 
 const LATE_MS = 10_000;

@@ -6,6 +6,7 @@ import { type Database, type DbOptions, openDatabase, outageOf, sqlState, type T
 import { atPort } from "../../support/database-at.ts";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 import { silentLog } from "../../support/dev-chain.ts";
+import { gate } from "../../support/gate.ts";
 import { until } from "../../support/house.ts";
 import { startProxy } from "./proxy.ts";
 
@@ -40,14 +41,6 @@ const notes = async () =>
 const pidOf = async (tx: Tx) =>
   (await tx.execute<{ pid: number }>(sql`SELECT pg_backend_pid() AS pid`)).rows[0]?.pid;
 const kill = (pid: number | undefined) => database.query("SELECT pg_terminate_backend($1)", [pid]);
-/** A promise and its end. */
-function gate(): { readonly passed: Promise<void>; open(): void } {
-  let open = () => {};
-  const passed = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { passed, open };
-}
 const outcome = (work: Promise<unknown>) =>
   work.then(
     () => "committed",

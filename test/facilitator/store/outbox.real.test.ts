@@ -3,6 +3,7 @@ import { idMaker } from "#kernel/id";
 import { systemClock, systemRandom } from "#kernel/system";
 import { outbox } from "#store";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { gate } from "../../support/gate.ts";
 
 let database: TestDatabase;
 const newId = idMaker({ clock: systemClock, random: systemRandom });
@@ -35,15 +36,6 @@ const idsOf = (all: readonly outbox.Fact[]) => all.map(({ id }) => id);
 /** The pauses after failures are over. Well over: the column rounds to milliseconds, so that `now()` may lie ahead in it. */
 const isLater = () =>
   database.query("UPDATE outbox SET retry_at = now() - interval '1 minute' WHERE retry_at IS NOT NULL");
-
-/** A promise and its end. */
-function gate(): { readonly passed: Promise<void>; open(): void } {
-  let open = () => {};
-  const passed = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { passed, open };
-}
 
 describe("append", () => {
   it("writes facts whole, in the transaction that made them true", async () => {

@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import type { Hex } from "#kernel/bytes";
 import { PAYMENT_GAS } from "../../../../facilitator/chain/gas-budgets.ts";
 import { projectPayable, signRequired } from "../../../mcp/world.ts";
-import { chainFaults, gate } from "../../../support/chain-faults.ts";
+import { chainFaults } from "../../../support/chain-faults.ts";
+import { gate } from "../../../support/gate.ts";
 import {
   type HouseOptions,
   newMerchant,
