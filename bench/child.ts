@@ -4,15 +4,10 @@ import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { buildPrograms, dist } from "../src/build.ts";
+import { buildPrograms, dist, nodeFlags } from "../src/build.ts";
 import { end, isAlive } from "../src/dev/processes.ts";
 
 export const repository = fileURLToPath(new URL("..", import.meta.url));
-
-/** As `npm start` runs. What a wave of payments leaves behind dies young where the young heap holds a fifth of a second
- *  of it: with half as much, each verify takes a quarter more of a core, most of it for the old heap. That one may grow by
- *  two fifths of what it holds; up to four times of it, as V8 has it, would take 150 MB more for no more speed. */
-const HEAP = ["--max-semi-space-size=32", "--heap-growing-percent=40"];
 
 export interface ChildOptions {
   readonly name: string;
@@ -40,7 +35,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const [source = "", ...rest] = args;
   await buildPrograms({ [name]: source });
   const output = await open(logFile, "w");
-  const child = spawn(process.execPath, [...HEAP, ...nodeOptions, join(dist, `${name}.mjs`), ...rest], {
+  const child = spawn(process.execPath, [...nodeFlags, ...nodeOptions, join(dist, `${name}.mjs`), ...rest], {
     cwd: repository,
     env: { PATH: "/usr/bin:/bin", HOME: home, NODE_ENV: "production", ...env },
     stdio: ["ignore", output.fd, output.fd],

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Checkpoint, Settings } from "#facilitator";
+import { nodeFlags } from "../../src/build.ts";
 import { freePort } from "../../src/dev/free-port.ts";
 import type { TestDatabase } from "./db.ts";
 import { type DevChain, masterSecret } from "./dev-chain.ts";
@@ -34,9 +35,6 @@ export interface ProcessOptions {
   readonly role?: KillableParts["role"];
 }
 
-/** As `npm start` runs. */
-const HEAP = ["--max-semi-space-size=32", "--heap-growing-percent=40"];
-
 export function startProcess(...to: Parameters<typeof standBy>): Promise<ServiceProcess> {
   return standBy(...to).then((waiting) => waiting.start());
 }
@@ -58,7 +56,7 @@ export async function standBy(
     role,
     settings: { leaseSeconds: 1, pollMs: 50, maxWaitMs: 10_000, ...settings },
   };
-  const child = spawn(process.execPath, [...HEAP, programs.killable, JSON.stringify(parts)], {
+  const child = spawn(process.execPath, [...nodeFlags, programs.killable, JSON.stringify(parts)], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   child.stdin.on("error", () => undefined); // it may have ended before it was told
