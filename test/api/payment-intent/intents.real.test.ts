@@ -11,6 +11,7 @@ import { outbox } from "../../../facilitator/store/tables.ts";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 import { type Answer, type Caller, caller, newCaller } from "../caller.ts";
 import { baseUrl, clock, fakeFacilitator, now, rail, world } from "../world.ts";
+import { refused, tenDollars } from "./refused-intents.ts";
 
 const eurc: RailFacts = { ...rail, asset: "EURC", contract: "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42" };
 const router = "0x00000000000000000000000000000000000000Dd";
@@ -23,7 +24,6 @@ const ink: RailFacts = {
   minimum: 1_000n,
 };
 const path = "/v1/payment-intents";
-const tenDollars = { amount: { amount: "10.00", asset: "USD" } };
 
 let database: TestDatabase;
 let app: ReturnType<typeof world>["app"];
@@ -206,184 +206,6 @@ describe("POST /v1/payment-intents", () => {
       text: first.text,
     });
   });
-
-  const refused: readonly (readonly [string, unknown, number, string, string])[] = [
-    ["no amount", {}, 400, "validation_failed", "/amount"],
-    ["a number", { amount: { amount: 10, asset: "USD" } }, 400, "validation_failed", "/amount/amount"],
-    ["an unknown field", { ...tenDollars, amout: 1 }, 400, "validation_failed", "/amout"],
-    [
-      "a third decimal",
-      { amount: { amount: "1.001", asset: "USD" } },
-      400,
-      "too_many_decimals",
-      "/amount/amount",
-    ],
-    [
-      "an unknown currency",
-      { amount: { amount: "1", asset: "XYZ" } },
-      422,
-      "currency_unsupported",
-      "/amount",
-    ],
-    ["zero", { amount: { amount: "0", asset: "USD" } }, 422, "amount_too_small", "/amount/amount"],
-    [
-      "less than a cent",
-      { amount: { amount: "0.009", asset: "USDC" } },
-      422,
-      "amount_too_small",
-      "/amount/amount",
-    ],
-    [
-      "less than any rail takes",
-      { amount: { amount: "0.0009", asset: "USDG" }, executionPath: "x402", settlementAsset: "USDG" },
-      422,
-      "amount_too_small",
-      "/amount/amount",
-    ],
-    [
-      "too much",
-      { amount: { amount: "1000000.01", asset: "USD" } },
-      422,
-      "amount_too_large",
-      "/amount/amount",
-    ],
-    [
-      "too many euros",
-      { amount: { amount: "999999", asset: "EUR" } },
-      422,
-      "amount_too_large",
-      "/amount/amount",
-    ],
-    [
-      "an unknown chain",
-      { ...tenDollars, payment: { chain: "moon" } },
-      422,
-      "rail_unsupported",
-      "/payment/chain",
-    ],
-    [
-      "an asset not there",
-      { ...tenDollars, payment: { chain: "ink", asset: "USDC" } },
-      422,
-      "rail_unsupported",
-      "/payment/asset",
-    ],
-    [
-      "two different assets",
-      { ...tenDollars, settlementAsset: "USDC", payment: { asset: "EURC" } },
-      422,
-      "rail_unsupported",
-      "/payment/asset",
-    ],
-    [
-      "a router where none is",
-      { ...tenDollars, executionPath: "on-chain-contract", payment: { chain: "base" } },
-      422,
-      "rail_unsupported",
-      "/executionPath",
-    ],
-    ["an unknown path", { ...tenDollars, executionPath: "wire" }, 400, "validation_failed", "/executionPath"],
-    [
-      "a provider that is not here",
-      { ...tenDollars, provider: "sandbox" },
-      422,
-      "rail_unsupported",
-      "/provider",
-    ],
-    [
-      "another merchant",
-      { ...tenDollars, merchant: { id: "mer_x" } },
-      403,
-      "merchant_mismatch",
-      "/merchant/id",
-    ],
-    [
-      "a bad checksum",
-      { ...tenDollars, payment: { payerAddress: "0x5AAEb6053F3E94C9b9A09f33669435E7Ef1BeAed" } },
-      400,
-      "validation_failed",
-      "/payment/payerAddress",
-    ],
-    [
-      "a page elsewhere",
-      { ...tenDollars, returnUrl: "https://shop.example.evil/" },
-      422,
-      "return_url_not_allowed",
-      "/returnUrl",
-    ],
-    [
-      "no page at all",
-      { ...tenDollars, returnUrl: "javascript:alert(1)" },
-      422,
-      "return_url_not_allowed",
-      "/returnUrl",
-    ],
-    ["a short life", { ...tenDollars, expiresInSeconds: 299 }, 400, "validation_failed", "/expiresInSeconds"],
-    [
-      "a long life",
-      { ...tenDollars, expiresInSeconds: 2_592_001 },
-      400,
-      "validation_failed",
-      "/expiresInSeconds",
-    ],
-    [
-      "a long reference",
-      { ...tenDollars, merchantReference: "x".repeat(129) },
-      400,
-      "validation_failed",
-      "/merchantReference",
-    ],
-    [
-      "a control character",
-      { ...tenDollars, merchantReference: "a\u0007b" },
-      400,
-      "validation_failed",
-      "/merchantReference",
-    ],
-    [
-      "a reserved key",
-      { ...tenDollars, metadata: { x402thing: "1" } },
-      400,
-      "validation_failed",
-      "/metadata/x402thing",
-    ],
-    [
-      "another reserved key",
-      { ...tenDollars, metadata: { "system.a": "1" } },
-      400,
-      "validation_failed",
-      "/metadata/system.a",
-    ],
-    [
-      "a key with a space",
-      { ...tenDollars, metadata: { "a b": "1" } },
-      400,
-      "validation_failed",
-      "/metadata/a b",
-    ],
-    ["a number as a value", { ...tenDollars, metadata: { a: 1 } }, 400, "validation_failed", "/metadata/a"],
-    [
-      "a long value",
-      { ...tenDollars, metadata: { a: "x".repeat(501) } },
-      400,
-      "validation_failed",
-      "/metadata/a",
-    ],
-    [
-      "51 keys",
-      { ...tenDollars, metadata: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`k${i}`, ""])) },
-      400,
-      "validation_failed",
-      "/metadata",
-    ],
-    [
-      "a bad e-mail",
-      { ...tenDollars, customer: { email: "nobody" } },
-      400,
-      "validation_failed",
-      "/customer/email",
-    ],
-  ];
 
   it.each(refused)("refuses %s and names the field", async (_, body, status, code, pointer) => {
     const before = await intents();

@@ -1,0 +1,296 @@
+/** Deposits that come short, late, twice or in another token: what becomes of them by itself, and what the merchant decides. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { fixedRates, type Rates } from "#api";
+import { newKey } from "../../support/authorization.ts";
+import { silentLog } from "../../support/dev-chain.ts";
+import { startWorld, until } from "../../support/house.ts";
+import { movableClock, newSeller, type Seller, sendTo, statesOf, toldOf } from "../../support/payments.ts";
+import { ledgerOf } from "../../support/records.ts";
+import { expectAtRest } from "../../support/scene.ts";
+import { addressOf, arrives, expectBooks, final, idOf, settleRows } from "./deposit-scene.ts";
+
+const MINUTE = 60_000;
+const clock = movableClock();
+/** Per cent that the market has moved since it was first asked. */
+let moved = 0n;
+const steady = fixedRates({ clock, log: silentLog });
+const rates: Rates = {
+  async rate(pair) {
+    const answer = await steady.rate(pair);
+    if (!answer.ok) return answer;
+    return {
+      ok: true,
+      rate: { ...answer.rate, scaledRate: (answer.rate.scaledRate * (10_000n + moved)) / 10_000n },
+    };
+  },
+};
+
+let world: Awaited<ReturnType<typeof startWorld>>;
+let seller: Seller;
+beforeAll(async () => {
+  world = await startWorld({ clock, rates });
+  seller = await newSeller(world);
+});
+afterEach(() => {
+  moved = 0n;
+});
+afterAll(() => world.stop());
+
+describe("underpaid", () => {
+  it("within the merchant's tolerance counts as paid, and what came is credited", async () => {
+    const tolerant = await newSeller(world);
+    await tolerant.must("PATCH", "/v1/merchant", { underpaymentToleranceBps: 100 });
+    const asked = await tolerant.asked();
+    await sendTo(world, addressOf(asked), 9_899_999n);
+    await tolerant.reaches(idOf(asked), "funds-detected");
+    await sendTo(world, addressOf(asked), 1n);
+    // dust completes the sum
+    const paid = await tolerant.reaches(idOf(asked), "settled");
+    expect(paid.clearing).toMatchObject({
+      settlementAmount: { amount: "9.900000" },
+      fee: { amount: "0.049500" },
+    });
+  });
+
+  async function underpaid() {
+    const asked = await seller.asked({ amount: { amount: "100", asset: "USD" } });
+    const { payer } = await sendTo(world, addressOf(asked), 99_800_000n);
+    await seller.reaches(idOf(asked), "funds-detected");
+    await until(
+      async () => (await seller.read(idOf(asked))).deposit.deposits[0].status === "confirmed",
+      "it is confirmed",
+    );
+    clock.forward(32 * MINUTE);
+    const held = await seller.reaches(idOf(asked), "in-review");
+    return { asked, held, payer };
+  }
+
+  it("when the window closes it is the merchant's to decide", async () => {
+    const { asked, held } = await underpaid();
+    expect(held).toMatchObject({
+      paymentIntent: { status: "clearing", failureReason: null },
+      clearing: { failure: { code: "deposit_underpaid" } },
+      deposit: { reviewRequired: true },
+    });
+    expect(await seller.must("GET", "/v1/payments?reviewRequired=true")).toMatchObject([
+      { paymentIntent: { id: idOf(asked) } },
+    ]);
+    expect(await ledgerOf(world.database, asked.clearing.id)).toEqual([
+      "single clearing deposit → clearing 99800000",
+    ]);
+    // accept: worked posting 8
+    const accepted = await seller.review(idOf(asked), { action: "accept" });
+    expect(accepted).toMatchObject({
+      status: 200,
+      body: {
+        paymentIntent: { status: "completed" },
+        clearing: { state: "settled", netAmount: { amount: "99.301000" }, failure: null },
+        deposit: { reviewRequired: false },
+      },
+    });
+    expect(await ledgerOf(world.database, asked.clearing.id)).toEqual([
+      "single clearing deposit → clearing 99800000",
+      ...settleRows(99_301_000, 499_000),
+    ]);
+    expect(await seller.review(idOf(asked), { action: "accept" })).toMatchObject({
+      status: 409,
+      body: { code: "review_not_required" },
+    });
+    await expectBooks(world);
+  });
+
+  it("extended, the payer sends the rest, and it settles", async () => {
+    const { asked, payer } = await underpaid();
+    const before = (await seller.read(idOf(asked))).paymentIntent.expiresAt;
+    const extended = await seller.review(idOf(asked), { action: "extend" });
+    expect(extended).toMatchObject({ status: 200, body: { paymentIntent: { status: "clearing" } } });
+    expect(extended.body.paymentIntent.expiresAt > before).toBe(true);
+    expect(addressOf(extended.body)).toBe(addressOf(asked));
+    await sendTo(world, addressOf(asked), 200_000n, { payer });
+    const paid = await seller.reaches(idOf(asked), "settled");
+    expect(paid.clearing.netAmount.amount).toBe("99.500000");
+    expect(await toldOf(world.database, asked.clearing.id)).toContain("payment.reopened");
+  });
+
+  it("returned, it goes back whole and the merchant is not credited: worked posting 13", async () => {
+    const { asked } = await underpaid();
+    const { address: destination } = newKey();
+    const available = await seller.must("GET", "/v1/balances");
+    const returned = await seller.review(idOf(asked), { action: "return", destination, note: "sold out" });
+    expect(returned).toMatchObject({
+      status: 200,
+      body: {
+        paymentIntent: { status: "failed", failureReason: "review_returned" },
+        clearing: { state: "returned" },
+        deposit: { deposits: [{ status: "returned" }] },
+      },
+    });
+    await arrives(world, destination, 99_800_000n);
+    await expectAtRest(world);
+    const [ret] = await world.database.query<{ id: string; state: string }>(
+      "SELECT id, state FROM clearing_return WHERE clearing_id = $1",
+      [asked.clearing.id],
+    );
+    expect((await ledgerOf(world.database, asked.clearing.id)).slice(1)).toEqual([
+      "single out clearing → returns-in-transit 99800000",
+      "pending out returns-in-transit → treasury 99800000",
+      "post out returns-in-transit → treasury 99800000",
+    ]);
+    await until(async () => {
+      const [row] = await world.database.query("SELECT state FROM clearing_return WHERE id = $1", [ret?.id]);
+      return row?.state === "sent";
+    }, "it is seen as sent");
+    expect(await seller.must("GET", "/v1/balances")).toEqual(available);
+    await expectBooks(world);
+  });
+
+  it("409 funds_not_received, 409 review_not_required where there is nothing to decide", async () => {
+    const asked = await seller.asked();
+    for (const action of ["accept", "return", "extend"])
+      expect(await seller.review(idOf(asked), { action })).toMatchObject({
+        status: 409,
+        body: { code: "review_not_required" },
+      });
+  });
+});
+
+describe("after the window", () => {
+  it("nothing came: expired, and late money in full reopens it by itself at parity", async () => {
+    const asked = await seller.asked();
+    clock.forward(32 * MINUTE);
+    const expired = await seller.reaches(idOf(asked), "expired");
+    expect(expired).toMatchObject({
+      paymentIntent: { status: "expired", failureReason: "order_expired" },
+      clearing: { failure: { code: "order_expired" } },
+    });
+    await sendTo(world, addressOf(asked), 10_000_000n);
+    const paid = await seller.reaches(idOf(asked), "settled");
+    expect(paid).toMatchObject({
+      paymentIntent: { status: "completed", failureReason: null },
+      clearing: { failure: null },
+    });
+    expect(statesOf(paid).slice(2)).toEqual(["expired", "funds-received", "settling", "settled"]);
+    expect(await toldOf(world.database, asked.clearing.id)).toEqual([
+      "payment.clearing",
+      "payment.expired",
+      "payment.reopened",
+      "payment.funds_received",
+      "payment.completed",
+    ]);
+    expect(await ledgerOf(world.database, asked.clearing.id)).toEqual([
+      "single clearing deposit → clearing 10000000",
+      ...settleRows(9_950_000, 50_000),
+    ]);
+  });
+
+  async function lateInPounds(percentInBps: bigint) {
+    const asked = await seller.asked({ amount: { amount: "10", asset: "GBP" } });
+    expect(asked.clearing.rate).toMatchObject({ from: "GBP", to: "USDC", source: "fixed" });
+    clock.forward(17 * MINUTE);
+    await seller.reaches(idOf(asked), "expired");
+    moved = percentInBps;
+    const due = BigInt(asked.clearing.sourceAmount.amount.replace(".", ""));
+    await sendTo(world, addressOf(asked), due);
+    return asked;
+  }
+
+  it("late money at a market rate that still holds reopens it", async () => {
+    const asked = await lateInPounds(-50n);
+    await seller.reaches(idOf(asked), "settled");
+  });
+
+  it("late money beyond the rate guard is the merchant's to decide", async () => {
+    const asked = await lateInPounds(51n);
+    const held = await seller.reaches(idOf(asked), "in-review");
+    expect(held.deposit).toMatchObject({ reviewRequired: true, deposits: [{ status: "late" }] });
+    expect(await seller.retry(idOf(asked))).toMatchObject({
+      status: 409,
+      body: { code: "payment_not_retryable" },
+    });
+    expect(await seller.review(idOf(asked), { action: "accept" })).toMatchObject({
+      body: { clearing: { state: "settled" }, deposit: { deposits: [{ status: "credited" }] } },
+    });
+  });
+
+  it("later than seven days it belongs to nobody until the merchant decides", async () => {
+    const asked = await seller.asked();
+    clock.forward(32 * MINUTE);
+    await seller.reaches(idOf(asked), "expired");
+    clock.forward(7 * 24 * 60 * MINUTE);
+    await sendTo(world, addressOf(asked), 10_000_000n);
+    await seller.reaches(idOf(asked), "in-review");
+    expect(await ledgerOf(world.database, asked.clearing.id)).toEqual([
+      "single unmatched deposit → unmatched 10000000",
+    ]);
+    expect(await seller.review(idOf(asked), { action: "accept" })).toMatchObject({
+      status: 409,
+      body: { code: "funds_not_final" },
+    });
+    await final(world);
+    await until(
+      async () => (await seller.review(idOf(asked), { action: "accept" })).status === 200,
+      "it is final and accepted",
+    );
+    // worked posting 7; its block is final, so the credit is posted at once
+    expect(await ledgerOf(world.database, asked.clearing.id)).toEqual([
+      "single unmatched deposit → unmatched 10000000",
+      "single matched unmatched → clearing 10000000",
+      ...settleRows(9_950_000, 50_000),
+      "post net clearing → available 9950000",
+      "post fee clearing → fees 50000",
+    ]);
+    await expectBooks(world);
+  });
+
+  it("paid once more: the second is nobody's, and can be sent back", async () => {
+    const asked = await seller.asked();
+    await sendTo(world, addressOf(asked), 10_000_000n);
+    await seller.reaches(idOf(asked), "settled");
+    await sendTo(world, addressOf(asked), 10_000_000n);
+    await until(async () => (await seller.read(idOf(asked))).deposit.reviewRequired, "it is seen");
+    expect((await seller.read(idOf(asked))).clearing.state).toBe("settled");
+    expect(await ledgerOf(world.database, asked.clearing.id)).toContain(
+      "single unmatched deposit → unmatched 10000000",
+    );
+    const { address: destination } = newKey();
+    const sent = await seller.review(idOf(asked), { action: "return", destination });
+    expect(sent).toMatchObject({
+      status: 200,
+      body: { clearing: { state: "settled" }, deposit: { reviewRequired: false } },
+    });
+    expect(sent.body.deposit.deposits.map(({ status }: { status: string }) => status)).toEqual([
+      "credited",
+      "returned",
+    ]);
+  });
+});
+
+describe("another token of the same chain", () => {
+  it("waits for the merchant, who may take it as the payment", async () => {
+    const asked = await seller.asked();
+    const { EURC } = world.dev.contracts.assets;
+    await sendTo(world, addressOf(asked), 9_000_000n, { token: EURC });
+    const held = await seller.reaches(idOf(asked), "in-review");
+    expect(held.deposit.deposits).toMatchObject([{ amount: { amount: "9.000000", asset: "EURC" } }]);
+    await final(world);
+    await until(
+      async () => (await seller.review(idOf(asked), { action: "accept" })).status === 200,
+      "it is final and accepted",
+    );
+    expect(await seller.read(idOf(asked))).toMatchObject({
+      paymentIntent: { status: "completed", settlementAsset: "EURC", payment: { asset: "EURC" } },
+      clearing: {
+        settlementAmount: { amount: "9.000000", asset: "EURC" },
+        rate: { from: "USD", to: "EURC", scaledRate: "900000000000000000", source: "none" },
+      },
+    });
+    expect(await ledgerOf(world.database, asked.clearing.id)).toEqual([
+      "single unmatched deposit → unmatched 9000000",
+      "single matched unmatched → clearing 9000000",
+      "pending net clearing → available 8955000",
+      "pending fee clearing → fees 45000",
+      "post net clearing → available 8955000",
+      "post fee clearing → fees 45000",
+    ]);
+  });
+});
