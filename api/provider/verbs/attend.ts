@@ -1,4 +1,5 @@
 import { sql } from "drizzle-orm";
+import type { PgColumn } from "drizzle-orm/pg-core";
 import { errorFields } from "#kernel/log";
 import { providerOrder } from "../tables.ts";
 import { attendClearing } from "./clearing.ts";
@@ -29,17 +30,20 @@ export async function attend(desk: ProviderDesk, order: OrderRow): Promise<void>
 
 type Note = Looked & Pick<OrderRow, "attempts" | "failure">;
 
-/** Who made it due meanwhile knows something that this look did not: it stays so. */
+/** Who made it due meanwhile knows something that this look did not: it stays so. And who took it since, because this look
+ *  took longer than it may, still has it. */
 async function note({ db, clock }: ProviderDesk, order: OrderRow, found: Note): Promise<void> {
   const now = clock.now();
   const { againMs, attempts, failure } = found;
   const next = againMs === null ? null : new Date(now.getTime() + againMs).toISOString();
-  const { dueAt } = providerOrder;
+  const { dueAt, leasedUntil } = providerOrder;
+  const isStill = (column: PgColumn, was: Date | null) =>
+    sql`${column} IS NOT DISTINCT FROM ${was?.toISOString() ?? null}::timestamptz`;
   await db.pool
     .update(providerOrder)
     .set({
-      dueAt: sql`CASE WHEN ${dueAt} IS NOT DISTINCT FROM ${order.dueAt?.toISOString() ?? null}::timestamptz THEN ${next}::timestamptz ELSE ${dueAt} END`,
-      leasedUntil: null,
+      dueAt: sql`CASE WHEN ${isStill(dueAt, order.dueAt)} THEN ${next}::timestamptz ELSE ${dueAt} END`,
+      leasedUntil: sql`CASE WHEN ${isStill(leasedUntil, order.leasedUntil)} THEN NULL ELSE ${leasedUntil} END`,
       attempts,
       failure,
       updatedAt: now,

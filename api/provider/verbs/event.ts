@@ -5,10 +5,9 @@ import { attend } from "./attend.ts";
 import type { ProviderDesk } from "./desk.ts";
 import { makeDueByReference, takeOne } from "./order.ts";
 
-/** Looks at what an event is about, at its provider, and moves what follows from it; or leaves it due, where somebody looks
- *  already. An event of something that we have
- *  no order for fails: our order's number may still be on its way to us, so it is tried again, and at last left in sight.
- *  Throws when it could not be handled. */
+/** Looks at what an event is about, at its provider, and moves what follows from it; or leaves it due, where somebody
+ *  looks already. An event of something that we have no order for fails: our order's number may still be on its way to us,
+ *  so it is tried again, and at last left in sight. Throws when it could not be handled. */
 export async function handleEvent(
   desk: ProviderDesk,
   named: { readonly provider: string; readonly eventId: string },

@@ -267,6 +267,21 @@ describe("a provider that is heard twice, late, or out of order", () => {
     expect([await stateOf(id), await codesOf(id)]).toEqual(["settled", credited]);
   });
 
+  it("stays with who took it over from a look that took too long", async () => {
+    const id = await confirmed();
+    await turn();
+    const { clearing } = await read(id);
+    const taken = new Date(time.now().getTime() + 90_000);
+    provider.script.duringStatus = async () => {
+      await database.query("UPDATE provider_order SET leased_until = $1 WHERE id = $2", [taken, clearing.id]);
+    };
+    await lookNow(id);
+    await turn();
+    provider.script.duringStatus = async () => {};
+    const rows = await database.query("SELECT leased_until FROM provider_order WHERE id = $1", [clearing.id]);
+    expect(rows).toEqual([{ leased_until: taken }]);
+  });
+
   it("is looked at by somebody else when who looked does not come back within a minute", async () => {
     const id = await confirmed();
     await turn();
