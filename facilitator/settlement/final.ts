@@ -4,6 +4,7 @@ import { assert } from "#kernel/fault";
 import { resolvePending, templates } from "#ledger";
 import { fixed, toBytesArray } from "#store";
 import type { BlockRef, Chain } from "../chain/port.ts";
+import { isCanonical } from "./canonical.ts";
 import { type Claim, eventKeyOf, findClaims, moveClaims } from "./claim.ts";
 import { isListed } from "./delisted.ts";
 import { closeSweeps } from "./deposit/sweep.ts";
@@ -12,7 +13,7 @@ import type { Engine, OpenChain } from "./engine.ts";
 import { laneOf } from "./examine.ts";
 import { holdView, type ObserverRow } from "./observer.ts";
 import { releaseUnpaid } from "./release.ts";
-import { chainBlock, chainTransfer, claim, observer } from "./tables.ts";
+import { chainTransfer, claim, observer } from "./tables.ts";
 
 const GROUP = 250;
 
@@ -99,15 +100,7 @@ async function postFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise
         includedAt: claim.includedAt,
       })
       .from(claim)
-      .innerJoin(
-        chainBlock,
-        and(
-          eq(chainBlock.chainId, claim.chainId),
-          eq(chainBlock.hash, sql`${claim.includedHash}`),
-          fixed(eq(chainBlock.canonical, true)),
-        ),
-      )
-      .where(isIncludedBelow(chain, at))
+      .where(and(isIncludedBelow(chain, at), isCanonical(claim.chainId, claim.includedHash)))
       .orderBy(claim.claimKey)
       .limit(GROUP)
       .for("update", { of: claim, skipLocked: true });
@@ -189,15 +182,7 @@ async function endCancelled(engine: Engine, chain: Chain, at: ObserverRow): Prom
     const rows = await tx
       .select({ claimKey: claim.claimKey })
       .from(claim)
-      .innerJoin(
-        chainBlock,
-        and(
-          eq(chainBlock.chainId, claim.chainId),
-          eq(chainBlock.hash, sql`${claim.spentHash}`),
-          fixed(eq(chainBlock.canonical, true)),
-        ),
-      )
-      .where(isSpentBelow(chain, at))
+      .where(and(isSpentBelow(chain, at), isCanonical(claim.chainId, claim.spentHash)))
       .limit(GROUP);
     const ended = await moveClaims(engine, tx, {
       keys: rows.map(({ claimKey }) => claimKey),

@@ -3,6 +3,7 @@ import { post, templates } from "#ledger";
 import { fixed, type Tx, toBytesArray } from "#store";
 import type { Receipt } from "../chain/port.ts";
 import { bookGas } from "./budget/burn.ts";
+import { isCanonical } from "./canonical.ts";
 import { moveClaims } from "./claim.ts";
 import { type SentClaim, sentColumns } from "./claim-parts.ts";
 import { coinOf } from "./coin.ts";
@@ -10,7 +11,7 @@ import { fail, isFollowed, readOf, refuse } from "./dispatch.ts";
 import type { Engine } from "./engine.ts";
 import { type Lane, quarantine } from "./lane.ts";
 import type { ObserverRow } from "./observer.ts";
-import { attempt, chainBlock, chainTransfer, claim, slot, slotItem } from "./tables.ts";
+import { attempt, chainTransfer, claim, slot, slotItem } from "./tables.ts";
 
 export type Slot = typeof slot.$inferSelect;
 
@@ -171,21 +172,19 @@ async function sortOut(engine: Engine, lane: Lane, at: ObserverRow): Promise<voi
 /** A nonce consumed in a final block can never land again: its items are free, its gas is booked. */
 async function closeFinal(engine: Engine, lane: Lane, at: ObserverRow): Promise<void> {
   const { row } = lane.chain;
-  const closing = await engine.loopDb.pool
-    .select({ slot })
+  const slots = await engine.loopDb.pool
+    .select()
     .from(slot)
-    .innerJoin(
-      chainBlock,
+    .where(
       and(
-        eq(chainBlock.chainId, slot.chainId),
-        eq(chainBlock.hash, sql`${slot.minedHash}`),
-        fixed(eq(chainBlock.canonical, true)),
+        slotsOf(lane),
+        fixed(eq(slot.sorted, true)),
+        lte(slot.minedBlock, at.finalizedNumber),
+        isCanonical(slot.chainId, slot.minedHash),
       ),
     )
-    .where(and(slotsOf(lane), fixed(eq(slot.sorted, true)), lte(slot.minedBlock, at.finalizedNumber)))
     .orderBy(asc(slot.nonce))
     .limit(50);
-  const slots = closing.map((found) => found.slot);
   if (slots.length === 0) return;
   const again = await unpaidItems(engine, slots);
   await engine.loopDb.tx(async (tx) => {

@@ -47,22 +47,46 @@ it("reads as few rows among many old settlements as among none", async () => {
 it("reads the logs that nobody has claimed, and not all there are, where the planner knows of many open claims", async () => {
   // given statements that were planned while many waited for a block
   await layOld(FEW);
-  await settle(WAITING, async () => {
-    await owner.query("ANALYZE");
-    await planOnceForAll();
+  await settle(WAITING, {
+    whileWaiting: async () => {
+      await owner.query("ANALYZE");
+      await planOnceForAll();
+    },
   });
   // then the logs of old settlements were not read again
   const read = (await whatWasRead()).filter(({ name }) => name.startsWith("chain_transfer"));
   expect(read.filter((each) => each.read >= FEW)).toEqual([]);
 });
 
+it("looks the block of a payment up, and not through all there are, where nothing was known of blocks when that was planned", async () => {
+  // given statements that were planned in a new database, and many blocks since
+  await settle(PAYMENTS, { whileIncluded: planOnceForAll });
+  await layBlocks(MANY);
+  await owner.query("SELECT pg_stat_reset()");
+  // when some more become final
+  await settle(PAYMENTS);
+  // then the other blocks were not read
+  const read = (await whatWasRead()).filter(({ name }) => name.startsWith("chain_block"));
+  expect(read.filter((each) => each.read >= MANY)).toEqual([]);
+});
+
+const layBlocks = (count: number) =>
+  owner.query(
+    `INSERT INTO chain_block (chain_id, number, hash, parent, timestamp, canonical)
+     SELECT chain_id, -block, sha256(block::text::bytea), sha256((block + 1)::text::bytea), 0, true
+     FROM observer, generate_series(1, $1::int) AS block`,
+    [count],
+  );
+
 const layOld = (count: number) =>
   copyOld(owner, { settlements: count, payments: count }, (_, work) => work().then(() => {}));
 
-/** From here on, on new connections; and what was read until now is forgotten. */
+/** From here on, on new connections, as those of loops are; and what was read until now is forgotten. */
 async function planOnceForAll(): Promise<void> {
   const { pathname } = new URL(shop.world.database.url);
-  await owner.query(`ALTER DATABASE ${pathname.slice(1)} SET plan_cache_mode = force_generic_plan`);
+  const name = pathname.slice(1);
+  await owner.query(`ALTER DATABASE ${name} SET plan_cache_mode = force_generic_plan`);
+  await owner.query(`ALTER DATABASE ${name} SET enable_seqscan = off`);
   await endOthers();
   await owner.query("SELECT pg_stat_reset()");
 }
@@ -77,8 +101,14 @@ async function whatWasRead(): Promise<readonly { readonly name: string; readonly
   return rows.map(({ name, read }) => ({ name, read: Number(read) }));
 }
 
+/** What happens before there is a block with them, and once there is. */
+interface Meanwhile {
+  readonly whileWaiting?: () => Promise<void>;
+  readonly whileIncluded?: () => Promise<void>;
+}
+
 /** Settles, and follows the chain until all are final and told. */
-async function settle(count: number, whileTheyWait: () => Promise<void> = async () => {}): Promise<void> {
+async function settle(count: number, { whileWaiting, whileIncluded }: Meanwhile = {}): Promise<void> {
   const { world } = shop;
   const { timestamp } = await world.sim.chain.head();
   const answers = Array.from({ length: count }, () => {
@@ -88,9 +118,10 @@ async function settle(count: number, whileTheyWait: () => Promise<void> = async 
     return shop.ask("/x402/settle", JSON.parse(body));
   });
   await shop.turn();
-  await whileTheyWait();
+  await whileWaiting?.();
   for (let block = 0; block < 8; block += 1) {
     await shop.turn();
+    if (block === 1) await whileIncluded?.();
     world.sim.mine();
   }
   await shop.turn();

@@ -64,8 +64,8 @@ export const order: readonly Mutant[] = [
     changes: [
       {
         file: "settlement/mined.ts",
-        from: "fixed(eq(slot.sorted, true)), lte(slot.minedBlock, at.finalizedNumber)",
-        to: "fixed(eq(slot.sorted, true)), lte(slot.minedBlock, at.cursorNumber)",
+        from: "lte(slot.minedBlock, at.finalizedNumber)",
+        to: "lte(slot.minedBlock, at.cursorNumber)",
       },
     ],
     seed: 426,
