@@ -25,4 +25,4 @@ USER node
 EXPOSE 4020
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--max-semi-space-size=32", "--heap-growing-percent=70", "dist/main.mjs"]
+CMD ["node", "--max-semi-space-size=32", "--heap-growing-percent=60", "dist/main.mjs"]

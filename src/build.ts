@@ -11,7 +11,7 @@ export const dist = join(root, "dist");
 
 /** What `npm start` gives node before the program. What a wave of payments leaves behind dies young where the young heap holds
  *  a fifth of a second of it: with half as much, each verify takes a quarter more of a core, most of it for the old heap. That
- *  one may grow by seven tenths of what it holds before it is gone through: docs/decisions/0009. */
+ *  one may grow by six tenths of what it holds before it is gone through: docs/decisions/0009. */
 export const nodeFlags: readonly string[] = (
   JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts.start as string
 )
