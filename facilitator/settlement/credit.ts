@@ -2,7 +2,7 @@ import { and, eq, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { assert, unreachable } from "#kernel/fault";
 import { type Entry, post, resolvePending, templates } from "#ledger";
-import { decodeRows, fixed, type Tx, toArray, toBytesArray } from "#store";
+import { decodeRows, fixed, type Tx, toArray, toBytesArray, together } from "#store";
 import type { Chain } from "../chain/port.ts";
 import type { ChainRow } from "../chain/registry.ts";
 import { eventKeyOf, tellFacts } from "./claim.ts";
@@ -85,13 +85,14 @@ async function creditSome(
   at: ObserverRow,
   promise: (keys: readonly Hash[]) => Promised,
 ): Promise<readonly ToldClaim[]> {
-  if (!(await holdView(tx, chain, at))) return [];
-  const matches = await findMatches(tx, chain, at);
-  if (matches.length === 0) return [];
-  await claimLogs(tx, matches);
-  await postCredits(tx, chain, matches);
+  const [isHeld, matches] = await together([holdView(tx, chain, at), findMatches(tx, chain, at)]);
+  if (!isHeld || matches.length === 0) return [];
   const promised = promise(matches.map(({ claim: { claimKey } }) => claimKey));
-  const credited = await markIncluded(engine, tx, matches, promised);
+  const [credited] = await together([
+    markIncluded(engine, tx, matches, promised),
+    claimLogs(tx, matches),
+    postCredits(tx, chain, matches),
+  ]);
   await engine.checkpoint("before-credit");
   return credited;
 }
@@ -277,19 +278,25 @@ async function includeGroup(
       sql`${claim.claimKey} = ANY(${keys}) AND ${claim.claimKey} = place.key AND ${claim.version} = place.version`,
     )
     .returning({ ...toldColumns, version: claim.version, was: sql`place.was`.as("was") });
-  const { rows } = await tx.execute(sql`
+  const marked = sql`
     WITH marked AS ${update},
       told AS (INSERT INTO claim_event (claim_id, version, state, "from", cause)
         SELECT id, version, state, was, 'paid on chain' FROM marked)
-    SELECT * FROM marked`);
+    SELECT * FROM marked`;
+  const [{ rows }] = await together([tx.execute(marked), tellCredits(engine, tx, group)]);
   if (rows.length !== group.length) throw new Error("a credit did not hit exactly its claims");
+  return decodeRows(toldColumns, rows);
+}
+
+/** All of a group were paid alike: final with their credit, or not. */
+async function tellCredits(engine: Engine, tx: Tx, group: readonly Match[]): Promise<void> {
+  const isFinal = group[0]?.log.bookedFinal === true;
   const types = isFinal
     ? (["settlement.credited", "settlement.final"] as const)
     : (["settlement.credited"] as const);
   const paid = group.map(({ claim: row, log }) => ({ ...row, paidIn: log.txHash }));
   for (const type of types)
     await tellFacts(engine, tx, type, paid, ({ paidIn }) => ({ transaction: paidIn }));
-  return decodeRows(toldColumns, rows);
 }
 
 /** Where each claim of a group was paid, from what it comes there, and who may be told so. */

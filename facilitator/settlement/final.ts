@@ -2,7 +2,7 @@ import { and, eq, isNotNull, lte, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { assert } from "#kernel/fault";
 import { resolvePending, templates } from "#ledger";
-import { fixed, toBytesArray } from "#store";
+import { fixed, type Tx, toBytesArray, together } from "#store";
 import type { BlockRef, Chain } from "../chain/port.ts";
 import { isCanonical } from "./canonical.ts";
 import { type Claim, eventKeyOf, findClaims, moveClaims } from "./claim.ts";
@@ -91,37 +91,42 @@ const isIncludedBelow = (chain: Chain, at: ObserverRow) =>
 /** Credited claims whose block is final: their money can be spent. Returns how many of them. */
 async function postFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise<number> {
   return engine.loopDb.tx(async (tx) => {
-    if (!(await holdView(tx, chain, at))) return 0;
-    const claims = await tx
-      .select({
-        claimKey: claim.claimKey,
-        kind: claim.kind,
-        creditEpoch: claim.creditEpoch,
-        includedAt: claim.includedAt,
-      })
-      .from(claim)
-      .where(and(isIncludedBelow(chain, at), isCanonical(claim.chainId, claim.includedHash)))
-      .orderBy(claim.claimKey)
-      .limit(GROUP)
-      .for("update", { of: claim, skipLocked: true });
-    if (claims.length === 0) return 0;
-    await resolvePending(tx, "post", claims.map(eventKeyOf));
+    const [isHeld, claims] = await together([holdView(tx, chain, at), findFinal(tx, chain, at)]);
+    if (!isHeld || claims.length === 0) return 0;
     for (const { includedAt } of claims) {
       if (includedAt)
         engine.meter.time("final", Math.max(0, engine.clock.now().getTime() - includedAt.getTime()) / 1000);
     }
-    await moveClaims(engine, tx, {
-      keys: claims.map(({ claimKey }) => claimKey),
-      to: "final",
-      cause: "its block is final",
-      set: { creditState: "final" },
-      fact: "settlement.final",
-      where: sql`state = 'included'`,
-    });
-    await closeSweeps(tx, claims);
+    await together([
+      resolvePending(tx, "post", claims.map(eventKeyOf)),
+      moveClaims(engine, tx, {
+        keys: claims.map(({ claimKey }) => claimKey),
+        to: "final",
+        cause: "its block is final",
+        set: { creditState: "final" },
+        fact: "settlement.final",
+        where: sql`state = 'included'`,
+      }),
+      closeSweeps(tx, claims),
+    ]);
     await engine.checkpoint("before-final");
     return claims.length;
   });
+}
+
+async function findFinal(tx: Tx, chain: Chain, at: ObserverRow) {
+  return tx
+    .select({
+      claimKey: claim.claimKey,
+      kind: claim.kind,
+      creditEpoch: claim.creditEpoch,
+      includedAt: claim.includedAt,
+    })
+    .from(claim)
+    .where(and(isIncludedBelow(chain, at), isCanonical(claim.chainId, claim.includedHash)))
+    .orderBy(claim.claimKey)
+    .limit(GROUP)
+    .for("update", { of: claim, skipLocked: true });
 }
 
 const isUnmatchedBelow = (chain: Chain, at: ObserverRow) =>

@@ -1,15 +1,15 @@
 import { and, eq, getTableColumns, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
-import { decodeRows, type Executor, type Tx, toBytesArray } from "#store";
+import { decodeRows, type Executor, type Tx, toBytesArray, together, toNumericArray } from "#store";
 import type { BlockRef, Chain, MoneyLog } from "../chain/port.ts";
 import { moveClaims } from "./claim.ts";
 import type { WatchList } from "./deposit/watch.ts";
 import type { Engine } from "./engine.ts";
 import type { ObserverRow } from "./observer.ts";
-import { pairTransfers, spentKeys } from "./pairing.ts";
+import { type PairedTransfer, pairTransfers, spentKeys } from "./pairing.ts";
 import { recordTransfers } from "./record.ts";
 import { rewind, rewindShorter } from "./rewind.ts";
-import { chainTransfer, claim, observer } from "./tables.ts";
+import { claim, observer } from "./tables.ts";
 
 /** Most blocks followed in one turn; the rest waits for the next, so that crediting keeps pace. */
 const BLOCKS_PER_TURN = 50;
@@ -57,9 +57,17 @@ async function record(
   const next =
     seen.logs.length === 0
       ? await moveOn(loopDb.pool, at, seen.block)
-      : await loopDb.tx((tx) => moveOnAndNote(engine, tx, chain, at, seen));
+      : await loopDb.tx((tx) => moveOnAndNote(engine, tx, chain, at, seen)).catch(nullIfOvertaken);
   await engine.checkpoint("observed");
   return next;
+}
+
+/** Another process has moved the cursor, or taken over: nothing of a block may be written. */
+class Overtaken extends Error {}
+
+function nullIfOvertaken(error: unknown): null {
+  if (error instanceof Overtaken) return null;
+  throw error;
 }
 
 async function moveOnAndNote(
@@ -68,13 +76,17 @@ async function moveOnAndNote(
   chain: Chain,
   at: ObserverRow,
   { block, logs, watched }: Seen,
-): Promise<ObserverRow | null> {
+): Promise<ObserverRow> {
   const { chainId } = chain.row;
-  const moved = await moveOn(tx, at, block);
-  if (!moved) return null;
   const transfers = pairTransfers(chainId, logs);
-  await recordTransfers(engine, tx, chain, { block, transfers, watched });
-  await noteSpent(engine, tx, chain, block, spentKeys(chainId, logs, transfers));
+  const [moved, otherwise] = await together([
+    moveOn(tx, at, block),
+    paidOtherwise(tx, transfers),
+    recordTransfers(engine, tx, chain, { block, transfers, watched }),
+  ]);
+  if (!moved) throw new Overtaken();
+  // What a block spent: by its logs of nonces, and by transfers that are not what was claimed.
+  await markSpent(engine, tx, [...spentKeys(chainId, logs, transfers), ...otherwise], block);
   return moved;
 }
 
@@ -96,30 +108,22 @@ async function moveOn(db: Executor, at: ObserverRow, block: BlockRef): Promise<O
   return decodeRows(columns, rows)[0] ?? null;
 }
 
-/** What a block spent: by its logs of nonces, and by transfers that are not what was claimed. */
-async function noteSpent(
-  engine: Engine,
-  tx: Tx,
-  chain: Chain,
-  block: BlockRef,
-  keys: readonly Hash[],
-): Promise<void> {
-  await markSpent(engine, tx, [...keys, ...(await paidOtherwise(tx, chain, block))], block);
-}
-
 /** Claims whose nonce moved another amount to us, or moved it elsewhere: a payer may sign one nonce twice. */
-async function paidOtherwise(tx: Tx, chain: Chain, block: BlockRef): Promise<readonly Hash[]> {
+async function paidOtherwise(tx: Tx, transfers: readonly PairedTransfer[]): Promise<readonly Hash[]> {
+  const uses = transfers.flatMap(({ authorizationKey: key, ...use }) =>
+    key === null ? [] : [{ ...use, key }],
+  );
+  if (uses.length === 0) return [];
   const rows = await tx
     .select({ claimKey: claim.claimKey })
-    .from(chainTransfer)
-    .innerJoin(claim, eq(claim.claimKey, chainTransfer.authorizationKey))
-    .where(
-      and(
-        eq(chainTransfer.chainId, chain.row.chainId),
-        eq(chainTransfer.blockHash, block.hash),
-        sql`(${claim.amount} <> ${chainTransfer.amount} OR ${claim.payTo} <> ${chainTransfer.recipient})`,
-      ),
-    );
+    .from(
+      sql`unnest(
+        ${toBytesArray(uses.map(({ key }) => key))},
+        ${toNumericArray(uses.map(({ amount }) => amount))},
+        ${toBytesArray(uses.map(({ to }) => to))}) AS paid(key, amount, recipient)`,
+    )
+    .innerJoin(claim, sql`${claim.claimKey} = paid.key`)
+    .where(sql`(${claim.amount} <> paid.amount OR ${claim.payTo} <> paid.recipient)`);
   return rows.map(({ claimKey }) => claimKey);
 }
 

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { insertMany, type Tx } from "#store";
+import { insertMany, type Tx, together } from "#store";
 import type { Call, SignedTransaction } from "../chain/port.ts";
 import { moveClaims } from "./claim.ts";
 import type { SentClaim } from "./claim-parts.ts";
@@ -72,16 +72,16 @@ async function store(
   { nonce, claims, gasLimit, fees, atBlock }: Submission,
   signed: SignedTransaction,
 ): Promise<void> {
-  if (!(await takeNonce(tx, lane, nonce))) throw new Lost();
   const id = slotId(lane, nonce);
-  const moved = await moveClaims(engine, tx, {
+  const moving = moveClaims(engine, tx, {
     keys: claims.map(({ claimKey }) => claimKey),
     to: "submitting",
     cause: "signed",
     set: { slotId: sql`${id}`, attempts: sql`${claim.attempts} + 1`, takenUntil: sql`NULL` },
     where: sql`state = 'claimed'`,
   });
-  if (moved.length !== claims.length) throw new Lost();
+  const [isTaken, moved] = await together([takeNonce(tx, lane, nonce), moving]);
+  if (!isTaken || moved.length !== claims.length) throw new Lost();
   const made = {
     id,
     chainId: lane.chain.row.chainId,

@@ -1,3 +1,4 @@
+import type { SQL } from "drizzle-orm";
 import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
 import pg from "pg";
 import { assert, Fault, fault } from "#kernel/fault";
@@ -5,6 +6,7 @@ import type { Log } from "#kernel/log";
 import { errorFields } from "#kernel/log";
 import { NamingClient } from "./named-statements.ts";
 import { PatientPool } from "./pool.ts";
+import { sqlState } from "./sql-error.ts";
 
 /** A transaction: everything done through it commits or rolls back together. */
 export type Tx = NodePgDatabase & { readonly $inTransaction: true };
@@ -32,9 +34,14 @@ export interface Database {
   /** For a lone statement. */
   readonly pool: Executor;
   tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** A lone statement that writes: it commits by itself, and its faults are those of `tx`. */
+  write(statement: SQL): Promise<pg.QueryResult<Record<string, unknown>>>;
   usage(): { readonly total: number; readonly idle: number; readonly waiting: number };
   close(): Promise<void>;
 }
+
+/** Statements of a transaction that do not need each other's answers are sent one behind the other (`together`). */
+const pipelined = { pipeline: true };
 
 const STATEMENT_MS = 5_000;
 /** The server ends a statement that takes too long, and is given this much longer to say so, ms. */
@@ -54,6 +61,7 @@ export function openDatabase(options: DbOptions): Database {
     idle_in_transaction_session_timeout: 10_000,
   };
   const pool = new PatientPool({
+    ...pipelined,
     Client: NamingClient,
     connectionString: url,
     application_name: `farebox-${name}`,
@@ -77,6 +85,7 @@ export function databaseOn(pool: pg.Pool): Database {
   return {
     pool: drizzle(pool),
     tx: (work) => runTx(pool, work),
+    write: (statement) => runWrite(pool, statement),
     usage: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close: () => pool.end(),
   };
@@ -107,6 +116,26 @@ async function runTx<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T>
   } finally {
     client.off("error", onError);
     client.release(broken);
+  }
+}
+
+async function runWrite(pool: pg.Pool, statement: SQL): Promise<pg.QueryResult<Record<string, unknown>>> {
+  const client = await checkOut(pool);
+  let lost: Error | undefined;
+  const onError = (error: Error) => {
+    lost = error;
+  };
+  client.on("error", onError);
+  try {
+    return await drizzle(client).execute(statement);
+  } catch (error) {
+    if (isUnanswered(error)) lost = error;
+    // Refused or cancelled it has done nothing.
+    if (!lost && /^(?!08|57P|58)/.test(sqlState(error) ?? "08")) throw error;
+    throw fault("commit_unknown", {}, error);
+  } finally {
+    client.off("error", onError);
+    client.release(lost);
   }
 }
 

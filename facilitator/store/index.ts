@@ -25,4 +25,5 @@ export { migrate } from "./migrate.ts";
 export * as outbox from "./outbox.ts";
 export { isGone, openPresence, type Presence } from "./presence.ts";
 export { isCheckViolation, isUniqueViolation, sqlState } from "./sql-error.ts";
+export { together } from "./together.ts";
 export { WaitingPool } from "./waiting-pool.ts";

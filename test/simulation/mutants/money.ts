@@ -25,7 +25,7 @@ export const money: readonly Mutant[] = [
       WHERE state = 'submitting' AND claim_key IN (SELECT claim_key FROM slot_item WHERE slot_id = \${id})\`);`,
       },
     ],
-    seed: 11,
+    seed: 15,
   },
   {
     name: "credit-of-another-amount",
@@ -33,8 +33,8 @@ export const money: readonly Mutant[] = [
       { file: "settlement/credit.ts", from: "    eq(claim.amount, chainTransfer.amount),\n", to: "" },
       {
         file: "settlement/observe.ts",
-        from: `sql\`(\${claim.amount} <> \${chainTransfer.amount} OR \${claim.payTo} <> \${chainTransfer.recipient})\``,
-        to: `sql\`\${claim.payTo} <> \${chainTransfer.recipient}\``,
+        from: `sql\`(\${claim.amount} <> paid.amount OR \${claim.payTo} <> paid.recipient)\``,
+        to: `sql\`\${claim.payTo} <> paid.recipient\``,
       },
     ],
     seed: 35,
@@ -51,7 +51,7 @@ export const money: readonly Mutant[] = [
     sql`,
       },
     ],
-    seed: 39,
+    seed: 49,
   },
   {
     name: "used-taken-as-paid",
@@ -81,7 +81,7 @@ export const money: readonly Mutant[] = [
   if (!chain.row.isLocal) return common && common !== "unsaid" ? moveBack(engine, chain, at, common) : at;`,
       },
     ],
-    seed: 562,
+    seed: 668,
   },
   {
     name: "unmatched-kept-after-reorg",

@@ -68,7 +68,7 @@ export const order: readonly Mutant[] = [
         to: "lte(slot.minedBlock, at.cursorNumber)",
       },
     ],
-    seed: 426,
+    seed: 786,
   },
   {
     name: "no-second-look",
@@ -79,7 +79,7 @@ export const order: readonly Mutant[] = [
         to: "else if (state) good.push({ claim, call });",
       },
     ],
-    seed: 269,
+    seed: 689,
   },
   {
     name: "revert-is-the-end",
@@ -90,7 +90,7 @@ export const order: readonly Mutant[] = [
         to: '      to: "cancelled",\n      cause: reason ?? "failed",',
       },
     ],
-    seed: 974,
+    seed: 1116,
   },
   {
     name: "expiry-by-local-clock",
@@ -107,7 +107,7 @@ export const order: readonly Mutant[] = [
         to: "endExpired(engine, open, view, now)",
       },
     ],
-    seed: 144,
+    seed: 198,
   },
   {
     name: "expiry-before-final",
@@ -140,7 +140,7 @@ export const order: readonly Mutant[] = [
         to: "lte(claim.spentBlock, at.cursorNumber),",
       },
     ],
-    seed: 121,
+    seed: 126,
   },
   {
     name: "facts-outside-their-transaction",

@@ -11,7 +11,7 @@ export const trust: readonly Mutant[] = [
         to: '  const undecided = row.state === "review";',
       },
     ],
-    seed: 4,
+    seed: 10,
   },
   {
     name: "unknown-commit-told-as-refusal",
@@ -22,7 +22,7 @@ export const trust: readonly Mutant[] = [
         to: "const unknown = false;",
       },
     ],
-    seed: 269,
+    seed: 335,
   },
   {
     name: "grant-without-compare-and-set",
@@ -55,7 +55,7 @@ export const trust: readonly Mutant[] = [
         to: 'eq(claim.grantedTo, "nobody")));',
       },
     ],
-    seed: 80,
+    seed: 88,
   },
   {
     name: "signature-inside-the-key",
@@ -93,7 +93,7 @@ export const trust: readonly Mutant[] = [
         to: 'signature: "reason" in authentic ? authorization.signature : authentic.signature };',
       },
     ],
-    seed: 178,
+    seed: 232,
   },
   {
     name: "claim-before-signature-check",
@@ -125,7 +125,7 @@ export const trust: readonly Mutant[] = [
         to: "",
       },
     ],
-    seed: 197,
+    seed: 785,
   },
   {
     name: "verdict-kept-by-claim",
@@ -142,6 +142,6 @@ export const trust: readonly Mutant[] = [
         to: "function keyOf({ payload }: PaymentRequest)",
       },
     ],
-    seed: 1077,
+    seed: 1300,
   },
 ];

@@ -49,7 +49,8 @@ export class SimulatedPool {
     const { scheduler, faults } = this.#wiring;
     if (faults.strikes("no-connection", 0.3))
       await scheduler.call(this.#owner, "connects in vain", () => Promise.reject(lost()));
-    const client = new SimulatedClient(this.#wiring, this.#owner, () => this.#open.delete(client));
+    const alone = (...query: Query) => this.query(...query);
+    const client = new SimulatedClient(this.#wiring, this.#owner, alone, () => this.#open.delete(client));
     this.#open.add(client);
     return client;
   }
@@ -66,15 +67,20 @@ export class SimulatedPool {
 class SimulatedClient {
   readonly #wiring: Wiring;
   readonly #owner: Owner;
+  readonly #alone: (...query: Query) => Promise<unknown>;
   readonly #gone: () => void;
   #connection: Connection | null = null;
   /** What happened to it: `aborted` refuses statements, `lost` everything. */
   #state: "new" | "open" | "aborted" | "lost" = "new";
+  #isBegun = false;
   #statements: string[] = [];
+  /** What was sent last: a connection does one thing after the other, however many it was sent. */
+  #last: Promise<unknown> = Promise.resolve();
 
-  constructor(wiring: Wiring, owner: Owner, gone: () => void) {
+  constructor(wiring: Wiring, owner: Owner, alone: (...query: Query) => Promise<unknown>, gone: () => void) {
     this.#wiring = wiring;
     this.#owner = owner;
+    this.#alone = alone;
     this.#gone = gone;
   }
 
@@ -84,9 +90,20 @@ class SimulatedClient {
     this.#gone();
   }
 
-  async query(...query: Query): Promise<unknown> {
+  query(...query: Query): Promise<unknown> {
+    const next = () => this.#answer(query);
+    const answer = this.#last.then(next, next);
+    this.#last = answer;
+    return answer;
+  }
+
+  async #answer(query: Query): Promise<unknown> {
     const [text] = query;
-    if (text === "BEGIN") return { command: "BEGIN" };
+    if (text === "BEGIN") {
+      this.#isBegun = true;
+      return { command: "BEGIN" };
+    }
+    if (!this.#isBegun) return this.#alone(...query);
     if (text === "COMMIT") return this.#commit();
     if (text === "ROLLBACK") return this.#rollBack();
     return this.#statement(query);
