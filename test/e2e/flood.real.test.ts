@@ -160,10 +160,11 @@ describe("a flood of payers who spend their money between our signature and the 
           60_000,
         );
     }
-    const burned = codes.filter((code) => code === "200 insufficient_funds").length;
-    expect(burned).toBeGreaterThan(0);
-    expect(codes.slice(burned)).toEqual(Array(12 - burned).fill("429 unexpected_settle_error payable"));
-    expect(burned).toBeLessThan(12);
+    const refused = "429 unexpected_settle_error payable";
+    expect(codes[0]).toBe("200 insufficient_funds");
+    // Near its end the budget may refuse one and take the next: what is under way is remembered for a second.
+    expect([...new Set(codes)].sort()).toEqual(["200 insufficient_funds", refused]);
+    expect(codes.at(-1)).toBe(refused);
     // what it cost, by the chain: something, and within the budget even as it counts
     const wei = await gasOfFlood();
     expect(wei).toBeGreaterThan(0n);
