@@ -97,6 +97,33 @@ export function withTx<T>(db: Database | Tx, work: (tx: Tx) => Promise<T>): Prom
 }
 
 async function runTx<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const whole = async (client: pg.PoolClient) => {
+    await client.query("BEGIN");
+    const result = await work(Object.assign(drizzle(client), { $inTransaction: true as const }));
+    await commit(client);
+    return result;
+  };
+  return onConnection(pool, whole, (client) => client.query("ROLLBACK"));
+}
+
+async function runWrite(pool: pg.Pool, statement: SQL): Promise<pg.QueryResult<Record<string, unknown>>> {
+  return onConnection(pool, async (client) => {
+    try {
+      return await drizzle(client).execute(statement);
+    } catch (error) {
+      // Refused or cancelled it has done nothing.
+      if (/^(?!08|57P|58)/.test(sqlState(error) ?? "08")) throw error;
+      throw fault("commit_unknown", {}, error);
+    }
+  });
+}
+
+/** Work on a connection of the pool, which is given back, or given up where it was lost; `undo` is for work that failed. */
+async function onConnection<T>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<T>,
+  undo: (client: pg.PoolClient) => Promise<unknown> = async () => undefined,
+): Promise<T> {
   const client = await checkOut(pool);
   let broken: Error | undefined;
   const onError = (error: Error) => {
@@ -105,37 +132,14 @@ async function runTx<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T>
   // pg emits `error` on a checked-out client whose backend dies; the query rejects as well.
   client.on("error", onError);
   try {
-    await client.query("BEGIN");
-    const result = await work(Object.assign(drizzle(client), { $inTransaction: true as const }));
-    await commit(client);
-    return result;
+    return await work(client);
   } catch (error) {
     if (isUnanswered(error)) broken = error;
-    if (!broken) await client.query("ROLLBACK").catch((lost: Error) => (broken = lost));
+    if (!broken) await undo(client).catch((lost: Error) => (broken = lost));
     throw error;
   } finally {
     client.off("error", onError);
     client.release(broken);
-  }
-}
-
-async function runWrite(pool: pg.Pool, statement: SQL): Promise<pg.QueryResult<Record<string, unknown>>> {
-  const client = await checkOut(pool);
-  let lost: Error | undefined;
-  const onError = (error: Error) => {
-    lost = error;
-  };
-  client.on("error", onError);
-  try {
-    return await drizzle(client).execute(statement);
-  } catch (error) {
-    if (isUnanswered(error)) lost = error;
-    // Refused or cancelled it has done nothing.
-    if (!lost && /^(?!08|57P|58)/.test(sqlState(error) ?? "08")) throw error;
-    throw fault("commit_unknown", {}, error);
-  } finally {
-    client.off("error", onError);
-    client.release(lost);
   }
 }
 

@@ -1,51 +1,18 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { sql } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { Fault } from "#kernel/fault";
-import { type Database, type DbOptions, openDatabase, outageOf, sqlState, type Tx, withTx } from "#store";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type DbOptions, outageOf, sqlState, type Tx, withTx } from "#store";
 import { atPort } from "../../support/database-at.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
-import { silentLog } from "../../support/dev-chain.ts";
 import { gate } from "../../support/gate.ts";
 import { until } from "../../support/house.ts";
+import { database, notes, open, outcome, withNotes, write } from "./notes.ts";
 import { startProxy } from "./proxy.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-  await database.query("CREATE TABLE note (text text PRIMARY KEY)");
-  await database.query("GRANT ALL ON note TO farebox_app");
-});
-beforeEach(async () => {
-  await database.query("DELETE FROM note");
-});
-afterAll(() => database.drop());
+withNotes();
 
-/** A pool of the test's own, closed when it is over. */
-function open(over: Partial<DbOptions> = {}): Database {
-  const { url } = database;
-  const db = openDatabase({
-    url,
-    log: silentLog,
-    name: "store",
-    maxConnections: 2,
-    role: "farebox_app",
-    ...over,
-  });
-  onTestFinished(() => db.close());
-  return db;
-}
-const write = (tx: Tx, text: string) => tx.execute(sql`INSERT INTO note VALUES (${text})`);
-const notes = async () =>
-  (await database.query<{ text: string }>("SELECT text FROM note ORDER BY text")).map(({ text }) => text);
 const pidOf = async (tx: Tx) =>
   (await tx.execute<{ pid: number }>(sql`SELECT pg_backend_pid() AS pid`)).rows[0]?.pid;
 const kill = (pid: number | undefined) => database.query("SELECT pg_terminate_backend($1)", [pid]);
-const outcome = (work: Promise<unknown>) =>
-  work.then(
-    () => "committed",
-    (error: unknown) => (error instanceof Fault ? error.code : (outageOf(error)?.code ?? error)),
-  );
 
 describe("a pool for statements that need few rows", () => {
   it("finds them by an index where there is one, however small the table is", async () => {
@@ -126,44 +93,6 @@ describe("tx", () => {
       })
       .catch((thrown) => thrown);
     expect([sqlState(error), outageOf(error)]).toEqual(["23505", null]);
-  });
-});
-
-describe("a write that is alone", () => {
-  const add = (text: string) => sql`INSERT INTO note VALUES (${text}) RETURNING text`;
-
-  it("is committed when it is answered, and hands on its rows", async () => {
-    const { rows } = await open().write(add("kept"));
-    expect([rows, await notes()]).toEqual([[{ text: "kept" }], ["kept"]]);
-  });
-
-  it("is a plain no when the server refuses, or cancels it", async () => {
-    const db = open({ statementMs: 50 });
-    await db.write(add("twice"));
-    const refused: unknown = await db.write(add("twice")).catch((error) => error);
-    expect([sqlState(refused), outageOf(refused)]).toEqual(["23505", null]);
-    expect(await outcome(db.write(sql`SELECT pg_sleep(4)`))).toBe("database_unavailable");
-    expect(await outcome(db.write(add("next")))).toBe("committed");
-    expect(await notes()).toEqual(["next", "twice"]);
-  });
-
-  it.each([
-    ["unheard", []],
-    ["unanswered", ["perhaps"]],
-  ] as const)("is commit_unknown when the wire is cut and it was %s", async (when, left) => {
-    const proxy = await startProxy(database.url);
-    onTestFinished(() => proxy.stop());
-    const db = open({ url: proxy.url, maxConnections: 1 });
-    proxy.cutAt("perhaps", when);
-    expect(await outcome(db.write(add("perhaps")))).toBe("commit_unknown");
-    await until(async () => (await notes()).length === left.length, "the server has decided");
-    expect(await outcome(db.write(add("next")))).toBe("committed");
-  });
-
-  it("is database_unavailable where there is no server to send it to", async () => {
-    expect(await outcome(open({ url: atPort(database.url, 1) }).write(add("never")))).toBe(
-      "database_unavailable",
-    );
   });
 });
 
