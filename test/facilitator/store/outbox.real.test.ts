@@ -219,7 +219,7 @@ describe("a fact that no hearer can take", () => {
   it("says how old the oldest fact is that waits", async () => {
     await append(facts(2));
     await database.query(
-      "UPDATE outbox SET occurred_at = now() - interval '90 seconds' WHERE subject = 'stl_0'",
+      "UPDATE outbox SET occurred_at = now() - interval '91 seconds' WHERE subject = 'stl_0'",
     );
     const { undelivered: count, oldestSeconds } = await outbox.backlog(database.db.pool);
     expect(count).toBe(2);
