@@ -85,6 +85,7 @@ async function creditSome(
   at: ObserverRow,
   promise: (keys: readonly Hash[]) => Promised,
 ): Promise<readonly ToldClaim[]> {
+  // In either order: whoever turns to another branch waits for the rows that were found as for the view.
   const [isHeld, matches] = await together([holdView(tx, chain, at), findMatches(tx, chain, at)]);
   if (!isHeld || matches.length === 0) return [];
   const promised = promise(matches.map(({ claim: { claimKey } }) => claimKey));
