@@ -1,22 +1,18 @@
-import { and, eq, sql } from "drizzle-orm";
-import type { Hash } from "#kernel/bytes";
-import { fixed } from "#store";
-import type { AuthorizationRead, AuthorizationState, Call } from "../chain/port.ts";
-import { schemeFor } from "../scheme/index.ts";
-import { type Claim, moveClaims } from "./claim.ts";
+import { sql } from "drizzle-orm";
+import type { AuthorizationState, Call } from "../chain/port.ts";
+import { moveClaims } from "./claim.ts";
+import { callOf, readOf } from "./claim-call.ts";
 import type { SentClaim } from "./claim-parts.ts";
 import { sweepPatience } from "./deposit/sweep.ts";
 import type { Engine } from "./engine.ts";
-import { findUse, freshnessFloor, revertMessage, revertReason } from "./examine.ts";
+import { freshnessFloor } from "./examine.ts";
 import { presentFees } from "./fees.ts";
 import { type Fees, gasLimitOf } from "./gas.ts";
 import { type Lane, nextNonce } from "./lane.ts";
-import { markSpent } from "./observe.ts";
-import { firstRecorded, type ObserverRow } from "./observer.ts";
-import { busyAbove, giveBack, type Queue, reserve } from "./queue.ts";
-import { isOutgoing } from "./state.ts";
+import type { ObserverRow } from "./observer.ts";
+import { busyAbove, giveBack, HOLD_SECONDS, type Queue, reserve } from "./queue.ts";
+import { refuse } from "./refuse.ts";
 import { submit } from "./submit.ts";
-import { chainBlock } from "./tables.ts";
 
 /** What a lane knows between turns, all of it only to spare work: the rows decide. */
 export interface LaneView {
@@ -30,7 +26,6 @@ export interface LaneView {
 const COMPANY_MS = { fast: 150, slow: 1_000 };
 /** Company is not waited for past the last moment that still makes the next block: what a batch takes to be sent. */
 const SENDING_MS = 250;
-const HOLD_SECONDS = 2;
 /** Sweeps in one transaction: beyond, an item hardly gets cheaper, and a payment should not wait for so many. */
 const MOST_SWEEPS = 25;
 
@@ -180,20 +175,6 @@ async function withoutBarred(
   return claims.filter((claim) => !isBarred(claim));
 }
 
-export function callOf(claim: SentClaim): Call {
-  const scheme = schemeFor("exact", "eip155");
-  if (!scheme) throw new Error("the scheme of a stored claim is gone");
-  return scheme.call(
-    claim.token,
-    { ...claim, value: claim.amount, signature: claim.signature },
-    claim.payerHasCode,
-  );
-}
-
-export function readOf(claim: SentClaim): AuthorizationRead {
-  return { token: claim.token, payer: claim.payer, nonce: claim.nonce, transfer: callOf(claim) };
-}
-
 interface Ready {
   readonly claim: SentClaim;
   /** As it was checked, so it is sent. */
@@ -240,93 +221,5 @@ function isTimely(chain: Lane["chain"], claim: SentClaim, { block }: Authorizati
 async function markHasCode(engine: Engine, { claimKey }: SentClaim): Promise<void> {
   await engine.loopDb.pool.execute(
     sql`UPDATE claim SET payer_has_code = true, taken_until = NULL WHERE claim_key = decode(${claimKey.slice(2)}, 'hex')`,
-  );
-}
-
-/** It would fail now: answered as failed, with the chain's reason, and watched on. A used nonce is looked up first: if
- *  a stranger has paid us with it, the observer will credit it. */
-export async function refuse(
-  engine: Engine,
-  chain: Lane["chain"],
-  claim: SentClaim,
-  state: AuthorizationState,
-  at: ObserverRow,
-): Promise<void> {
-  if (state.used) return resolveUsed(engine, chain, claim, at);
-  const late = claim.validBefore < BigInt(state.block.timestamp) + freshnessFloor(chain);
-  // Our own treasury has the money soon again; it is asked until the authorization ends.
-  if (
-    !late &&
-    isOutgoing(claim.kind) &&
-    !state.transfer.ok &&
-    state.transfer.revert === "insufficient-balance"
-  )
-    return giveBack(engine, [claim.claimKey], HOLD_SECONDS);
-  const revert = late
-    ? "authorization-expired"
-    : state.transfer.ok
-      ? "authorization-not-yet-valid"
-      : state.transfer.revert;
-  await fail(engine, [claim.claimKey], revertReason(revert), revertMessage(revert));
-}
-
-export async function resolveUsed(
-  engine: Engine,
-  chain: Lane["chain"],
-  claim: SentClaim,
-  at: ObserverRow,
-): Promise<void> {
-  const use = await findUse(chain, { ...claim, fromBlock: firstRecorded(at) });
-  switch (use.kind) {
-    case "paid":
-      await engine.loopDb.tx((tx) =>
-        moveClaims(engine, tx, {
-          keys: [claim.claimKey],
-          to: "submitting",
-          cause: "submitted by a third party",
-          where: sql`state = 'claimed'`,
-        }),
-      );
-      return;
-    case "elsewhere":
-      if (await isFollowed(engine, chain, use.block.hash))
-        await engine.loopDb.tx((tx) => markSpent(engine, tx, [claim.claimKey], use.block));
-      else await giveBack(engine, [claim.claimKey], 1);
-      return;
-    case "not-found":
-      // Used, says one view; by no event, says another. Nothing is concluded from that; the next turn asks again.
-      await giveBack(engine, [claim.claimKey], 1);
-  }
-}
-
-/** Whether a block is part of our own view. One that is not may never become final; if it does, the observer meets it. */
-export async function isFollowed(engine: Engine, chain: Lane["chain"], hash: Hash): Promise<boolean> {
-  const found = await engine.loopDb.pool
-    .select({ hash: chainBlock.hash })
-    .from(chainBlock)
-    .where(
-      and(
-        eq(chainBlock.chainId, chain.row.chainId),
-        eq(chainBlock.hash, hash),
-        fixed(eq(chainBlock.canonical, true)),
-      ),
-    );
-  return found.length > 0;
-}
-
-export async function fail(
-  engine: Engine,
-  keys: readonly Hash[],
-  reason: Claim["reason"],
-  message: string,
-): Promise<void> {
-  await engine.loopDb.tx((tx) =>
-    moveClaims(engine, tx, {
-      keys,
-      to: "failed-watch",
-      cause: reason ?? "failed",
-      set: { reason, message },
-      fact: "settlement.failed",
-    }),
   );
 }

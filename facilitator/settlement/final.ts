@@ -4,14 +4,15 @@ import { assert } from "#kernel/fault";
 import { resolvePending, templates } from "#ledger";
 import { fixed, type Tx, toBytesArray, together } from "#store";
 import type { BlockRef, Chain } from "../chain/port.ts";
-import { isCanonical } from "./canonical.ts";
+import { isCanonical, isFollowed } from "./canonical.ts";
 import { type Claim, eventKeyOf, findClaims, moveClaims } from "./claim.ts";
+import { readOf } from "./claim-call.ts";
 import { isListed } from "./delisted.ts";
 import { closeSweeps } from "./deposit/sweep.ts";
-import { isFollowed, readOf, resolveUsed } from "./dispatch.ts";
 import type { Engine, OpenChain } from "./engine.ts";
 import { laneOf } from "./examine.ts";
 import { holdView, type ObserverRow } from "./observer.ts";
+import { resolveUsed } from "./refuse.ts";
 import { releaseUnpaid } from "./release.ts";
 import { chainTransfer, claim, observer } from "./tables.ts";
 

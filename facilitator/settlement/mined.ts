@@ -3,14 +3,15 @@ import { post, templates } from "#ledger";
 import { fixed, type Tx, toBytesArray } from "#store";
 import type { Receipt } from "../chain/port.ts";
 import { bookGas } from "./budget/burn.ts";
-import { isCanonical } from "./canonical.ts";
+import { isCanonical, isFollowed } from "./canonical.ts";
 import { moveClaims } from "./claim.ts";
+import { readOf } from "./claim-call.ts";
 import { type SentClaim, sentColumns } from "./claim-parts.ts";
 import { coinOf } from "./coin.ts";
-import { fail, isFollowed, readOf, refuse } from "./dispatch.ts";
 import type { Engine } from "./engine.ts";
 import { type Lane, quarantine } from "./lane.ts";
 import type { ObserverRow } from "./observer.ts";
+import { fail, refuse } from "./refuse.ts";
 import { attempt, chainTransfer, claim, slot, slotItem } from "./tables.ts";
 
 export type Slot = typeof slot.$inferSelect;

@@ -106,6 +106,9 @@ export async function reserve(
   return decodeRows(sentColumns, taken.rows);
 }
 
+/** What only time can cure is looked at again after so long. */
+export const HOLD_SECONDS = 2;
+
 /** Gives reserved claims back at once: nothing was signed for them. */
 export async function giveBack(engine: Engine, keys: readonly Hash[], waitSeconds = 0): Promise<void> {
   if (keys.length === 0) return;

@@ -1,5 +1,5 @@
 import { asc, eq, inArray } from "drizzle-orm";
-import { callOf } from "./dispatch.ts";
+import { callOf } from "./claim-call.ts";
 import type { Engine } from "./engine.ts";
 import { feesWithinCap, raised } from "./gas.ts";
 import type { Lane } from "./lane.ts";

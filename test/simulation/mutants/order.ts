@@ -85,7 +85,7 @@ export const order: readonly Mutant[] = [
     name: "revert-is-the-end",
     changes: [
       {
-        file: "settlement/dispatch.ts",
+        file: "settlement/refuse.ts",
         from: '      to: "failed-watch",\n      cause: reason ?? "failed",',
         to: '      to: "cancelled",\n      cause: reason ?? "failed",',
       },
