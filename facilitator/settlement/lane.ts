@@ -112,10 +112,13 @@ async function adopt(engine: Engine, chain: Chain, signer: Signer): Promise<void
     chain.nativeBalance(signer.address, "latest"),
   ]);
   await engine.loopDb.tx(async (tx) => {
-    await tx
+    const adopted = await tx
       .insert(signerTable)
       .values({ chainId, address: signer.address, nextNonce })
-      .onConflictDoNothing();
+      .onConflictDoNothing()
+      .returning({ address: signerTable.address });
+    // Another process was faster, and may have spent some of its gas since.
+    if (adopted.length === 0) return;
     await post(tx, [
       templates.gasFunded({ chain: slug, signer: signer.address, asset: coinOf(chain.row), wei }),
     ]);

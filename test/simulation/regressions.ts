@@ -15,4 +15,9 @@ export const regressions: readonly { readonly seed: number; readonly showed: str
     showed:
       "a process that could not read whether its chain is followed claimed a payment before it was, and nobody ever saw it",
   },
+  {
+    seed: 77_366,
+    showed:
+      "two processes adopted one gas key, and the slower one booked what it held after the other had spent some",
+  },
 ];
