@@ -10,7 +10,7 @@ import { chainBlock } from "./tables.ts";
 export const isCanonical = (chainId: SQLWrapper, hash: SQLWrapper): SQL =>
   sql`EXISTS (SELECT 1 FROM ${chainBlock} WHERE ${chainBlock.chainId} = ${chainId} AND ${chainBlock.hash} = ${hash} AND ${chainBlock.canonical} OFFSET 0)`;
 
-/** The same of one block. One that does not may never become final; if it does, the observer meets it. */
+/** The same of one block, asked now. A block of another branch may never become final; if it does, the observer meets it. */
 export async function isFollowed(engine: Engine, { row }: Chain, hash: Hash): Promise<boolean> {
   const found = await engine.loopDb.pool
     .select({ hash: chainBlock.hash })

@@ -73,7 +73,7 @@ export function gasBudgets(
       const subjects = { payable: payable.id, merchant: payable.merchantId, chain: "" };
       const burnOfKind = (kind: BurnKind) => burnOf({ chainId, kind, subject: subjects[kind] });
       const asked = [openOn(chainId), tipOn(chainId), ...burnKinds.map(burnOfKind)] as const;
-      const [underWay, tip, ...burns] = await together(asked);
+      const [underWay, tip, ...burns] = await allKnown(asked);
       const name = payerOnChain(chainId, authorization.payer);
       const ofPayer = new OpenAccount(entering, name, {
         budget: "payer",
@@ -144,7 +144,7 @@ function remembered<K, V>(
 type Known<T extends readonly unknown[]> = { readonly [I in keyof T]: Awaited<T[I]> };
 
 /** All that was asked; at once when all of it is remembered. */
-function together<T extends readonly unknown[]>(asked: T): Known<T> | Promise<Known<T>> {
+function allKnown<T extends readonly unknown[]>(asked: T): Known<T> | Promise<Known<T>> {
   return asked.some((answer) => answer instanceof Promise)
     ? Promise.all(asked)
     : (asked as unknown as Known<T>);
