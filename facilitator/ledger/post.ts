@@ -1,5 +1,5 @@
 import { inArray, sql } from "drizzle-orm";
-import { fromBytes, type Hex } from "#kernel/bytes";
+import type { Hex } from "#kernel/bytes";
 import { fault } from "#kernel/fault";
 import { insertMany, type Tx, toBytesArray, toNumericArray } from "#store";
 import type { Account } from "./account.ts";
@@ -81,11 +81,11 @@ async function insert(tx: Tx, rows: readonly Row[]): Promise<ReadonlySet<Hex>> {
     blockNumber: entry.blockNumber,
     sequence,
   }));
-  const inserted = await tx.execute<{ id: Buffer }>(sql`
+  const inserted = await tx.execute<{ id: Hex }>(sql`
     WITH opened AS (${insertMany(ledgerAccount, accountsOf(rows))} ON CONFLICT DO NOTHING RETURNING id, bounded),
       balances AS (INSERT INTO ledger_balance (account_id, bounded) SELECT id, bounded FROM opened ON CONFLICT DO NOTHING)
     ${insertMany(ledgerTransfer, values)} ON CONFLICT (entry_id, leg) DO NOTHING RETURNING id`);
-  return new Set(inserted.rows.map(({ id }) => fromBytes(id)));
+  return new Set(inserted.rows.map(({ id }) => id));
 }
 
 /** `exists` is success only for the same content. */

@@ -1,5 +1,5 @@
 import { and, eq, inArray, type SQL, sql } from "drizzle-orm";
-import { type Address, fromBytes, type Hash } from "#kernel/bytes";
+import type { Address, Hash } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
 import { templates } from "#ledger";
 import { decodeRows, type Executor, insertMany, outbox, type Tx, toBytesArray } from "#store";
@@ -91,7 +91,7 @@ async function insertAlone(
   const first = firstOfEach(requests);
   await engine.checkpoint("before-claim");
   const { rows } = await engine.db.write(inserting(first.map(({ row }) => row)));
-  const isNew = new Set(rows.map((row) => fromBytes(row.claim_key as Buffer)));
+  const isNew = new Set(rows.map((row) => row.claim_key as Hash));
   const made = new Set(first.filter(({ row }) => isNew.has(row.claimKey)));
   return requests.map((request) => (made.has(request) ? "claimed" : "exists"));
 }
@@ -181,8 +181,8 @@ const inserting = (rows: readonly NewClaim[]) => sql`
 /** Commits new claims with their timeline and facts. Returns the keys that were not there before. */
 export async function insertRows(engine: Engine, tx: Tx, rows: readonly NewClaim[]): Promise<Set<Hash>> {
   if (rows.length === 0) return new Set();
-  const { rows: keys } = await tx.execute<{ claim_key: Buffer }>(inserting(rows));
-  const isNew = new Set(keys.map(({ claim_key }) => fromBytes(claim_key)));
+  const { rows: keys } = await tx.execute<{ claim_key: Hash }>(inserting(rows));
+  const isNew = new Set(keys.map(({ claim_key }) => claim_key));
   const inserted = rows.filter(({ claimKey }) => isNew.has(claimKey));
   // Who sells something again and again waits for the money alone.
   const awaited = inserted.filter(({ kind, holdsPayable }) => kind !== "x402" || holdsPayable);

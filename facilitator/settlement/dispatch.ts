@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { AuthorizationState, Call } from "../chain/port.ts";
 import { moveClaims } from "./claim.ts";
 import { callOf, readOf } from "./claim-call.ts";
@@ -10,9 +10,10 @@ import { presentFees } from "./fees.ts";
 import { type Fees, gasLimitOf } from "./gas.ts";
 import { type Lane, nextNonce } from "./lane.ts";
 import type { ObserverRow } from "./observer.ts";
-import { busyAbove, giveBack, HOLD_SECONDS, type Queue, reserve } from "./queue.ts";
+import { busyAbove, giveBack, HOLD_SECONDS, nextClaims, type Queue, reserve } from "./queue.ts";
 import { refuse } from "./refuse.ts";
 import { submit } from "./submit.ts";
+import { claim } from "./tables.ts";
 
 /** What a lane knows between turns, all of it only to spare work: the rows decide. */
 export interface LaneView {
@@ -36,6 +37,8 @@ export interface Waiting {
   readonly untilBlock: number | null;
   /** Settles of this process that are on their way to the queue. */
   readonly incoming: number;
+  /** Whether this process holds all lanes of the chain, as far as it knows: then nobody else works for what waits. */
+  readonly isAlone: boolean;
 }
 
 /** One turn of a lane (settlement.md S4 to S6): takes what waits, checks it again, stores the signed transaction, sends
@@ -43,7 +46,7 @@ export interface Waiting {
 export async function dispatch(
   engine: Engine,
   view: LaneView,
-  { queue, untilBlock, incoming }: Waiting,
+  { queue, untilBlock, incoming, isAlone }: Waiting,
   at: ObserverRow,
 ): Promise<number> {
   const { chain } = view.lane;
@@ -63,27 +66,28 @@ export async function dispatch(
   // The last place before a block is kept for all that comes until then.
   const isKept = free === 1 && untilBlock !== null;
   // Of a crowd the first one would keep the lane busy while the others miss the block.
-  const isAlone = unmined === 0 && incoming <= queue.length;
+  const isIdle = unmined === 0 && incoming <= queue.length;
   const isDue =
-    isAlone ||
+    isIdle ||
     oldSweeps ||
     isLastCall ||
     queue.length >= chain.row.batchLimit ||
     (queue.oldestMs >= patience && !isKept);
   if (free <= 0 || !isDue) return 0;
-  // Asked for beside the reservation; a failure is each group's, which gives its claims back.
+  // Asked for meanwhile; a failure is each group's, which gives its claims back.
   const fees = presentFees(engine.loopDb.pool, chain);
   fees.catch(() => undefined);
-  const claims = await nextBatch(engine, view.lane, queue);
+  const next = await nextBatch(engine, view.lane, queue);
+  const claims = isAlone ? next : await reserve(engine, next);
   return sendGroups(engine, view.lane, { nonce, claims, fees }, at);
 }
 
 /** Payments first; sweeps in the room that they leave. */
 async function nextBatch(engine: Engine, { chain }: Lane, queue: Queue): Promise<readonly SentClaim[]> {
   const { chainId, batchLimit } = chain.row;
-  const payments = await reserve(engine, chainId, Math.min(queue.length, batchLimit), "payments");
+  const payments = await nextClaims(engine, chainId, Math.min(queue.length, batchLimit), "payments");
   const room = Math.min(batchLimit - payments.length, MOST_SWEEPS);
-  return [...payments, ...(await reserve(engine, chainId, Math.min(queue.sweeps, room), "sweeps"))];
+  return [...payments, ...(await nextClaims(engine, chainId, Math.min(queue.sweeps, room), "sweeps"))];
 }
 
 interface Turn {
@@ -219,7 +223,8 @@ function isTimely(chain: Lane["chain"], claim: SentClaim, { block }: Authorizati
 
 /** The payer became a contract since it signed: it travels alone from now on. */
 async function markHasCode(engine: Engine, { claimKey }: SentClaim): Promise<void> {
-  await engine.loopDb.pool.execute(
-    sql`UPDATE claim SET payer_has_code = true, taken_until = NULL WHERE claim_key = decode(${claimKey.slice(2)}, 'hex')`,
-  );
+  await engine.loopDb.pool
+    .update(claim)
+    .set({ payerHasCode: true, takenUntil: null })
+    .where(eq(claim.claimKey, claimKey));
 }

@@ -5,7 +5,7 @@ import { resolvePending, templates } from "#ledger";
 import { fixed, type Tx, toBytesArray, together } from "#store";
 import type { BlockRef, Chain } from "../chain/port.ts";
 import { isCanonical, isFollowed } from "./canonical.ts";
-import { type Claim, eventKeyOf, findClaims, moveClaims } from "./claim.ts";
+import { type Claim, eventKeyOf, findClaims, moveClaims, tellFacts } from "./claim.ts";
 import { readOf } from "./claim-call.ts";
 import { isListed } from "./delisted.ts";
 import { closeSweeps } from "./deposit/sweep.ts";
@@ -100,14 +100,11 @@ async function postFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise
     }
     await together([
       resolvePending(tx, "post", claims.map(eventKeyOf)),
-      moveClaims(engine, tx, {
-        keys: claims.map(({ claimKey }) => claimKey),
-        to: "final",
-        cause: "its block is final",
-        set: { creditState: "final" },
-        fact: "settlement.final",
-        where: sql`state = 'included'`,
-      }),
+      markFinal(tx, claims),
+      tellFacts(engine, tx, "settlement.final", claims, ({ includedTx }) => ({
+        reason: null,
+        transaction: includedTx,
+      })),
       closeSweeps(tx, claims),
     ]);
     await engine.checkpoint("before-final");
@@ -115,14 +112,40 @@ async function postFinal(engine: Engine, chain: Chain, at: ObserverRow): Promise
   });
 }
 
-async function findFinal(tx: Tx, chain: Chain, at: ObserverRow) {
-  return tx
-    .select({
-      claimKey: claim.claimKey,
-      kind: claim.kind,
-      creditEpoch: claim.creditEpoch,
-      includedAt: claim.includedAt,
+/** They are locked since they were found: nothing of them is looked at again. */
+async function markFinal(tx: Tx, claims: readonly FinalClaim[]): Promise<void> {
+  const update = tx
+    .update(claim)
+    .set({
+      state: "final",
+      creditState: "final",
+      version: sql`${claim.version} + 1`,
+      updatedAt: sql`now()`,
     })
+    .where(sql`${claim.claimKey} = ANY(${toBytesArray(claims.map(({ claimKey }) => claimKey))})`)
+    .returning({ id: claim.id, version: claim.version });
+  const { rowCount } = await tx.execute(sql`
+    WITH moved AS ${update}
+    INSERT INTO claim_event (claim_id, version, state, "from", cause)
+    SELECT id, version, 'final', 'included', 'its block is final' FROM moved`);
+  assert(rowCount === claims.length, "what is final are exactly the claims that were found");
+}
+
+const finalColumns = {
+  claimKey: claim.claimKey,
+  id: claim.id,
+  kind: claim.kind,
+  merchantId: claim.merchantId,
+  payableId: claim.payableId,
+  creditEpoch: claim.creditEpoch,
+  includedTx: claim.includedTx,
+  includedAt: claim.includedAt,
+};
+type FinalClaim = Pick<Claim, keyof typeof finalColumns>;
+
+async function findFinal(tx: Tx, chain: Chain, at: ObserverRow): Promise<readonly FinalClaim[]> {
+  return tx
+    .select(finalColumns)
     .from(claim)
     .where(and(isIncludedBelow(chain, at), isCanonical(claim.chainId, claim.includedHash)))
     .orderBy(claim.claimKey)

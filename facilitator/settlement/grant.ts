@@ -1,5 +1,5 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
-import { fromBytes, type Hash } from "#kernel/bytes";
+import type { Hash } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
 import { insertMany, type Tx, toArray, toBytesArray } from "#store";
 import type { Engine } from "./engine.ts";
@@ -31,8 +31,8 @@ export function granter(engine: Engine): (request: GrantRequest) => Promise<bool
 
 async function grantAll(tx: Tx, requests: readonly GrantRequest[]): Promise<ReadonlySet<GrantRequest>> {
   const first = [...new Map([...requests].reverse().map((request) => [request.claimKey, request])).values()];
-  const { rows } = await tx.execute<{ claim_key: Buffer }>(grantTo(first));
-  const won = new Set(rows.map(({ claim_key }) => fromBytes(claim_key)));
+  const { rows } = await tx.execute<{ claim_key: Hash }>(grantTo(first));
+  const won = new Set(rows.map(({ claim_key }) => claim_key));
   const winners = first.filter(({ claimKey }) => won.has(claimKey));
   const answers = winners.flatMap(({ claimKey, answer, answerIds }) =>
     answerIds.map((id) => ({ ...id, claimKey, body: answer })),

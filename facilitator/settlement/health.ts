@@ -57,7 +57,7 @@ export async function health(engine: Engine): Promise<SettlementHealth> {
       halted_reason: string | null;
     }>(sql`SELECT chain_id, cursor_number, finalized_number, halted_reason FROM observer`),
     db.execute<LaneRow>(sql`
-      SELECT chain_id, gas_wei, low_since IS NOT NULL AS low, '0x' || encode(address, 'hex') AS address, state, coalesce(lease_until > now(), false) AS held,
+      SELECT chain_id, gas_wei, low_since IS NOT NULL AS low, address, state, coalesce(lease_until > now(), false) AS held,
         (SELECT count(*) FROM slot WHERE slot.chain_id = signer.chain_id AND slot.signer = signer.address AND slot.open) AS open_slots
       FROM signer ORDER BY address`),
     db.execute<{ state: string; count: string; oldest: string }>(sql`

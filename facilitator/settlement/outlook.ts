@@ -47,7 +47,7 @@ type Runway = { chain_id: string; address: string; seconds: string | null };
 
 async function runways({ loopDb }: Engine): Promise<readonly Runway[]> {
   const { rows } = await loopDb.pool.execute<Runway>(sql`
-    SELECT signer.chain_id, '0x' || encode(signer.address, 'hex') AS address,
+    SELECT signer.chain_id, signer.address,
       signer.gas_wei * extract(epoch FROM now() - spent.since) / nullif(spent.wei, 0) AS seconds
     FROM signer CROSS JOIN LATERAL (
       SELECT sum(gas_wei) AS wei, min(created_at) AS since FROM (

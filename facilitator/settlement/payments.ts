@@ -83,7 +83,7 @@ async function readLatest(
 
 /** The newest transaction that was signed for a claim that none has carried yet. */
 const signed = sql<Hash | null>`CASE WHEN ${claim.includedTx} IS NULL THEN (
-  SELECT '0x' || encode(attempt.tx_hash, 'hex')
+  SELECT attempt.tx_hash
   FROM attempt WHERE attempt.slot_id = claim.slot_id ORDER BY attempt.seq DESC LIMIT 1) END`;
 
 function viewOf(

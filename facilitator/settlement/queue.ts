@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
-import { decodeRows, toBytesArray } from "#store";
+import { toBytesArray } from "#store";
 import type { ChainRow } from "../chain/registry.ts";
 import { isThisHour } from "./budget/burn.ts";
 import { type SentClaim, sentColumns } from "./claim-parts.ts";
@@ -69,9 +69,9 @@ export const busyAbove = (batchLimit: number, { window }: Pick<Settings, "window
 /** Of a payer whose payments have failed within the hour, so many go in one batch: more could be wasted together. */
 const MOST_OF_FAILED_PAYER = 4;
 
-/** Reserves up to `limit` claims for one batch: merchants in turn, and of each merchant its payers in turn, so that
- *  nobody's flood starves another. The reservation lapses by itself; what keeps a claim out of two transactions is the open-item index. */
-export async function reserve(
+/** Up to `limit` claims for one batch: merchants in turn, and of each merchant its payers in turn, so that nobody's flood
+ *  starves another. */
+export async function nextClaims(
   engine: Engine,
   chainId: number,
   limit: number,
@@ -79,9 +79,8 @@ export async function reserve(
 ): Promise<readonly SentClaim[]> {
   if (limit <= 0) return [];
   const ofKind = which === "sweeps" ? sql`claim.kind = 'sweep'` : sql`claim.kind <> 'sweep'`;
-  const db = engine.loopDb.pool;
-  const { rows } = await db.execute<{ claim_key: Hash }>(sql`
-    SELECT '0x' || encode(claim_key, 'hex') AS claim_key FROM (
+  const chosen = sql`
+    SELECT claim_key FROM (
       SELECT claim_key, merchant_id, payer, created_at,
         row_number() OVER (PARTITION BY merchant_id, payer ORDER BY created_at, claim_key) AS turn,
         row_number() OVER (PARTITION BY payer ORDER BY created_at, claim_key) AS of_payer
@@ -89,21 +88,27 @@ export async function reserve(
     WHERE of_payer <= ${MOST_OF_FAILED_PAYER} OR NOT EXISTS (
       SELECT 1 FROM payer_gas WHERE payer_gas.payer = item.payer AND payer_gas.chain_id = ${chainId}
         AND failures > 0 AND ${isThisHour("since")} OFFSET 0)
-    ORDER BY row_number() OVER (PARTITION BY merchant_id ORDER BY turn, created_at, claim_key), created_at, claim_key LIMIT ${limit}`);
-  if (rows.length === 0) return [];
-  const keys = toBytesArray(rows.map(({ claim_key }) => claim_key));
-  const update = db
-    .update(claim)
-    .set({ takenUntil: sql`now() + make_interval(secs => ${RESERVED_SECONDS})` })
-    .from(sql`free`)
-    .where(sql`${claim.claimKey} = free.claim_key`)
-    .returning(sentColumns);
-  const taken = await db.execute(sql`
+    ORDER BY row_number() OVER (PARTITION BY merchant_id ORDER BY turn, created_at, claim_key), created_at, claim_key LIMIT ${limit}`;
+  // By key: what is sorted above are thousands now and then, and narrow.
+  return engine.loopDb.pool
+    .select(sentColumns)
+    .from(claim)
+    .where(sql`${claim.claimKey} = ANY(ARRAY(${chosen}))`)
+    .orderBy(claim.createdAt, claim.claimKey);
+}
+
+/** Keeps other processes from working for the same claims; returns those that none of them had reserved. A reservation
+ *  lapses by itself; what keeps a claim out of two transactions is the open-item index. */
+export async function reserve(engine: Engine, claims: readonly SentClaim[]): Promise<readonly SentClaim[]> {
+  if (claims.length === 0) return [];
+  const keys = toBytesArray(claims.map(({ claimKey }) => claimKey));
+  const { rows } = await engine.loopDb.pool.execute<{ claim_key: Hash }>(sql`
     WITH free AS MATERIALIZED (
-        SELECT claim_key FROM claim WHERE claim_key = ANY(${keys}) AND ${isFree} FOR UPDATE SKIP LOCKED),
-      taken AS ${update}
-    SELECT * FROM taken ORDER BY created_at, claim_key`);
-  return decodeRows(sentColumns, taken.rows);
+      SELECT claim_key FROM claim WHERE claim_key = ANY(${keys}) AND ${isFree} FOR UPDATE SKIP LOCKED)
+    UPDATE claim SET taken_until = now() + make_interval(secs => ${RESERVED_SECONDS}) FROM free
+    WHERE claim.claim_key = free.claim_key RETURNING claim.claim_key`);
+  const reserved = new Set(rows.map(({ claim_key }) => claim_key));
+  return claims.filter(({ claimKey }) => reserved.has(claimKey));
 }
 
 /** What only time can cure is looked at again after so long. */

@@ -221,7 +221,8 @@ function sender(
       queue ??= await queueOf(engine, open.chain.row);
       await recount(lane, shared.seen);
       const untilBlock = shared.rhythm.untilBlock(engine.clock.monotonicMs());
-      const left = await dispatch(engine, lane, { queue, untilBlock, incoming: incoming() }, at);
+      const isAlone = held.size === open.signers.length;
+      const left = await dispatch(engine, lane, { queue, untilBlock, incoming: incoming(), isAlone }, at);
       if (left > 0) queue = null;
       sent += left;
     }

@@ -1,13 +1,18 @@
 import { type Column, type SQL, sql } from "drizzle-orm";
 import { customType, numeric, timestamp } from "drizzle-orm/pg-core";
-import { type Address, fromBytes, type Hash, type Hex, toBytes } from "#kernel/bytes";
+import pg from "pg";
+import type { Address, Hash, Hex } from "#kernel/bytes";
 import { arrayOf, bytesArrayOf } from "./arrays.ts";
 
+// Bytes come as hex after another mark, and a payment's rows have forty of them: an array of bytes for each, which
+// becomes hex again at once, would be a twentieth of all that a settle takes of us.
+pg.types.setTypeParser(pg.types.builtins.BYTEA, (text): Hex => `0x${text.slice(2)}`);
+
 function hexColumn<T extends Hex>() {
-  return customType<{ data: T; driverData: Buffer }>({
+  return customType<{ data: T; driverData: string }>({
     dataType: () => "bytea",
-    toDriver: (value) => toBytes(value),
-    fromDriver: (value) => fromBytes(value) as T,
+    toDriver: (value) => `\\x${value.slice(2)}`,
+    fromDriver: (value) => value as T,
   });
 }
 /** `bytea` that code sees as lower-case hex. */

@@ -280,11 +280,11 @@ describe("a transaction that no block takes", () => {
     expect(BigInt(second.max_fee) * 10n).toBeGreaterThanOrEqual(BigInt(first.max_fee) * 11n);
     expect(BigInt(second.tip) * 10n).toBeGreaterThanOrEqual(BigInt(first.tip) * 11n);
     expect((await claimOf(world.database, paid.nonce))?.included_tx).toBe(second.tx_hash);
-    const raws = await world.database.query<{ raw: Buffer }>(
+    const raws = await world.database.query<{ raw: Hex }>(
       "SELECT raw FROM attempt WHERE tx_hash IN (decode($1, 'hex'), decode($2, 'hex')) ORDER BY seq",
       [first.tx_hash.slice(2), second.tx_hash.slice(2)],
     );
-    const [before, after] = raws.map(({ raw }) => parseTransaction(`0x${raw.toString("hex")}` as Hex));
+    const [before, after] = raws.map(({ raw }) => parseTransaction(raw));
     expect(after).toMatchObject({ nonce: before?.nonce, to: before?.to, data: before?.data });
   });
 });

@@ -1,6 +1,6 @@
 /** A merchant who asks to be paid, and payers who pay: intents and their payments over HTTP. */
 import { randomBytes } from "node:crypto";
-import { address, type Hash, hash } from "#kernel/bytes";
+import { address, type Hash, type Hex, hash } from "#kernel/bytes";
 import type { Clock } from "#kernel/clock";
 import { systemClock } from "#kernel/system";
 import { paymentRefOf } from "../../api/clearing/orders.ts";
@@ -134,9 +134,9 @@ export async function isLockAwaited({ database }: PaymentPlace): Promise<boolean
 export async function routeOrder({ dev, database }: PaymentPlace, position: Body) {
   const [order] = await database.query<{
     amount: string;
-    token: Buffer;
-    pay_to: Buffer;
-    signature: Buffer;
+    token: string;
+    pay_to: string;
+    signature: Hex;
     expires_at: Date;
   }>("SELECT amount, token, pay_to, signature, expires_at FROM clearing_order WHERE id = $1", [
     position.clearing.providerReference,
@@ -145,13 +145,12 @@ export async function routeOrder({ dev, database }: PaymentPlace, position: Body
   const payer = await newPayer(dev, BigInt(order.amount));
   const terms = {
     paymentRef: paymentRefOf(position.paymentIntent.id),
-    token: address(`0x${order.token.toString("hex")}`),
-    payTo: address(`0x${order.pay_to.toString("hex")}`),
+    token: address(order.token),
+    payTo: address(order.pay_to),
     amount: BigInt(order.amount),
     deadline: BigInt(order.expires_at.getTime() / 1000),
   };
-  const signature = `0x${order.signature.toString("hex")}` as const;
-  return { payer, txHash: await payOrder(dev, payer.address, { order: terms, signature }) };
+  return { payer, txHash: await payOrder(dev, payer.address, { order: terms, signature: order.signature }) };
 }
 
 /** States of the timeline, in their order; what happened beside in brackets. */

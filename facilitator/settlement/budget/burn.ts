@@ -34,11 +34,10 @@ export async function bookGas(
         SELECT sorted.chain_id, paid.*, div(sorted.gas_wei, count(*) OVER (PARTITION BY sorted.id)) AS wei
         FROM sorted JOIN slot_item ON slot_item.slot_id = sorted.id
         CROSS JOIN LATERAL (
-          SELECT kind, payer, payable_id, merchant_id,
-            NOT EXISTS (SELECT 1 FROM chain_transfer AS log WHERE log.authorization_key = claim_key AND log.canonical) AS failed,
-            NOT EXISTS (SELECT 1 FROM chain_transfer AS log WHERE log.authorization_key = claim_key AND log.canonical
-              AND log.tx_hash = sorted.mined_tx) AS wasted
-          FROM claim WHERE claim.claim_key = slot_item.claim_key OFFSET 0) AS paid),
+          SELECT kind, payer, payable_id, merchant_id, by_us IS NULL AS failed, by_us IS NOT TRUE AS wasted
+          FROM (SELECT claim.*, (SELECT bool_or(log.tx_hash = sorted.mined_tx) FROM chain_transfer AS log
+              WHERE log.authorization_key = claim.claim_key AND log.canonical) AS by_us
+            FROM claim WHERE claim.claim_key = slot_item.claim_key OFFSET 0) AS carried) AS paid),
       of_payer AS (
         INSERT INTO payer_gas AS known (payer, chain_id, since, wei, wasted_wei, failures, has_paid, rest_until)
         SELECT payer, chain_id, now(), sum(wei), coalesce(sum(wei) FILTER (WHERE wasted), 0),

@@ -47,18 +47,18 @@ export async function readPayers(
   const asked = toBytesArray([...new Set(paying.map(({ payer }) => payer))]);
   const keys = toBytesArray(paying.map(({ claimKey }) => claimKey));
   const { rows } = await db.execute<PayerRow>(sql`
-    SELECT '0x' || encode(claim_key, 'hex') AS claimed, chain_id, NULL AS payer, NULL AS token, NULL::numeric AS amount,
+    SELECT claim_key AS claimed, chain_id, NULL AS payer, NULL AS token, NULL::numeric AS amount,
       NULL::bigint AS open, NULL::numeric AS wei, NULL::numeric AS spent, NULL::numeric AS left, NULL::int AS failures, NULL::boolean AS has_paid, NULL::numeric AS rest
     FROM claim WHERE claim_key = ANY(${keys})
     UNION ALL
-    SELECT NULL, chain_id, '0x' || encode(payer, 'hex'), '0x' || encode(token, 'hex'), sum(amount),
+    SELECT NULL, chain_id, payer, token, sum(amount),
       count(*), NULL, NULL, NULL, NULL, NULL, NULL
     FROM claim
     WHERE payer = ANY(${asked}) AND state IN ('claimed','submitting') AND NOT EXISTS (
       SELECT 1 FROM chain_transfer AS log WHERE log.authorization_key = claim.claim_key AND log.canonical)
     GROUP BY chain_id, payer, token
     UNION ALL
-    SELECT NULL, chain_id, '0x' || encode(payer, 'hex'), NULL, NULL, NULL, ${weighed}, ${spent}, ${secondsLeft},
+    SELECT NULL, chain_id, payer, NULL, NULL, NULL, ${weighed}, ${spent}, ${secondsLeft},
       CASE WHEN ${isThisHour("since")} THEN failures ELSE 0 END, has_paid, greatest(0, ceil(extract(epoch FROM rest_until - now())))
     FROM payer_gas WHERE payer = ANY(${asked})`);
   const found = new Map<string, PayerRow[]>();

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { type Address, fromBytes } from "#kernel/bytes";
+import type { Address } from "#kernel/bytes";
 import type { Engine } from "../engine.ts";
 
 /** Whom a transfer to an order's own address concerns. */
@@ -22,7 +22,7 @@ type Watched = Told & { readonly until: number };
 /** What one look answers; its columns are null when nothing is new. */
 interface Row extends Record<string, unknown> {
   readonly seen: string;
-  readonly address: Buffer | null;
+  readonly address: Address | null;
   readonly order_id: string;
   readonly subject: string;
   readonly merchant_id: string;
@@ -59,7 +59,7 @@ export function watchList({ loopDb, clock }: Engine, chainId: number): WatchList
       for (const { address, order_id: orderId, subject, merchant_id: merchantId, until } of rows) {
         if (!address) continue;
         const told = { orderId, subject, merchantId };
-        watched.set(fromBytes(address) as Address, { ...told, until: Number(until) + GRACE_MS });
+        watched.set(address, { ...told, until: Number(until) + GRACE_MS });
       }
       since = rows[0]?.seen ?? since;
       if (watched.size > addresses.length) addresses = [...watched.keys()];

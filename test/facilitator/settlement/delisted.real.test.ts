@@ -31,11 +31,11 @@ const bytea = (hex: Hex) => hex.replace("0x", "\\x");
 async function twinInEurc(nonce: string, over: Record<string, unknown>): Promise<string> {
   const name = randomBytes(8).toString("hex");
   const eurc = dev.contracts.assets.EURC;
-  const [first] = await database.query<{ payer: Buffer }>(
+  const [first] = await database.query<{ payer: string }>(
     "SELECT payer FROM claim WHERE nonce = decode($1, 'hex')",
     [nonce.slice(2)],
   );
-  const parts = { nonceDomain: address(eurc), payer: address(fromBytes(first?.payer ?? Buffer.alloc(0))) };
+  const parts = { nonceDomain: address(eurc), payer: address(first?.payer ?? "") };
   const own = fromBytes(randomBytes(32)) as Hash;
   const key = claimKey({ chainId: 31_337, nonce: own, ...parts });
   const row = {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { address, hash } from "#kernel/bytes";
 import { claimKey } from "../../../facilitator/scheme/claim-key.ts";
 import { defaultSettings, type Engine } from "../../../facilitator/settlement/engine.ts";
-import { queueOf, reserve } from "../../../facilitator/settlement/queue.ts";
+import { nextClaims, queueOf, reserve } from "../../../facilitator/settlement/queue.ts";
 import { claim } from "../../../facilitator/settlement/tables.ts";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 
@@ -55,7 +55,7 @@ async function waiting(
 /** Items of a batch by payer. */
 async function batch(limit: number): Promise<Record<number, number>> {
   const counts: Record<number, number> = {};
-  for (const { payer } of await reserve(engine, CHAIN, limit, "payments")) {
+  for (const { payer } of await reserve(engine, await nextClaims(engine, CHAIN, limit, "payments"))) {
     const n = Number(BigInt(payer));
     counts[n] = (counts[n] ?? 0) + 1;
   }
@@ -105,6 +105,22 @@ describe("a batch", () => {
     // its others wait for the next batches; when the hour is over they go all together
     await failed("2 hours");
     expect(await batch(100)).toEqual({ 41: 8 });
+  });
+});
+
+describe("a reservation", () => {
+  it("is one process's: who found the same claims gets those that were left", async () => {
+    await waiting({ merchant: "mer_1", payer: 61, claims: 3 });
+    const [first, second] = [
+      await nextClaims(engine, CHAIN, 2, "payments"),
+      await nextClaims(engine, CHAIN, 3, "payments"),
+    ];
+    expect(second.map(({ claimKey }) => claimKey)).toEqual(
+      expect.arrayContaining(first.map(({ claimKey }) => claimKey)),
+    );
+    expect(await reserve(engine, first)).toEqual(first);
+    expect(await reserve(engine, second)).toEqual(second.slice(2));
+    expect(await nextClaims(engine, CHAIN, 3, "payments")).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 /** What lies on deposit addresses goes into the treasury by itself, and books equal the chain in both places. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { address as addressOf, fromBytes, type Hash, toBytes } from "#kernel/bytes";
+import { address as addressOf, type Hash, toBytes } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
 import { newKey } from "../../support/authorization.ts";
 import { freshDatabase } from "../../support/db.ts";
@@ -99,10 +99,10 @@ describe("a sweep", () => {
       ...{ payer: order.address, nonce },
     });
     expect(looked).toEqual({ kind: "not-found" });
-    const [claim] = await world.database.query<{ nonce: Buffer }>("SELECT nonce FROM claim WHERE id = $1", [
+    const [claim] = await world.database.query<{ nonce: Hash }>("SELECT nonce FROM claim WHERE id = $1", [
       sweep?.claim_id,
     ]);
-    expect(claim && fromBytes(claim.nonce)).toBe(nonce);
+    expect(claim?.nonce).toBe(nonce);
   });
 
   it("takes all that waits on an address at once, and what comes later with the next number", async () => {
