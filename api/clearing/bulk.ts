@@ -70,15 +70,17 @@ async function unknown(
  *  address, the buyer of an invoice has one. One that is still under way is left for its next fact. */
 async function writePayments(tx: Tx, desk: ClearingDesk, recorded: readonly Recorded[]): Promise<void> {
   const merchants = await merchantsOf(tx, recorded);
+  let paid: Walk | null = null;
   const born = recorded.flatMap((each) => {
     const { payment } = each;
-    const standing = { state: "created" as const, settlementId: null, attempt: 0, hasOtherWay: false };
-    const steps =
-      payment.state === "claimed" || payment.state === "submitting" ? [] : follow(standing, payment);
-    if (steps.length === 0) return [];
+    if (payment.state === "claimed" || payment.state === "submitting") return [];
+    // All that were paid go the same way.
+    const walk = (isCredited(payment) && paid) || walkTo(payment);
+    if (!walk) return [];
+    if (isCredited(payment)) paid = walk;
     const seller = merchants.get(payment.merchantId);
     assert(seller, `${payment.id} is of a merchant`);
-    return [bornOf(desk, each, seller, walkFromStart("created", steps))];
+    return [bornOf(desk, each, seller, walk)];
   });
   if (born.length === 0) return;
   const occurredAt = desk.now();
@@ -105,6 +107,12 @@ async function writePayments(tx: Tx, desk: ClearingDesk, recorded: readonly Reco
       return [{ ...fact, payload: { ...fact.payload, isAnonymous } }];
     }),
   );
+}
+
+/** The way of a clearing that begins with this payment; null where it calls for none. */
+function walkTo(payment: PaymentView): Walk | null {
+  const steps = follow({ state: "created", settlementId: null, attempt: 0, hasOtherWay: false }, payment);
+  return steps.length > 0 ? walkFromStart("created", steps) : null;
 }
 
 /** Timelines from their beginning. Nearly all of a group went the same way, which is sent to the database once. */

@@ -1,7 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Hex } from "#kernel/bytes";
 import { assert } from "#kernel/fault";
-import { fixed, type Tx, toBytesArray } from "#store";
+import { fixed, readRows, type Tx, toBytesArray } from "#store";
 import type { Account } from "./account.ts";
 import { post } from "./post.ts";
 import { ledgerAccount, ledgerTransfer } from "./tables.ts";
@@ -66,7 +66,7 @@ const pendingColumns = {
 
 async function pendingEntries(tx: Tx, ids: readonly Hex[]): Promise<readonly Entry[]> {
   if (ids.length === 0) return [];
-  const rows = await tx
+  const pending = tx
     .select(pendingColumns)
     .from(ledgerTransfer)
     .where(
@@ -76,6 +76,7 @@ async function pendingEntries(tx: Tx, ids: readonly Hex[]): Promise<readonly Ent
       ),
     )
     .orderBy(ledgerTransfer.entryId, ledgerTransfer.sequence);
+  const rows = await readRows(tx, pendingColumns, pending);
   const account = await accountsOf(
     tx,
     rows.flatMap(({ debitAccount, creditAccount }) => [debitAccount, creditAccount]),

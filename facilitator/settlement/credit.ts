@@ -30,7 +30,7 @@ const logColumns = {
   bookedFinal: chainTransfer.bookedFinal,
   bookings: chainTransfer.bookings,
 };
-const isOurs = sql<boolean>`EXISTS (SELECT 1 FROM ${attempt} WHERE ${attempt.txHash} = ${chainTransfer.txHash})`;
+const isOurs = sql`EXISTS (SELECT 1 FROM ${attempt} WHERE ${attempt.txHash} = ${chainTransfer.txHash})`;
 /** `isOurs`: a transaction that we signed carried it. */
 type Log = Pick<typeof chainTransfer.$inferSelect, keyof typeof logColumns> & { readonly isOurs: boolean };
 interface Match {
@@ -142,14 +142,20 @@ function isPayment({ row }: Chain, at: ObserverRow): SQL | undefined {
 }
 
 async function findMatches(tx: Tx, chain: Chain, at: ObserverRow): Promise<readonly Match[]> {
-  return tx
-    .select({ claim: matchedColumns, log: { ...logColumns, isOurs } })
+  const paid = tx
+    .select({ ...matchedColumns, ...logColumns, isOurs: isOurs.as("is_ours") })
     .from(chainTransfer)
     .innerJoin(claim, eq(claim.claimKey, chainTransfer.authorizationKey))
     .where(isPayment(chain, at))
     .orderBy(claim.claimKey)
     .limit(CLAIMS_PER_TRANSACTION)
     .for("update", { of: [claim, chainTransfer], skipLocked: true });
+  const { rows } = await tx.execute<Record<string, unknown>>(paid);
+  const [claims, logs] = [decodeRows(matchedColumns, rows), decodeRows(logColumns, rows)];
+  return claims.flatMap((row, i) => {
+    const log = logs[i];
+    return log ? { claim: row, log: { ...log, isOurs: rows[i]?.is_ours === true } } : [];
+  });
 }
 
 /** One log pays one thing: the unique index on claimed authorizations stands behind this. */

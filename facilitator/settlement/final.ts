@@ -2,7 +2,7 @@ import { and, eq, isNotNull, lte, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { assert } from "#kernel/fault";
 import { resolvePending, templates } from "#ledger";
-import { fixed, type Tx, toBytesArray, together } from "#store";
+import { fixed, readRows, type Tx, toBytesArray, together } from "#store";
 import type { BlockRef, Chain } from "../chain/port.ts";
 import { isCanonical, isFollowed } from "./canonical.ts";
 import { type Claim, eventKeyOf, findClaims, moveClaims, tellFacts } from "./claim.ts";
@@ -144,13 +144,14 @@ const finalColumns = {
 type FinalClaim = Pick<Claim, keyof typeof finalColumns>;
 
 async function findFinal(tx: Tx, chain: Chain, at: ObserverRow): Promise<readonly FinalClaim[]> {
-  return tx
+  const included = tx
     .select(finalColumns)
     .from(claim)
     .where(and(isIncludedBelow(chain, at), isCanonical(claim.chainId, claim.includedHash)))
     .orderBy(claim.claimKey)
     .limit(GROUP)
     .for("update", { of: claim, skipLocked: true });
+  return readRows(tx, finalColumns, included);
 }
 
 const isUnmatchedBelow = (chain: Chain, at: ObserverRow) =>

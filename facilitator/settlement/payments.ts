@@ -1,11 +1,11 @@
 import { and, asc, desc, eq, ne, sql } from "drizzle-orm";
 import type { Address, Hash } from "#kernel/bytes";
-import { fixed, toArray } from "#store";
+import { fixed, readRows, toArray } from "#store";
 import { type ViewedClaim, viewedColumns } from "./claim-parts.ts";
 import { requiredDepth } from "./depth.ts";
 import type { Engine } from "./engine.ts";
 import type { ClaimState } from "./state.ts";
-import { claim, observer } from "./tables.ts";
+import { attempt, claim, observer } from "./tables.ts";
 
 /** A payment by authorization, as its feature sees it. Amounts in atomic units of `asset`. */
 export interface PaymentView {
@@ -49,8 +49,9 @@ export async function readPayments(engine: Engine, by: PaymentChoice): Promise<r
   if (wanted.length === 0) return [];
   // One parameter, however many are asked for: hundreds are, by those who hear of payments.
   const ids = toArray(wanted, "text");
-  const rows = await engine.db.pool
-    .select({ claim: viewedColumns, cursor: observer.cursorNumber, signed })
+  const db = engine.db.pool;
+  const payments = db
+    .select(shown)
     .from(claim)
     .leftJoin(observer, eq(observer.chainId, claim.chainId))
     .where(
@@ -62,6 +63,7 @@ export async function readPayments(engine: Engine, by: PaymentChoice): Promise<r
       ),
     )
     .orderBy(asc(claim.createdAt), asc(claim.id));
+  const rows = await readRows(db, shownColumns, payments);
   return rows.flatMap((row) => viewOf(engine, row) ?? []);
 }
 
@@ -69,8 +71,9 @@ async function readLatest(
   engine: Engine,
   { soldAs, latest }: { readonly soldAs: string; readonly latest: number },
 ): Promise<readonly PaymentView[]> {
-  const rows = await engine.db.pool
-    .select({ claim: viewedColumns, cursor: observer.cursorNumber, signed })
+  const db = engine.db.pool;
+  const sold = db
+    .select(shown)
     .from(claim)
     .leftJoin(observer, eq(observer.chainId, claim.chainId))
     .where(
@@ -78,25 +81,21 @@ async function readLatest(
     )
     .orderBy(desc(claim.createdAt))
     .limit(latest);
+  const rows = await readRows(db, shownColumns, sold);
   return rows.flatMap((row) => viewOf(engine, row) ?? []);
 }
 
 /** The newest transaction that was signed for a claim that none has carried yet. */
-const signed = sql<Hash | null>`CASE WHEN ${claim.includedTx} IS NULL THEN (
+const signed = sql`CASE WHEN ${claim.includedTx} IS NULL THEN (
   SELECT attempt.tx_hash
   FROM attempt WHERE attempt.slot_id = claim.slot_id ORDER BY attempt.seq DESC LIMIT 1) END`;
 
+const shown = { ...viewedColumns, cursor: observer.cursorNumber, signed: signed.as(attempt.txHash.name) };
+const shownColumns = { ...viewedColumns, cursor: observer.cursorNumber, signed: attempt.txHash };
+
 function viewOf(
   engine: Engine,
-  {
-    claim: row,
-    cursor,
-    signed,
-  }: {
-    readonly claim: ViewedClaim;
-    readonly cursor: number | null;
-    readonly signed: Hash | null;
-  },
+  row: ViewedClaim & { readonly cursor: number | null; readonly signed: Hash | null },
 ): PaymentView | null {
   const chain = engine.chains.get(row.chainId)?.chain.row;
   const token = chain?.tokens.find(({ contract }) => contract === row.token);
@@ -107,11 +106,11 @@ function viewOf(
     ...{ id, payableId, merchantId, state, creditEpoch, amount, fee, payer, payTo },
     chain: chain.slug,
     asset: token.symbol,
-    transaction: includedTx ?? signed,
+    transaction: includedTx ?? row.signed,
     logIndex: includedLog,
     blockNumber: includedBlock,
     blockHash: row.includedHash,
-    confirmations: includedBlock === null ? 0 : Math.max((cursor ?? 0) - includedBlock + 1, 1),
+    confirmations: includedBlock === null ? 0 : Math.max((row.cursor ?? 0) - includedBlock + 1, 1),
     required: requiredDepth(engine, row),
     ...{ reason, message, createdAt, includedAt },
   };

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
-import { toBytesArray } from "#store";
+import { readRows, toBytesArray } from "#store";
 import type { ChainRow } from "../chain/registry.ts";
 import { isThisHour } from "./budget/burn.ts";
 import { type SentClaim, sentColumns } from "./claim-parts.ts";
@@ -90,11 +90,13 @@ export async function nextClaims(
         AND failures > 0 AND ${isThisHour("since")} OFFSET 0)
     ORDER BY row_number() OVER (PARTITION BY merchant_id ORDER BY turn, created_at, claim_key), created_at, claim_key LIMIT ${limit}`;
   // By key: what is sorted above are thousands now and then, and narrow.
-  return engine.loopDb.pool
+  const db = engine.loopDb.pool;
+  const claims = db
     .select(sentColumns)
     .from(claim)
     .where(sql`${claim.claimKey} = ANY(ARRAY(${chosen}))`)
     .orderBy(claim.createdAt, claim.claimKey);
+  return readRows(db, sentColumns, claims);
 }
 
 /** Keeps other processes from working for the same claims; returns those that none of them had reserved. A reservation

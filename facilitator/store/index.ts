@@ -19,7 +19,7 @@ export {
   type Tx,
   withTx,
 } from "./db.ts";
-export { decodeRows } from "./decode.ts";
+export { decodeRows, readRows } from "./decode.ts";
 export { fixed } from "./fixed.ts";
 export { migrate } from "./migrate.ts";
 export * as outbox from "./outbox.ts";

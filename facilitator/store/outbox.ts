@@ -4,6 +4,7 @@ import type { Id } from "#kernel/id";
 import { errorFields } from "#kernel/log";
 import { insertMany } from "./bulk.ts";
 import type { Database, Executor, Tx } from "./db.ts";
+import { readRows } from "./decode.ts";
 import { outbox } from "./tables.ts";
 
 /** Something that became true, told outward. `payload` is JSON without amounts as numbers. */
@@ -76,13 +77,14 @@ export async function deliver(
   const group: Fact[] = [];
   try {
     return await db.tx(async (tx) => {
-      const rows = await tx
+      const due = tx
         .select(told)
         .from(outbox)
         .where(and(isWaiting, isDue))
         .orderBy(outbox.sequence)
         .limit(limit)
         .for("update", { of: outbox, skipLocked: true });
+      const rows = await readRows(tx, told, due);
       group.push(...rows);
       await tell(tx, rows, hear);
       return rows.length;
