@@ -18,7 +18,7 @@ import { claimKinds, isOutgoing } from "./state.ts";
 import { attempt, chainTransfer, claim } from "./tables.ts";
 import type { Waiters } from "./waiters.ts";
 
-const CLAIMS_PER_TRANSACTION = 128;
+const CLAIMS_PER_TRANSACTION = 250;
 
 const logColumns = {
   blockNumber: chainTransfer.blockNumber,

@@ -16,7 +16,7 @@ export interface Intake {
 }
 
 /** Enough to fill the groups in which chain and database are asked. */
-const ADMITTED_AT_ONCE = 128;
+const ADMITTED_AT_ONCE = 200;
 
 /** So long after many were late no more are taken than have ended in the time that makes one late: all that were sent away
  *  come again together. */
