@@ -19,10 +19,10 @@ RUN node --import tsx contracts/build.ts
 RUN node --import tsx src/build.ts
 
 # Mails become files there where no SMTP_URL is set.
-ENV FAREBOX_DATA=/var/lib/farebox PORT=4020
+ENV FAREBOX_DATA=/var/lib/farebox PORT=4020 MALLOC_ARENA_MAX=1
 RUN mkdir -p /var/lib/farebox && chown node:node /var/lib/farebox
 USER node
 EXPOSE 4020
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--max-semi-space-size=32", "--heap-growing-percent=60", "dist/main.mjs"]
+CMD ["node", "--max-semi-space-size=32", "--heap-growing-percent=75", "dist/main.mjs"]

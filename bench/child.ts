@@ -4,7 +4,7 @@ import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { buildPrograms, dist, nodeFlags } from "../src/build.ts";
+import { buildPrograms, dist, nodeEnv, nodeFlags } from "../src/build.ts";
 import { end, isAlive } from "../src/dev/processes.ts";
 
 export const repository = fileURLToPath(new URL("..", import.meta.url));
@@ -37,7 +37,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const output = await open(logFile, "w");
   const child = spawn(process.execPath, [...nodeFlags, ...nodeOptions, join(dist, `${name}.mjs`), ...rest], {
     cwd: repository,
-    env: { PATH: "/usr/bin:/bin", HOME: home, NODE_ENV: "production", ...env },
+    env: { PATH: "/usr/bin:/bin", HOME: home, NODE_ENV: "production", ...nodeEnv, ...env },
     stdio: ["ignore", output.fd, output.fd],
   });
   await output.close();
