@@ -57,7 +57,8 @@ describe("the image", () => {
   it("starts as npm start does, as a user without rights, and asks itself whether it is well", () => {
     const { scripts } = JSON.parse(read("package.json")) as { scripts: { start: string } };
     const [, command = ""] = /^CMD (\[.*\])$/m.exec(dockerfile) ?? [];
-    expect((JSON.parse(command) as string[]).join(" ")).toBe(scripts.start);
+    const [, environment = ""] = /^ENV FAREBOX_DATA=\S+ PORT=4020 (.*)$/m.exec(dockerfile) ?? [];
+    expect([environment, ...(JSON.parse(command) as string[])].join(" ")).toBe(scripts.start);
     expect(dockerfile).toMatch(/^USER node$/m);
     expect(dockerfile).toMatch(/HEALTHCHECK[\s\S]*\/health`/);
   });
