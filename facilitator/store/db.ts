@@ -56,6 +56,7 @@ export function openDatabase(options: DbOptions): Database {
   const settings = {
     ...(role ? { role } : {}),
     ...(byIndex ? { enable_seqscan: "off", plan_cache_mode: "force_generic_plan" } : {}),
+    bytea_output: "hex", // as columns.ts reads it
     statement_timeout: statementMs,
     lock_timeout: 2_000,
     idle_in_transaction_session_timeout: 10_000,

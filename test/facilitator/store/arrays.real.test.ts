@@ -2,8 +2,9 @@ import { type SQL, sql } from "drizzle-orm";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromBytes } from "#kernel/bytes";
-import { toArray, toBytesArray, toNumericArray } from "#store";
+import { openDatabase, toArray, toBytesArray, toNumericArray } from "#store";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { silentLog } from "../../support/dev-chain.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -59,6 +60,16 @@ describe("an array parameter", () => {
       }),
       runs,
     );
+  });
+
+  it("brings bytes as hex also where the database would write them otherwise", async () => {
+    await database.query(
+      "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET bytea_output = escape', current_database()); END $$",
+    );
+    const db = openDatabase({ url: database.url, log: silentLog, name: "test", maxConnections: 1 });
+    const { rows } = await db.pool.execute(sql`SELECT '\\x00ff5c'::bytea AS value`);
+    await db.close();
+    expect(rows).toEqual([{ value: "0x00ff5c" }]);
   });
 
   it("brings amounts beyond what a double can hold, and instants to the millisecond", async () => {
