@@ -66,10 +66,13 @@ export interface AuthorizationRead {
   readonly payer: Address;
   readonly nonce: Hash;
   readonly transfer: Call;
+  /** Whether the payer's balance is asked for also where the transfer passes. */
+  readonly asksBalance?: boolean;
 }
 export interface AuthorizationState {
   readonly block: Pick<BlockRef, "number" | "timestamp" | "baseFeePerGas">;
-  readonly balance: bigint;
+  /** Atomic units; may be null where nobody asked: it is enough for the transfer, which passes. */
+  readonly balance: bigint | null;
   readonly used: boolean;
   readonly transfer: CallOutcome;
   /** One endpoint says that it cannot be paid, another that it can: a verdict about nobody. */

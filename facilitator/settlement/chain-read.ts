@@ -28,7 +28,7 @@ export function authorizationReader(
   const open = new Map<string, Promise<PayerState>>();
   return (item) => {
     // The call is part of the key: two signatures of one authorization must not answer for each other.
-    const key = `${item.claimKey}${item.transfer.data}`;
+    const key = `${item.claimKey}${item.asksBalance ? "+" : ""}${item.transfer.data}`;
     const shared = open.get(key);
     if (shared) return shared;
     const result = judgedAlone(read, item).finally(() => open.delete(key));

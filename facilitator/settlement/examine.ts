@@ -152,7 +152,7 @@ function checkMoney(
 ): Refusal | null {
   // A claim that is being looked at again is itself among the payer's open ones only while it is open.
   const needed = option.amount + known.openAmount;
-  if (state.balance < needed) {
+  if (state.balance !== null && state.balance < needed) {
     return {
       reason: "insufficient_funds",
       message: `${authorization.payer} holds ${state.balance} atomic units of ${rail.token.symbol}; ${needed} are needed, open payments included. Fund the account and send the same payment again.`,
@@ -204,6 +204,8 @@ async function readState(looking: Looking, it: Understood): Promise<Authorizatio
     payer: authorization.payer,
     nonce: authorization.nonce,
     transfer: scheme.call(token, authorization, it.payerHasCode),
+    // What the payer has under way needs more than what this transfer moves.
+    asksBalance: it.known.openAmount > 0n,
   };
   const state = await read(looking, it, item);
   if (state.isDisputed) throw fault("chain_unavailable", { chain: open.chain.row.slug });

@@ -1,4 +1,4 @@
-import type { Address, Hex } from "#kernel/bytes";
+import type { Address } from "#kernel/bytes";
 import { countsParentBlocks } from "../known-chains.ts";
 import type { AuthorizationRead, AuthorizationState, Call, CallOutcome } from "../port.ts";
 import { MalformedAnswer, toQuantity } from "./answer.ts";
@@ -63,8 +63,9 @@ function stateIn([view]: readonly View[], i: number): AuthorizationState {
   return state;
 }
 
-/** One `eth_call` for many: block, balances and nonce states first, then the transfers in order, since a read behind
- *  a transfer sees what the transfer left. */
+/** One `eth_call` for most groups: the block, the balances that are asked for, then the transfers in order, since a read
+ *  behind a transfer sees what the transfer left. One that passes leaves nothing to ask about it: what its payer holds
+ *  is enough, and its nonce is not used. Of the others both are asked in a second call. */
 async function readAll(
   room: Room,
   from: Address,
@@ -73,43 +74,79 @@ async function readAll(
   if (items.length === 0) return [];
   const { multicall } = room.row;
   if (multicall === null) return readOneByOne(room, from, items);
-  const gas = READ_GAS + ITEM_GAS * BigInt(items.length);
-  const data = packReads(room.row.chainId, multicall, items);
-  const execution = await execute(room, { from, to: multicall, data, gas });
+  const batch = { room, from, multicall };
+  const asked = balancesOf(items);
+  const first = await aggregate(batch, items.length, [
+    ...blockCalls(room.row.chainId, multicall),
+    ...asked.map(balanceCall),
+    ...items.map(({ transfer }) => transfer),
+  ]);
+  const transfers = first.slice(BLOCK_CALLS + asked.length);
+  const failed = items.filter((_, i) => !transfers[i]?.success);
+  const facts = await aggregate(batch, failed.length, [...failed.map(balanceCall), ...failed.map(stateCall)]);
   return usable(room, () => {
-    if (!execution.ok)
-      throw new MalformedAnswer(execution.outOfGas ? "a read out of gas" : "a read reverted");
-    return statesOf(unpackResults(execution.data, BLOCK_CALLS + 3 * items.length), items.length);
+    const number = numberIn(first[0]);
+    const [timestamp, baseFeePerGas] = [Number(numberIn(first[1])), numberIn(first[2])];
+    const block = { number: Number(number), timestamp, baseFeePerGas };
+    const balances = new Map(asked.map((item, i) => [item, numberIn(first[BLOCK_CALLS + i])]));
+    const unpaid = new Map(
+      failed.map((item, i) => [
+        item,
+        { balance: numberIn(facts[i]), used: numberIn(facts[failed.length + i]) !== 0n },
+      ]),
+    );
+    return items.map((item, i) => ({
+      block,
+      balance: balances.get(item) ?? null,
+      used: false,
+      ...unpaid.get(item),
+      transfer: transferIn(transfers[i], timestamp),
+    }));
   });
 }
 
-function packReads(chainId: number, multicall: Address, items: readonly AuthorizationRead[]): Hex {
-  const blockNumber = countsParentBlocks(chainId)
-    ? ARB_BLOCK_NUMBER
-    : { to: multicall, data: GET_BLOCK_NUMBER };
-  return packAggregate3([
-    blockNumber,
-    { to: multicall, data: GET_BLOCK_TIMESTAMP },
-    { to: multicall, data: GET_BASE_FEE },
-    ...items.map(({ token, payer }) => ({ to: token, data: balanceOf(payer) })),
-    ...items.map(stateCall),
-    ...items.map(({ transfer }) => transfer),
-  ]);
+/** The balances that are asked for, and one of each token: at an address without code every transfer passes. */
+function balancesOf(items: readonly AuthorizationRead[]): readonly AuthorizationRead[] {
+  const firsts = new Map([...items].reverse().map((item) => [item.token, item]));
+  return items.filter((item) => item.asksBalance || firsts.get(item.token) === item);
 }
 
-function statesOf(results: readonly CallResult[], count: number): readonly AuthorizationState[] {
-  const read = (index: number) => {
-    const result = results[index];
-    if (!result?.success) throw new MalformedAnswer("a token that cannot be read");
-    return uint(result.data);
-  };
-  const block = { number: Number(read(0)), timestamp: Number(read(1)), baseFeePerGas: read(2) };
-  return results.slice(BLOCK_CALLS + 2 * count).map(({ success, data }, i) => ({
-    block,
-    balance: read(BLOCK_CALLS + i),
-    used: read(BLOCK_CALLS + count + i) !== 0n,
-    transfer: success ? { ok: true, data } : { ok: false, revert: revertOf(data, block.timestamp), data },
-  }));
+interface Batch {
+  readonly room: Room;
+  readonly from: Address;
+  readonly multicall: Address;
+}
+
+/** Many calls about so many authorizations in one; none where there are none. */
+async function aggregate(
+  { room, from, multicall }: Batch,
+  count: number,
+  calls: readonly Call[],
+): Promise<readonly CallResult[]> {
+  if (calls.length === 0) return [];
+  const gas = READ_GAS + ITEM_GAS * BigInt(count);
+  const execution = await execute(room, { from, to: multicall, data: packAggregate3(calls), gas });
+  return usable(room, () => {
+    if (!execution.ok)
+      throw new MalformedAnswer(execution.outOfGas ? "a read out of gas" : "a read reverted");
+    return unpackResults(execution.data, calls.length);
+  });
+}
+
+function blockCalls(chainId: number, multicall: Address): readonly Call[] {
+  const number = countsParentBlocks(chainId) ? ARB_BLOCK_NUMBER : { to: multicall, data: GET_BLOCK_NUMBER };
+  return [number, { to: multicall, data: GET_BLOCK_TIMESTAMP }, { to: multicall, data: GET_BASE_FEE }];
+}
+
+function numberIn(result: CallResult | undefined): bigint {
+  if (!result?.success) throw new MalformedAnswer("a token that cannot be read");
+  return uint(result.data);
+}
+
+function transferIn(result: CallResult | undefined, blockTime: number): CallOutcome {
+  if (!result) throw new MalformedAnswer("fewer answers than calls");
+  const { success, data } = result;
+  return success ? { ok: true, data } : { ok: false, revert: revertOf(data, blockTime), data };
 }
 
 /** The very batch, or the lone call, as the lane would send it. */
@@ -148,7 +185,7 @@ async function readOneByOne(
   return Promise.all(
     items.map(async (item) => {
       const [balance, used, execution] = await Promise.all([
-        read({ to: item.token, data: balanceOf(item.payer) }),
+        read(balanceCall(item)),
         read(stateCall(item)),
         execute(room, { from, ...item.transfer, gas: READ_GAS + ITEM_GAS }, at),
       ]);
@@ -158,8 +195,12 @@ async function readOneByOne(
   );
 }
 
+function balanceCall({ token, payer }: AuthorizationRead): Call {
+  return { to: token, data: balanceOf(payer) };
+}
+
 /** authorizationState(address,bytes32) */
-function stateCall({ token, payer, nonce }: Omit<AuthorizationRead, "transfer">): Call {
+function stateCall({ token, payer, nonce }: AuthorizationRead): Call {
   return { to: token, data: `0xe94a0102000000000000000000000000${payer.slice(2)}${nonce.slice(2)}` };
 }
 
