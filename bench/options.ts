@@ -26,9 +26,9 @@ export interface Options {
  *  storage of the token, of which every payer is a part, on the cores that the servers share with it. */
 const PAYERS = 2_048;
 
-/** With blocks of a second the aim for settles could not be met by anybody, and with 300 ms the cores wait for blocks:
+/** With blocks of a second the aim for settles could not be met by anybody, and with 200 ms the cores wait for blocks:
  *  docs/decisions/0014. */
-const BLOCK_MS = 200;
+const BLOCK_MS = 150;
 
 const full = {
   rounds: 2,

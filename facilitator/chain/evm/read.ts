@@ -85,22 +85,15 @@ async function readAll(
   const failed = items.filter((_, i) => !transfers[i]?.success);
   const facts = await aggregate(batch, failed.length, [...failed.map(balanceCall), ...failed.map(stateCall)]);
   return usable(room, () => {
-    const number = numberIn(first[0]);
-    const [timestamp, baseFeePerGas] = [Number(numberIn(first[1])), numberIn(first[2])];
-    const block = { number: Number(number), timestamp, baseFeePerGas };
+    const block = blockIn(first);
     const balances = new Map(asked.map((item, i) => [item, numberIn(first[BLOCK_CALLS + i])]));
-    const unpaid = new Map(
-      failed.map((item, i) => [
-        item,
-        { balance: numberIn(facts[i]), used: numberIn(facts[failed.length + i]) !== 0n },
-      ]),
-    );
+    const unpaid = new Map(failed.map((item, i) => [item, factsIn(facts, i)]));
     return items.map((item, i) => ({
       block,
       balance: balances.get(item) ?? null,
       used: false,
       ...unpaid.get(item),
-      transfer: transferIn(transfers[i], timestamp),
+      transfer: transferIn(transfers[i], block.timestamp),
     }));
   });
 }
@@ -136,6 +129,19 @@ async function aggregate(
 function blockCalls(chainId: number, multicall: Address): readonly Call[] {
   const number = countsParentBlocks(chainId) ? ARB_BLOCK_NUMBER : { to: multicall, data: GET_BLOCK_NUMBER };
   return [number, { to: multicall, data: GET_BLOCK_TIMESTAMP }, { to: multicall, data: GET_BASE_FEE }];
+}
+
+function blockIn([number, timestamp, baseFee]: readonly CallResult[]): AuthorizationState["block"] {
+  return {
+    number: Number(numberIn(number)),
+    timestamp: Number(numberIn(timestamp)),
+    baseFeePerGas: numberIn(baseFee),
+  };
+}
+
+/** What was asked about the authorization at place `i`: first all balances, then all nonces. */
+function factsIn(facts: readonly CallResult[], i: number): Pick<AuthorizationState, "balance" | "used"> {
+  return { balance: numberIn(facts[i]), used: numberIn(facts[facts.length / 2 + i]) !== 0n };
 }
 
 function numberIn(result: CallResult | undefined): bigint {
