@@ -53,14 +53,14 @@ async function becomeContract(paid: Payment, code: Hex, owner?: string): Promise
 
 /** The transactions that carried a payment, and how many payments each carried. */
 async function carriers(nonce: Hash) {
-  const rows = await world.database.query<{ raw: Buffer; items: string }>(
+  const rows = await world.database.query<{ raw: Hex; items: string }>(
     `SELECT attempt.raw, (SELECT count(*) FROM slot_item AS other WHERE other.slot_id = slot_item.slot_id) AS items
      FROM attempt JOIN slot_item ON slot_item.slot_id = attempt.slot_id
      JOIN claim ON claim.claim_key = slot_item.claim_key WHERE claim.nonce = decode($1, 'hex')`,
     [nonce.slice(2)],
   );
   return rows.map(({ raw, items }) => {
-    const { to, data } = parseTransaction(`0x${raw.toString("hex")}` as Hex);
+    const { to, data } = parseTransaction(raw);
     return { to: address(to ?? ""), form: data?.slice(0, 10), items: Number(items) };
   });
 }

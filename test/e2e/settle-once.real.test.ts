@@ -349,7 +349,7 @@ describe("a caller who goes away", () => {
       },
     });
     const first = await newPayment(world, merchant);
-    const crowd = Array.from({ length: 128 }, () => first.settle());
+    const crowd = Array.from({ length: 200 }, () => first.settle());
     await looking.passed;
     // when somebody comes after them and goes away again
     const paid = await newPayment(world, merchant);

@@ -1,6 +1,7 @@
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSafeFetch, sandboxAccess, sandboxProvider } from "#api";
+import { type Hex, toBytes } from "#kernel/bytes";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 import { from, read } from "../caller.ts";
 import { now, world } from "../world.ts";
@@ -40,7 +41,7 @@ const inbox = () =>
     event_id: string;
     type: string;
     reference: string;
-    body: Buffer;
+    body: Hex;
     handled_at: Date | null;
   }>("SELECT event_id, type, reference, body, handled_at FROM provider_event ORDER BY event_id");
 const told = () => database.query("SELECT subject FROM outbox WHERE type = 'provider.event_received'");
@@ -59,7 +60,7 @@ describe("POST /v1/provider-webhooks/{provider}", () => {
       reference: "sbx_1",
       handled_at: null,
     });
-    expect(event?.body.toString("utf8")).toBe(call.body);
+    expect(event && toBytes(event.body).toString("utf8")).toBe(call.body);
     expect(await told()).toEqual([{ subject: call.id }]);
   });
 
