@@ -140,6 +140,6 @@ export const money: readonly Mutant[] = [
         to: `CASE WHEN place.grantee IS NOT NULL THEN now() ELSE \${claim.grantedAt} END`,
       },
     ],
-    seed: 3158,
+    seed: 3747,
   },
 ];

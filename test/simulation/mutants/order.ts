@@ -79,7 +79,7 @@ export const order: readonly Mutant[] = [
         to: "else if (state) good.push({ claim, call });",
       },
     ],
-    seed: 689,
+    seed: 1870,
   },
   {
     name: "revert-is-the-end",
