@@ -9,14 +9,17 @@ import { build, type Plugin } from "esbuild";
 const root = fileURLToPath(new URL("..", import.meta.url));
 export const dist = join(root, "dist");
 
+const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  readonly scripts: { readonly start: string };
+};
+const started = scripts.start.split(" ");
+
 /** What `npm start` gives node before the program. What a wave of payments leaves behind dies young where the young heap holds
  *  a fifth of a second of it: with half as much, each verify takes a quarter more of a core, most of it for the old heap. That
  *  one may grow by three quarters of what it holds before it is gone through: docs/decisions/0009. */
-const started = (JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts.start as string).split(
-  " ",
-);
 export const nodeFlags: readonly string[] = started.filter((word) => word.startsWith("--"));
-/** And the environment of the C library, whose every thread would keep pages of its own. */
+
+/** And its environment: one arena of the C library, where each of node's threads would keep pages of its own. */
 export const nodeEnv: Readonly<Record<string, string>> = Object.fromEntries(
   started.slice(0, started.indexOf("node")).map((word) => word.split("=")),
 );

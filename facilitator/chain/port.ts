@@ -152,7 +152,8 @@ export interface Chain {
     nonce: Hash;
     fromBlock: number;
   }): Promise<BlockRef | null>;
-  /** One `eth_call` for many: all balances and nonce states first, then the transfers in order, each allowed to fail. */
+  /** One `eth_call` for many: the balances that are asked for first, then the transfers in order, each allowed to fail;
+   *  and one more about those that do. */
   readAuthorizations(
     from: Address,
     items: readonly AuthorizationRead[],

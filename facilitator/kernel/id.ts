@@ -45,7 +45,7 @@ export function idMaker({ clock, random }: { clock: Clock; random: Random }): Ne
     const now = clock.now().getTime();
     if (now !== madeAt) [madeAt, time] = [now, encodeTime(now, TIME_LETTERS)];
     // One byte for a letter: 32 letters divide 256, so each is as likely. The package asks for every letter apart. As
-    // codes: text that grows letter by letter leaves three times the garbage, and a payment has seven ids.
+    // codes: text that grows letter by letter takes nearly twice as long, and a payment has seven ids.
     const codes: number[] = [];
     for (const byte of random.bytes(RANDOM_LETTERS)) codes.push(LETTERS.charCodeAt(byte % LETTERS.length));
     return `${prefix}_${time}${String.fromCharCode(...codes)}`;

@@ -142,8 +142,9 @@ function isPayment({ row }: Chain, at: ObserverRow): SQL | undefined {
 }
 
 async function findMatches(tx: Tx, chain: Chain, at: ObserverRow): Promise<readonly Match[]> {
+  const columns = { ...matchedColumns, ...logColumns };
   const paid = tx
-    .select({ ...matchedColumns, ...logColumns, isOurs: isOurs.as("is_ours") })
+    .select({ ...columns, isOurs: isOurs.as("is_ours") })
     .from(chainTransfer)
     .innerJoin(claim, eq(claim.claimKey, chainTransfer.authorizationKey))
     .where(isPayment(chain, at))
@@ -151,11 +152,10 @@ async function findMatches(tx: Tx, chain: Chain, at: ObserverRow): Promise<reado
     .limit(CLAIMS_PER_TRANSACTION)
     .for("update", { of: [claim, chainTransfer], skipLocked: true });
   const { rows } = await tx.execute<Record<string, unknown>>(paid);
-  const [claims, logs] = [decodeRows(matchedColumns, rows), decodeRows(logColumns, rows)];
-  return claims.flatMap((row, i) => {
-    const log = logs[i];
-    return log ? { claim: row, log: { ...log, isOurs: rows[i]?.is_ours === true } } : [];
-  });
+  return decodeRows(columns, rows).map((row, i) => ({
+    claim: row,
+    log: { ...row, isOurs: rows[i]?.is_ours === true },
+  }));
 }
 
 /** One log pays one thing: the unique index on claimed authorizations stands behind this. */

@@ -116,7 +116,7 @@ export async function reserve(engine: Engine, claims: readonly SentClaim[]): Pro
 /** What only time can cure is looked at again after so long. */
 export const HOLD_SECONDS = 2;
 
-/** Gives reserved claims back at once: nothing was signed for them. */
+/** Gives claims back, reserved or not: nothing was signed for them. They may be taken again after so long. */
 export async function giveBack(engine: Engine, keys: readonly Hash[], waitSeconds = 0): Promise<void> {
   if (keys.length === 0) return;
   await engine.loopDb.pool.execute(sql`

@@ -5,7 +5,7 @@ import type { Address, Hash, Hex } from "#kernel/bytes";
 import { arrayOf, bytesArrayOf } from "./arrays.ts";
 
 // Bytes come as hex after another mark, and a payment's rows have forty of them: an array of bytes for each, which
-// becomes hex again at once, would be a twentieth of all that a settle takes of us.
+// became hex again at once, was a twentieth of what a settle left to the old heap.
 pg.types.setTypeParser(pg.types.builtins.BYTEA, (text): Hex => `0x${text.slice(2)}`);
 
 function hexColumn<T extends Hex>() {
