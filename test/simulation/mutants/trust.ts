@@ -142,6 +142,6 @@ export const trust: readonly Mutant[] = [
         to: "function keyOf({ payload }: PaymentRequest)",
       },
     ],
-    seed: 1300,
+    seed: 2621,
   },
 ];
