@@ -26,7 +26,7 @@ afterAll(async () => {
   await dev?.stop();
 });
 
-it("a hundred at once, of as many payers, are two calls: one for their money and nonces, one for their code", async () => {
+it("a hundred at once, of as many payers, are two calls: one for their transfers, one for their code", async () => {
   const merchant = await newMerchant(house);
   const place = { dev, database, baseUrl: house.baseUrl };
   const resource = await merchant.register();
