@@ -74,7 +74,7 @@ import { subscriptionRoutes } from "./subscription/routes.ts";
 import { createCourier } from "./webhook/courier.ts";
 import { describeEvents } from "./webhook/describe.ts";
 import { PING } from "./webhook/events.ts";
-import { webhookHearer } from "./webhook/hear.ts";
+import { merchantTeller, webhookHearer } from "./webhook/hear.ts";
 import { webhookJobs } from "./webhook/jobs.ts";
 import { webhookRoutes } from "./webhook/routes.ts";
 import { createSeal } from "./webhook/seal.ts";
@@ -164,7 +164,7 @@ export interface ApiDeps {
 const documentPaths = ["/docs/*", "/openapi.json", "/errors/*", "/llms.txt", "/.well-known/ai-catalog.json"];
 
 /** Told of facts in the transaction that marks them as delivered. */
-type Hearer = (tx: Tx, facts: readonly outbox.Fact[]) => Promise<void>;
+type Hearer = (tx: Tx, facts: readonly outbox.ToldFact[]) => Promise<void>;
 
 /** A new payout address must wait a day. */
 const COOLING_MS = 24 * 3_600_000;
@@ -234,6 +234,7 @@ export function createApi({
   const seal = createSeal(masterSecret, systemRandom);
   const families = eventFamilies({ facilitator, baseUrl, now });
   const allTypes = families.flatMap(({ types }) => types);
+  const telling = { newId, now, apiVersion: currentOf(later) };
   const posting = { db: loopDb, fetch: deliver, clock, now, newId, random: systemRandom, seal, log };
   const courier = createCourier({ ...posting, revisions: later });
   const pricing: Pricing = { rates, facilitator, executionPaths: ExecutionPath.options };
@@ -326,14 +327,14 @@ export function createApi({
     ],
     drain: pages.drain,
     hearers: [
-      clearingHearer(clearing),
+      clearingHearer(clearing, merchantTeller(telling)),
       linkHearer(clearing),
       refundHearer({ clock: merchantClock }),
       invoiceHearer(invoices),
       subscriptionHearer(invoices),
       providerHearer(providerDesk),
       payoutHearer({ newId }),
-      webhookHearer({ families, newId, now, apiVersion: currentOf(later) }),
+      webhookHearer({ ...telling, families }),
       ...(mailDesk ? [mailHearer(mailDesk)] : []),
     ],
   };

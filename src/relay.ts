@@ -3,14 +3,15 @@ import { errorFields, type Log } from "#kernel/log";
 import { type Database, outbox, type Tx } from "#store";
 
 /** Somebody inside the house who wants to know; called in the transaction that marks the fact as delivered. */
-export type Hearer = (tx: Tx, facts: readonly outbox.Fact[]) => Promise<void>;
+export type Hearer = (tx: Tx, facts: readonly outbox.ToldFact[]) => Promise<void>;
 
-const GROUP = 500;
+/** As many as are told between two blocks, while the payments of a wave wait for theirs. */
+const GROUP = 350;
 const PAUSE_MS = 150;
 /** Payments come in waves, each with a block: what is told waits for the calm between them, yet no longer than this. */
 const GIVE_WAY_MS = 500;
-const LOOK_MS = 30;
-const CALM_LOOKS = 3;
+const LOOK_MS = 10;
+const CALM_LOOKS = 2;
 
 interface Needs {
   readonly db: Database;

@@ -5,6 +5,7 @@ import { assert } from "#kernel/fault";
 import type { Money } from "#kernel/money";
 import { insertMany, isAnyOf, outbox, type Tx, toArray } from "#store";
 import { findCurrency } from "../http/currency.ts";
+import type { TellMerchants } from "../http/event.ts";
 import { merchant } from "../merchant/tables.ts";
 import type { MerchantRow } from "../merchant/verbs/merchant.ts";
 import type { IntentSource } from "../payment-intent/state.ts";
@@ -16,6 +17,7 @@ import type { ClearingRow } from "./money.ts";
 import { attemptOf, follow, isCredited } from "./rails/x402.ts";
 import { clearing, timelineEntry } from "./tables.ts";
 import { factOf, type Walk, walkFromStart } from "./timeline.ts";
+import { presentPayment } from "./verbs/positions.ts";
 
 /** An agent's payment that becomes a merchant's payment as it stands. */
 export interface Recorded {
@@ -30,15 +32,61 @@ export interface Recorded {
 type Describe = (tx: Tx, payments: readonly PaymentView[]) => Promise<readonly Recorded[]>;
 
 /** Writes down agents' payments of what can be paid again and again, each once, whatever was told of it how often. For
- *  features that sell by an agent URL of their own. */
+ *  features that sell by an agent URL of their own, and follow what is told: of the last state, and whether nobody is known
+ *  who would read mail about it. Agents leave no address, the buyer of an invoice has one. */
 export async function recordPayments(
   tx: Tx,
   desk: ClearingDesk,
   facts: readonly outbox.Fact[],
   describe: Describe,
 ): Promise<void> {
+  const born = await recordUnknown(tx, desk, facts, describe);
+  await outbox.append(
+    tx,
+    born.flatMap(({ walk, intent, clearing: row }) => {
+      const last = walk.facts.at(-1);
+      if (!last) return [];
+      const fact = factOf(desk.newId, row, { type: last.type, previous: null });
+      const isAnonymous = !("invoiceId" in (intent.metadata ?? {}));
+      return [{ ...fact, payload: { ...fact.payload, isAnonymous } }];
+    }),
+  );
+}
+
+/** The same of what nobody in the house follows: its merchant is told at once, of the rows as they were written. Hundreds
+ *  come in a second, and each was read again to be told of. */
+export async function recordSales(
+  tx: Tx,
+  desk: ClearingDesk,
+  facts: readonly outbox.ToldFact[],
+  describe: Describe,
+  tell: TellMerchants,
+): Promise<void> {
+  const born = await recordUnknown(tx, desk, facts, describe);
+  const sequenceOf = new Map(facts.map(({ subject, sequence }) => [subject, sequence]));
+  await tell(
+    tx,
+    born.flatMap(({ walk, intent, clearing: row, payment }) => {
+      const last = walk.facts.at(-1);
+      const sequence = sequenceOf.get(payment.id);
+      if (!last || sequence === undefined) return [];
+      const fact = factOf(desk.newId, row, { type: last.type, previous: null });
+      const money = { orders: [], deposits: [], payments: [payment] };
+      return [
+        { fact: { ...fact, sequence }, object: presentPayment(desk, { intent, clearing: row }, money) },
+      ];
+    }),
+  );
+}
+
+async function recordUnknown(
+  tx: Tx,
+  desk: ClearingDesk,
+  facts: readonly outbox.Fact[],
+  describe: Describe,
+): Promise<readonly Born[]> {
   const payments = await unknown(tx, desk, facts);
-  if (payments.length > 0) await writePayments(tx, desk, await describe(tx, payments));
+  return payments.length > 0 ? writePayments(tx, desk, await describe(tx, payments)) : [];
 }
 
 /** The payments that these facts are about and that have no clearing. */
@@ -66,9 +114,12 @@ async function unknown(
 }
 
 /** Intent, clearing and timeline of many payments in a few statements: hundreds come in a second. The states between were
- *  never to be seen, so only the last is told, and whether nobody is known who would read mail about it: agents leave no
- *  address, the buyer of an invoice has one. One that is still under way is left for its next fact. */
-async function writePayments(tx: Tx, desk: ClearingDesk, recorded: readonly Recorded[]): Promise<void> {
+ *  never to be seen, so only the last is to be told. One that is still under way is left for its next fact. */
+async function writePayments(
+  tx: Tx,
+  desk: ClearingDesk,
+  recorded: readonly Recorded[],
+): Promise<readonly Born[]> {
   const merchants = await merchantsOf(tx, recorded);
   let paid: Walk | null = null;
   const born = recorded.flatMap((each) => {
@@ -82,7 +133,7 @@ async function writePayments(tx: Tx, desk: ClearingDesk, recorded: readonly Reco
     assert(seller, `${payment.id} is of a merchant`);
     return [bornOf(desk, each, seller, walk)];
   });
-  if (born.length === 0) return;
+  if (born.length === 0) return [];
   const occurredAt = desk.now();
   await tx.execute(
     insertMany(
@@ -97,16 +148,7 @@ async function writePayments(tx: Tx, desk: ClearingDesk, recorded: readonly Reco
     ),
   );
   await noteWalks(tx, born, occurredAt);
-  await outbox.append(
-    tx,
-    born.flatMap(({ walk, intent, clearing: row }) => {
-      const last = walk.facts.at(-1);
-      if (!last) return [];
-      const fact = factOf(desk.newId, row, { type: last.type, previous: null });
-      const isAnonymous = !("invoiceId" in (intent.metadata ?? {}));
-      return [{ ...fact, payload: { ...fact.payload, isAnonymous } }];
-    }),
-  );
+  return born;
 }
 
 /** The way of a clearing that begins with this payment; null where it calls for none. */
@@ -173,6 +215,7 @@ function decimalsOf(code: string): number {
 }
 
 interface Born {
+  readonly payment: PaymentView;
   readonly intent: IntentRow;
   readonly clearing: ClearingRow;
   readonly walk: Walk;
@@ -242,5 +285,5 @@ function bornOf(
     sequence: walk.entries.length,
     dueAt: null,
   };
-  return { intent, clearing: row, walk };
+  return { payment, intent, clearing: row, walk };
 }

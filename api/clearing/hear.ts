@@ -1,7 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { PaymentView } from "#facilitator";
 import type { outbox, Tx } from "#store";
-import { type Recorded, recordPayments } from "./bulk.ts";
+import type { TellMerchants } from "../http/event.ts";
+import { type Recorded, recordSales } from "./bulk.ts";
 import type { ClearingDesk } from "./desk.ts";
 import { openForAgents } from "./unasked.ts";
 
@@ -9,8 +10,8 @@ const OUTGOING = /^outgoing\.(?:final|expired|cancelled|failed)$/;
 
 /** Facts are hints: a clearing that one is about is looked at soon, by whoever has a hand free. An agent's payment that has
  *  no clearing yet gets one: of an intent it is begun, of resources all that are told at once are written down. */
-export function clearingHearer(desk: ClearingDesk) {
-  return async (tx: Tx, facts: readonly outbox.Fact[]): Promise<void> => {
+export function clearingHearer(desk: ClearingDesk, tell: TellMerchants) {
+  return async (tx: Tx, facts: readonly outbox.ToldFact[]): Promise<void> => {
     const settlements = facts.filter(({ type }) => type.startsWith("settlement."));
     const ofIntents = settlements.filter((fact) => payableOf(fact).startsWith("pi_"));
     const others = settlements.filter(
@@ -23,12 +24,8 @@ export function clearingHearer(desk: ClearingDesk) {
       intents: ofIntents.map((fact) => ({ merchantId: fact.merchantId, id: payableOf(fact) })),
     });
     await openForAgents(tx, desk, ofIntents);
-    await recordPayments(
-      tx,
-      desk,
-      others.filter((fact) => payableOf(fact).startsWith("x402r_")),
-      describe,
-    );
+    const sales = others.filter((fact) => payableOf(fact).startsWith("x402r_"));
+    await recordSales(tx, desk, sales, describe, tell);
   };
 }
 

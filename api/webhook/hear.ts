@@ -1,20 +1,22 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
 import { assert } from "#kernel/fault";
 import { type NewId, timeOf } from "#kernel/id";
-import { fixed, insertMany, isAnyOf, outbox, type Tx } from "#store";
-import type { EventFamily } from "../http/event.ts";
+import { fixed, insertMany, isAnyOf, type outbox, type Tx } from "#store";
+import type { EventFamily, Telling, TellMerchants } from "../http/event.ts";
 import { PING } from "./events.ts";
 import { isMeant } from "./pattern.ts";
 import type { EndpointRow } from "./present.ts";
 import { type EventData, event, webhookDelivery, webhookEndpoint } from "./tables.ts";
 
-interface Hearing {
-  readonly families: readonly EventFamily[];
+interface Writing {
   readonly newId: NewId;
   /** By the merchants' clock. */
   readonly now: () => Date;
   /** The current revision: what families present is in its shape. */
   readonly apiVersion: string;
+}
+interface Hearing extends Writing {
+  readonly families: readonly EventFamily[];
 }
 type Written = Pick<typeof event.$inferSelect, "merchantId" | "id" | "type" | "subject" | "sequence">;
 
@@ -22,26 +24,28 @@ type Written = Pick<typeof event.$inferSelect, "merchantId" | "id" | "type" | "s
  *  Hundreds of facts cost as many statements as one. Told twice, written once. */
 export function webhookHearer(hearing: Hearing) {
   const familyOf = new Map(hearing.families.flatMap((each) => each.types.map((type) => [type, each])));
-  return async (tx: Tx, facts: readonly outbox.Fact[]): Promise<void> => {
+  const tell = merchantTeller(hearing);
+  return async (tx: Tx, facts: readonly outbox.ToldFact[]): Promise<void> => {
     const told = facts.filter(({ type }) => familyOf.has(type));
-    if (told.length === 0) return;
-    const written = await writeEvents(tx, hearing, await present(tx, hearing, told));
-    if (written.length > 0) await fanOut(tx, hearing, written);
+    if (told.length > 0) await tell(tx, await present(tx, hearing, told));
   };
 }
 
-interface Presented {
-  readonly fact: outbox.Fact;
-  readonly object: object;
+/** Writes down what merchants are told, for those who have at hand what it is about. */
+export function merchantTeller(writing: Writing): TellMerchants {
+  return async (tx, tellings) => {
+    const written = await writeEvents(tx, writing, tellings);
+    if (written.length > 0) await fanOut(tx, writing, written);
+  };
 }
 
 /** One call for each family. What is gone is not told of. */
 async function present(
   tx: Tx,
   { families }: Hearing,
-  facts: readonly outbox.Fact[],
-): Promise<readonly Presented[]> {
-  const all: Presented[] = [];
+  facts: readonly outbox.ToldFact[],
+): Promise<readonly Telling[]> {
+  const all: Telling[] = [];
   for (const family of families) {
     const mine = facts.filter(({ type }) => family.types.includes(type));
     if (mine.length === 0) continue;
@@ -57,19 +61,13 @@ async function present(
 
 async function writeEvents(
   tx: Tx,
-  { now, apiVersion }: Hearing,
-  presented: readonly Presented[],
+  { now, apiVersion }: Writing,
+  tellings: readonly Telling[],
 ): Promise<readonly Written[]> {
-  if (presented.length === 0) return [];
-  const sequences = await outbox.sequencesOf(
-    tx,
-    presented.map(({ fact }) => fact.id),
-  );
+  if (tellings.length === 0) return [];
   const createdAt = now();
-  const rows = presented.map(({ fact, object }) => {
-    const { id, merchantId, type, subject, payload } = fact;
-    const sequence = sequences.get(id);
-    assert(sequence !== undefined, "a fact that is told was written");
+  const rows = tellings.map(({ fact, object }) => {
+    const { id, merchantId, type, subject, sequence, payload } = fact;
     const data: EventData = { object, previous: previousIn(payload) };
     return { merchantId, id, type, subject, sequence, data, apiVersion, occurredAt: timeOf(id), createdAt };
   });
@@ -87,7 +85,7 @@ function previousIn({ previous }: outbox.Fact["payload"]): object | null {
 type Listener = Pick<EndpointRow, "merchantId" | "id" | "events">;
 
 /** A row for each event and endpoint that listens to it. */
-async function fanOut(tx: Tx, { newId, now }: Hearing, events: readonly Written[]): Promise<void> {
+async function fanOut(tx: Tx, { newId, now }: Writing, events: readonly Written[]): Promise<void> {
   const listeners = await listenersOf(tx, [...new Set(events.map(({ merchantId }) => merchantId))]);
   const at = now();
   const rows = events.flatMap(({ merchantId, id: eventId, type, subject, sequence }) =>

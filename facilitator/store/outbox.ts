@@ -17,42 +17,36 @@ export interface Fact {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
+/** A fact as it is told: with its place in the order in which all were written. */
+export interface ToldFact extends Fact {
+  readonly sequence: number;
+}
+
 /** Writes facts in the transaction that made them true. */
 export async function append(tx: Tx, facts: readonly Fact[]): Promise<void> {
   if (facts.length > 0) await tx.execute(insertMany(outbox, facts));
 }
 
-/** The places of these facts in the order in which all were written. */
-export async function sequencesOf(
-  db: Executor,
-  ids: readonly Fact["id"][],
-): Promise<ReadonlyMap<Fact["id"], number>> {
-  const rows = await db
-    .select({ id: outbox.id, sequence: outbox.sequence })
-    .from(outbox)
-    .where(sql`${outbox.id} = ANY(${sql.param([...ids])})`);
-  return new Map(rows.map(({ id, sequence }) => [id, sequence]));
-}
-
 /** Somebody who is told of facts, in the transaction that marks them as delivered. */
-type Hear = (tx: Tx, facts: readonly Fact[]) => Promise<void>;
+type Hear = (tx: Tx, facts: readonly ToldFact[]) => Promise<void>;
 
 /** A fact that a hearer failed on. It is told again later, or, when `isDead`, not before a person asks for it. */
 export interface Failure {
-  readonly fact: Fact;
+  readonly fact: ToldFact;
   readonly error: unknown;
   readonly isDead: boolean;
 }
 
 const MAX_ATTEMPTS = 8;
 
-const told = {
+const factColumns = {
   id: outbox.id,
   type: outbox.type,
   subject: outbox.subject,
   merchantId: outbox.merchantId,
   payload: outbox.payload,
 };
+const told = { ...factColumns, sequence: outbox.sequence };
 const isWaiting = sql`${outbox.deliveredAt} IS NULL AND ${outbox.deadAt} IS NULL`;
 const held = alias(outbox, "held");
 /** Neither the fact itself nor another of its subject waits for its next try. The few that wait are read once: looked for
@@ -74,7 +68,7 @@ export async function deliver(
 ): Promise<number> {
   const [next] = await db.pool.select({ id: outbox.id }).from(outbox).where(and(isWaiting, isDue)).limit(1);
   if (!next) return 0;
-  const group: Fact[] = [];
+  const group: ToldFact[] = [];
   try {
     return await db.tx(async (tx) => {
       const due = tx
@@ -95,7 +89,7 @@ export async function deliver(
   }
 }
 
-async function tell(tx: Tx, facts: readonly Fact[], hear: Hear): Promise<void> {
+async function tell(tx: Tx, facts: readonly ToldFact[], hear: Hear): Promise<void> {
   if (facts.length === 0) return;
   await hear(tx, facts);
   await tx
@@ -106,7 +100,7 @@ async function tell(tx: Tx, facts: readonly Fact[], hear: Hear): Promise<void> {
 
 async function deliverEach(
   db: Database,
-  group: readonly Fact[],
+  group: readonly ToldFact[],
   hear: Hear,
   onFailure: (failure: Failure) => void,
 ): Promise<number> {
@@ -163,7 +157,7 @@ export interface DeadFact extends Fact {
 export function dead(db: Executor): Promise<readonly DeadFact[]> {
   const { attempts, lastError, deadAt } = outbox;
   return db
-    .select({ ...told, attempts, lastError, deadAt })
+    .select({ ...factColumns, attempts, lastError, deadAt })
     .from(outbox)
     .where(isNotNull(outbox.deadAt))
     .orderBy(outbox.sequence);

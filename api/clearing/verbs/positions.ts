@@ -31,19 +31,30 @@ export async function positionsOf(
   return new Map(
     payments.map(({ intent, clearing: row }) => [
       intent.id,
-      {
-        paymentIntent: presentIntent(intent, desk),
-        clearing: row && presentClearing(row),
-        deposit:
-          row &&
-          depositFrom(desk, row, {
-            orders: purses.orders.get(row.id) ?? [],
-            deposits: purses.deposits.get(row.id) ?? [],
-            payments: agents.get(intent.id) ?? [],
-          }),
-      },
+      presentPayment(
+        desk,
+        { intent, clearing: row },
+        {
+          orders: purses.orders.get(row?.id ?? "") ?? [],
+          deposits: purses.deposits.get(row?.id ?? "") ?? [],
+          payments: agents.get(intent.id) ?? [],
+        },
+      ),
     ]),
   );
+}
+
+/** A payment that is at hand, with the money that came for it. Pure. */
+export function presentPayment(
+  desk: PaymentDesk,
+  { intent, clearing: row }: Payment,
+  money: Parameters<typeof depositFrom>[2],
+): PaymentObject {
+  return {
+    paymentIntent: presentIntent(intent, desk),
+    clearing: row && presentClearing(row),
+    deposit: row && depositFrom(desk, row, money),
+  };
 }
 
 function among(columns: SQL, named: readonly Named[]): SQL {

@@ -251,8 +251,16 @@ describe("an agent's payment that does not settle", () => {
   });
 });
 
+/** What its merchant is told of a sale; in place where it stands with the fact that it was paid. */
+const eventsOf = (clearing: { readonly id: string; readonly providerReference: string }) =>
+  world.database.query<{ type: string; data: object; is_in_place: boolean }>(
+    `SELECT event.type, event.data, event.sequence = outbox.sequence AS is_in_place FROM event
+       JOIN outbox ON outbox.subject = $2 AND outbox.type = 'settlement.credited' WHERE event.subject = $1`,
+    [clearing.id, clearing.providerReference],
+  );
+
 describe("a payment of a resource", () => {
-  it("is a payment like any other: intent and clearing in one, six steps, one fact", async () => {
+  it("is a payment like any other: intent and clearing in one, six steps, one event", async () => {
     const { settle, resource } = await newPayment(world, seller);
     expect(await settle()).toMatchObject({ body: { success: true } });
     const list = () => seller.must("GET", "/v1/payments?source=x402&limit=1");
@@ -283,7 +291,13 @@ describe("a payment of a resource", () => {
       received: { amount: "0.010000" },
       deposits: [{ status: "credited" }],
     });
-    expect(await toldOf(world.database, clearing.id)).toEqual(["payment.completed"]);
+    // as its endpoints answer it, but for what another block adds
+    const { timeline: _, ...object } = whole;
+    for (const deposit of object.deposit.deposits) deposit.confirmations = expect.any(Number);
+    expect(await eventsOf(clearing)).toEqual([
+      { type: "payment.completed", data: { object, previous: null }, is_in_place: true },
+    ]);
+    expect(await toldOf(world.database, clearing.id)).toEqual([]);
     expect(await ledgerOf(world.database, clearing.id)).toEqual([]);
     // told again, it is not written again
     await world.database.query("UPDATE outbox SET delivered_at = NULL WHERE subject = $1", [
@@ -298,6 +312,7 @@ describe("a payment of a resource", () => {
       [clearing.providerReference],
     );
     expect(count).toBe("1");
+    expect(await eventsOf(clearing)).toHaveLength(1);
   });
 
   it("cancelled by its payer is a failed one", async () => {

@@ -43,7 +43,7 @@ describe("append", () => {
     await append(fact ? [fact] : []);
     const heard: outbox.Fact[] = [];
     await outbox.deliver(database.db, 10, async (_, all) => void heard.push(...all));
-    expect(heard).toEqual([fact]);
+    expect(heard).toEqual([{ ...fact, sequence: expect.any(Number) }]);
   });
 
   it("leaves nothing when that transaction rolls back", async () => {
