@@ -5,13 +5,14 @@ import { type Database, outbox, type Tx } from "#store";
 /** Somebody inside the house who wants to know; called in the transaction that marks the fact as delivered. */
 export type Hearer = (tx: Tx, facts: readonly outbox.ToldFact[]) => Promise<void>;
 
-/** As many as are told between two blocks, while the payments of a wave wait for theirs. */
-const GROUP = 350;
+const GROUP = 250;
 const PAUSE_MS = 150;
-/** Payments come in waves, each with a block: what is told waits for the calm between them, yet no longer than this. */
-const GIVE_WAY_MS = 500;
-const LOOK_MS = 10;
-const CALM_LOOKS = 2;
+/** Payments come in waves, each with a block: what is told waits for the calm between them. In a storm without one it waits
+ *  for so long, and then takes turns with them until all is told. */
+const GIVE_WAY_MS = 5_000;
+const TURN_MS = 100;
+const LOOK_MS = 30;
+const CALM_LOOKS = 3;
 
 interface Needs {
   readonly db: Database;
@@ -28,18 +29,20 @@ export function relay({ db, clock, log, isBusy, told }: Needs, hearers: readonly
   const stopping = new AbortController();
   let running = Promise.resolve();
   async function run(): Promise<void> {
+    let caughtUpAt = clock.monotonicMs();
     while (!stopping.signal.aborted) {
-      await giveWay();
+      await giveWay(Math.max(caughtUpAt + GIVE_WAY_MS, clock.monotonicMs() + TURN_MS));
       const delivered = await deliver().catch((error) => {
         log.warn(errorFields(error), "facts could not be delivered; the next turn tries again");
         return 0;
       });
       if (delivered > 0) told();
-      if (delivered < GROUP) await clock.sleep(PAUSE_MS, stopping.signal);
+      if (delivered === GROUP) continue;
+      caughtUpAt = clock.monotonicMs();
+      await clock.sleep(PAUSE_MS, stopping.signal);
     }
   }
-  async function giveWay(): Promise<void> {
-    const until = clock.monotonicMs() + GIVE_WAY_MS;
+  async function giveWay(until: number): Promise<void> {
     let calm = 0;
     while (calm < CALM_LOOKS && clock.monotonicMs() < until && !stopping.signal.aborted) {
       await clock.sleep(LOOK_MS, stopping.signal);
