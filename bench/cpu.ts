@@ -36,7 +36,7 @@ export async function peakMegabytes(pid: number): Promise<number> {
 }
 
 /** Waits until the processes together use under a fifth of a core, `withinMs` at most. */
-export async function quiet(pids: readonly number[], withinMs = 4000): Promise<void> {
+export async function quiet(pids: readonly number[], withinMs = 30_000): Promise<void> {
   const deadline = performance.now() + withinMs;
   const windowMs = 500;
   let before = await total(pids);

@@ -23,6 +23,8 @@ export interface Sample {
   readonly latenciesMs: readonly number[];
   readonly failures: ReadonlyMap<string, number>;
   readonly cpu: Cpu;
+  /** From the last answer until the server rested, by half seconds; 0 where nothing is left for after it. */
+  readonly restSeconds: number;
   readonly spent: Spent;
 }
 
@@ -42,7 +44,7 @@ export async function measureVerify(subject: Subject, shots: Shots, near: Neighb
   const before = await cpuNow(subject, near);
   const result = await runLoad({ ...shots, ...target(subject, "verify") });
   const cpu = since(before, await cpuNow(subject, near));
-  return { ...result, cpu, spent: { gas: 0n, transactions: 0, reverted: 0 } };
+  return { ...result, cpu, restSeconds: 0, spent: { gas: 0n, transactions: 0, reverted: 0 } };
 }
 
 const judgeTool: Judge = (status, body) =>
@@ -55,7 +57,7 @@ export async function measureTools(subject: Subject, shots: Shots, near: Neighbo
   const before = await cpuNow(subject, near);
   const result = await runLoad({ ...shots, baseUrl: subject.baseUrl, path: "/x402/mcp", judge: judgeTool });
   const cpu = since(before, await cpuNow(subject, near));
-  return { ...result, cpu, spent: { gas: 0n, transactions: 0, reverted: 0 } };
+  return { ...result, cpu, restSeconds: 0, spent: { gas: 0n, transactions: 0, reverted: 0 } };
 }
 
 /** Processor time is counted until the server rests, so that work left for after the answer counts, too; what the
@@ -67,11 +69,13 @@ export async function measureSettle(subject: Subject, shots: Shots, near: Neighb
   const had = await balanceOf(rpcUrl, asset, payTo);
   const before = await cpuNow(subject, near);
   const result = await runLoad({ ...shots, ...target(subject, "settle") });
+  const answeredAt = performance.now();
   await quiet([subject.child.pid, near.chainPid]);
+  const restSeconds = (performance.now() - answeredAt) / 1000;
   const cpu = since(before, await cpuNow(subject, near));
   const spent = await gasSpent(rpcUrl, { signers: subject.signers, after, last: await headNumber(rpcUrl) });
   const moved = Number(((await balanceOf(rpcUrl, asset, payTo)) - had) / BigInt(amount));
-  return { ...result, cpu, spent, failures: withMissing(result, moved) };
+  return { ...result, cpu, restSeconds, spent, failures: withMissing(result, moved) };
 }
 
 export function sum(samples: readonly Sample[]): Sample {
@@ -89,6 +93,7 @@ export function sum(samples: readonly Sample[]): Sample {
       chain: total(({ cpu }) => cpu.chain),
       postgres: total(({ cpu }) => cpu.postgres),
     },
+    restSeconds: Math.max(...samples.map(({ restSeconds }) => restSeconds)),
     spent: {
       gas: samples.reduce((all, { spent }) => all + spent.gas, 0n),
       transactions: total(({ spent }) => spent.transactions),

@@ -83,6 +83,11 @@ function rows({ blockTimeSeconds, payers, signers, stock }: Conditions): readonl
     { what: "settle, per CPU second of the server", of: ({ settle }) => perCpuSecond(settle), digits: 0 },
     ...common("settle"),
     {
+      what: "settle, s from the last answer until the server rests",
+      of: ({ settle }) => settle.restSeconds,
+      digits: 1,
+    },
+    {
       what: "settle, gas each",
       of: ({ settle }) => gasEach(settle),
       digits: 0,
