@@ -21,7 +21,8 @@ import { type DeliveryState, type DisabledReason, deliveryStates, disabledReason
 const list = (values: readonly string[]) => sql.raw(values.map((value) => `'${value}'`).join(","));
 
 /** What merchants were told, whether or not anybody listened. Its id is that of the fact, and so is its place in the
- *  order of things; of a sale by an agent URL the place is that of the fact that it was paid. No foreign key: hundreds are written in a second, and each fact is some merchant's. */
+ *  order of things; a sale by an agent URL stands in the place of the fact that it was paid. No foreign key: hundreds are
+ *  written in a second, and each fact is some merchant's. */
 export const event = pgTable(
   "event",
   {
