@@ -43,12 +43,9 @@ export async function recordPayments(
   const born = await recordUnknown(tx, desk, facts, describe);
   await outbox.append(
     tx,
-    born.flatMap(({ walk, intent, clearing: row }) => {
-      const last = walk.facts.at(-1);
-      if (!last) return [];
-      const fact = factOf(desk.newId, row, { type: last.type, previous: null });
-      const isAnonymous = !("invoiceId" in (intent.metadata ?? {}));
-      return [{ ...fact, payload: { ...fact.payload, isAnonymous } }];
+    born.flatMap((each) => {
+      const isAnonymous = !("invoiceId" in (each.intent.metadata ?? {}));
+      return lastFactOf(desk, each).map((fact) => ({ ...fact, payload: { ...fact.payload, isAnonymous } }));
     }),
   );
 }
@@ -66,17 +63,18 @@ export async function recordSales(
   const sequenceOf = new Map(facts.map(({ subject, sequence }) => [subject, sequence]));
   await tell(
     tx,
-    born.flatMap(({ walk, intent, clearing: row, payment }) => {
-      const last = walk.facts.at(-1);
-      const sequence = sequenceOf.get(payment.id);
-      if (!last || sequence === undefined) return [];
-      const fact = factOf(desk.newId, row, { type: last.type, previous: null });
-      const money = { orders: [], deposits: [], payments: [payment] };
-      return [
-        { fact: { ...fact, sequence }, object: presentPayment(desk, { intent, clearing: row }, money) },
-      ];
+    born.flatMap((each) => {
+      const sequence = sequenceOf.get(each.payment.id);
+      assert(sequence !== undefined, `a fact told of ${each.payment.id}`);
+      const object = presentPayment(desk, each, { orders: [], deposits: [], payments: [each.payment] });
+      return lastFactOf(desk, each).map((fact) => ({ fact: { ...fact, sequence }, object }));
     }),
   );
+}
+
+/** The last of a walk, if it tells any. */
+function lastFactOf({ newId }: Pick<ClearingDesk, "newId">, { walk, clearing: row }: Born): outbox.Fact[] {
+  return walk.facts.slice(-1).map(({ type }) => factOf(newId, row, { type, previous: null }));
 }
 
 async function recordUnknown(

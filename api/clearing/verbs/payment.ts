@@ -111,15 +111,14 @@ async function depositOf(
   return depositFrom(desk, row, { ...purse, payments });
 }
 
+/** What a payment was asked by, and what came for it. */
+export type Coming = Pick<Purse, "orders" | "deposits"> & { readonly payments: readonly PaymentView[] };
+
 /** What is shown of the money of a clearing. Pure. */
 export function depositFrom(
   { facilitator }: Pick<ClearingDesk, "facilitator">,
   row: ClearingRow,
-  {
-    orders,
-    deposits,
-    payments,
-  }: Pick<Purse, "orders" | "deposits"> & { readonly payments: readonly PaymentView[] },
+  { orders, deposits, payments }: Coming,
 ): Deposit | null {
   if (row.provider !== "evm") return null;
   if (row.executionPath === "x402") {

@@ -7,7 +7,7 @@ import type { ClearingRow } from "../money.ts";
 import { presentClearing } from "../present.ts";
 import type { PaymentPosition } from "../schema.ts";
 import { clearing, clearingDeposit, clearingOrder } from "../tables.ts";
-import { depositFrom, type Payment, type PaymentDesk } from "./payment.ts";
+import { type Coming, depositFrom, type Payment, type PaymentDesk } from "./payment.ts";
 
 /** A payment without its timeline. */
 export type PaymentObject = Omit<PaymentPosition, "timeline">;
@@ -48,12 +48,12 @@ export async function positionsOf(
 export function presentPayment(
   desk: PaymentDesk,
   { intent, clearing: row }: Payment,
-  money: Parameters<typeof depositFrom>[2],
+  coming: Coming,
 ): PaymentObject {
   return {
     paymentIntent: presentIntent(intent, desk),
     clearing: row && presentClearing(row),
-    deposit: row && depositFrom(desk, row, money),
+    deposit: row && depositFrom(desk, row, coming),
   };
 }
 

@@ -331,6 +331,14 @@ describe("a payment of a resource", () => {
     const { paymentIntent, clearing } = await found();
     expect(paymentIntent).toMatchObject({ status: "failed", completedAt: null });
     expect(clearing.failure.code).toBe(paymentIntent.failureReason);
+    expect(
+      await world.database.query("SELECT type, data FROM event WHERE subject = $1", [clearing.id]),
+    ).toEqual([
+      {
+        type: "payment.failed",
+        data: { object: expect.objectContaining({ paymentIntent, clearing }), previous: null },
+      },
+    ]);
     expect(await ledgerOf(world.database, clearing.providerReference)).toEqual([]);
   });
 
