@@ -11,6 +11,19 @@ import { resetDataFolder } from "../src/dev/reset.ts";
 const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 export const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
+/** Its version, and how its compiler was told to optimise, on which what a settle costs depends. */
+export async function postgresBuild(url: string): Promise<string> {
+  const db = openDatabase({ url, log: silent, name: "bench", maxConnections: 1 });
+  try {
+    const { rows } = await db.pool.execute<{ version: string; level: string | null }>(sql`
+      SELECT current_setting('server_version') AS version,
+        (SELECT substring(setting FROM '-O\\w') FROM pg_config WHERE name = 'CFLAGS') AS level`);
+    return `${rows[0]?.version}, compiled with ${rows[0]?.level ?? "what its compiler does by itself"}`;
+  } finally {
+    await db.close();
+  }
+}
+
 export interface BenchPostgres {
   /** A new, migrated database; returns its URL. */
   database(name: string): Promise<string>;

@@ -19,11 +19,14 @@ export interface Laid {
 export interface LayOptions {
   readonly say?: (line: string) => void;
   readonly blockTimeSeconds?: number;
+  /** As `startPostgres` takes it. */
+  readonly postgresBin?: string | undefined;
 }
 
 export async function layGround({
   say = () => undefined,
   blockTimeSeconds = 1,
+  postgresBin,
 }: LayOptions = {}): Promise<Laid> {
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
@@ -36,7 +39,7 @@ export async function layGround({
       for (const dir of [...(await twins(dataDir)), dataDir]) await rm(dir, { recursive: true, force: true });
     });
     await chmod(dataDir, 0o755); // or a part that runs as another user cannot work in it
-    const postgres = await startPostgres({ dataDir, say });
+    const postgres = await startPostgres({ dataDir, say, ...(postgresBin ? { bin: postgresBin } : {}) });
     stops.push(postgres.stop);
     const chain = await startBenchChain(dataDir, blockTimeSeconds);
     stops.push(chain.stop);

@@ -17,6 +17,8 @@ export interface Options {
   readonly blockTimeSeconds: number;
   /** Gas keys of our service; the reference always has one. */
   readonly signers: number;
+  /** A folder with PostgreSQL's programs; those from npm unless given. */
+  readonly postgresBin: string | undefined;
   readonly out: string | undefined;
   readonly profileDir: string | undefined;
   readonly isStrict: boolean;
@@ -54,6 +56,7 @@ export const usage = `npm run bench -- [options]
   --payers N         how many payers take turns; default ${PAYERS}
   --block-ms N       between two blocks of the chain; default ${BLOCK_MS}
   --signers N        gas keys of our service, 1 to 4; default 1
+  --postgres DIR     PostgreSQL's programs, 17 or newer, in place of those from npm, which are built for size
   --only NAME        reference or farebox alone
   --out FILE         write the table there, too
   --cpu-prof DIR     profile our service into DIR
@@ -68,6 +71,7 @@ export function readOptions(args: readonly string[]): Options | "help" {
       payers: { type: "string" },
       "block-ms": { type: "string" },
       signers: { type: "string", default: "1" },
+      postgres: { type: "string" },
       only: { type: "string" },
       out: { type: "string" },
       "cpu-prof": { type: "string" },
@@ -86,6 +90,7 @@ export function readOptions(args: readonly string[]): Options | "help" {
     payers: count("--payers", values.payers) ?? PAYERS,
     blockTimeSeconds: (count("--block-ms", values["block-ms"]) ?? BLOCK_MS) / 1000,
     signers: count("--signers", values.signers) ?? 1,
+    postgresBin: values.postgres,
     out: values.out,
     profileDir: values["cpu-prof"],
     isStrict: values.strict,

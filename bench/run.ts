@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { peakMegabytes, quiet } from "./cpu.ts";
 import { startFarebox } from "./farebox-server.ts";
+import { postgresBuild } from "./ground.ts";
 import { layGround } from "./lay.ts";
 import { measureSettle, measureTools, measureVerify, type Neighbours, type Sample, sum } from "./measure.ts";
 import { type Name, type Options, readOptions, usage } from "./options.ts";
@@ -30,7 +31,7 @@ const phases: Phase[] = [];
 const stops: (() => Promise<void>)[] = [];
 
 async function run(options: Options): Promise<Report> {
-  const { ground, near, stop } = await layGround({ say, blockTimeSeconds: options.blockTimeSeconds });
+  const { ground, near, stop } = await layGround({ say, ...options });
   stops.push(stop);
   say(`paying ${options.payers} payers`);
   const payers = makePayers(options.payers);
@@ -52,7 +53,8 @@ async function run(options: Options): Promise<Report> {
   const plain = subjects.length > 1 && ours ? await measureStock(ours, { ground, purse, near }) : null;
   const { payers: payerCount, signers, blockTimeSeconds } = options;
   const conditions = { blockTimeSeconds, payers: payerCount, signers, stock: plain?.stock ?? null };
-  const told = [...notes(options, subjects), ...tools, ...(plain ? [plain.note] : [])];
+  const build = `PostgreSQL ${await postgresBuild(ground.databaseUrl)}.`;
+  const told = [...notes(options, subjects), build, ...tools, ...(plain ? [plain.note] : [])];
   return report(measured, { ...conditions, notes: told });
 }
 

@@ -133,8 +133,8 @@ export interface Facilitator {
   /** Whether an account of a chain (its slug) signed a text: by its key, or by the word of the contract that stands there
    *  (ERC-1271). Asks the chain: never inside a transaction. Fault: `chain_unavailable`. */
   isSignedBy(chain: string, signed: SignedText): Promise<boolean>;
-  /** Payments by authorization, of all merchants, by their ids, or by payables that can be paid once (all attempts at one), or
-   *  the latest that were credited for one payable; unknown ids are left out. */
+  /** Payments by authorization, of all merchants, by their ids, or by payables that can be paid once (all attempts at
+   *  one), or the latest that were credited for one payable; unknown ids are left out. */
   payments(by: PaymentChoice): Promise<readonly PaymentView[]>;
   /** Money that payers send by themselves: to an address of its own per order, or through the payment router. */
   readonly deposits: {

@@ -14,9 +14,9 @@ const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 };
 const started = scripts.start.split(" ");
 
-/** What `npm start` gives node before the program. What a wave of payments leaves behind dies young where the young heap holds
- *  a fifth of a second of it: with half as much, each verify takes a quarter more of a core, most of it for the old heap. That
- *  one may grow by three quarters of what it holds before it is gone through: docs/decisions/0009. */
+/** What `npm start` gives node before the program. What a wave of payments leaves behind dies young where the young
+ *  heap holds a fifth of a second of it: with half as much, each verify takes a quarter more of a core, most of it for
+ *  the old heap. That one may grow by three quarters of what it holds before it is gone through: docs/decisions/0009. */
 export const nodeFlags: readonly string[] = started.filter((word) => word.startsWith("--"));
 
 /** And its environment: one arena of the C library, where each of node's threads would keep pages of its own. */
@@ -39,8 +39,8 @@ const outside = ["secp256k1", "keccak", "pg", "graphile-worker", "pdfkit", "font
 const required = `import { createRequire as makeRequire } from "node:module";
 const require = makeRequire(import.meta.url);`;
 
-/** Without comments and blanks, which node keeps in memory as long as the program runs; names stay, and lines end early, so that
- *  a stack still tells where it was. What licenses ask to be told lies beside the program. */
+/** Without comments and blanks, which node keeps in memory as long as the program runs; names stay, and lines end
+ *  early, so that a stack still tells where it was. What licenses ask to be told lies beside the program. */
 const lean = {
   minifyWhitespace: true,
   minifySyntax: true,

@@ -226,8 +226,8 @@ async function openSandbox(parts: Parts, given: SandboxParts, db: Database): Pro
 
 const LONGEST_PAUSE_MS = 1_000;
 
-/** Turn after turn while there is something to do, then a pause, which grows while there is nothing. What follows from a fact
- *  need not wait for its end: facts that were told wake the loop. */
+/** Turn after turn while there is something to do, then a pause, which grows while there is nothing. What follows from
+ *  a fact need not wait for its end: facts that were told wake the loop. */
 function looped({ clock, log, meter }: Engine, { name, everyMs, turn, stop }: MoneyLoop): Loop {
   const longestMs = Math.max(everyMs, LONGEST_PAUSE_MS);
   let pauseMs = everyMs;

@@ -1,7 +1,8 @@
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 
-/** The session's cookie. Over https its name says that this host alone has set it; a plain http deployment is a local one. */
+/** The session's cookie. Over https its name says that this host alone has set it; a plain http deployment is a local
+ *  one. */
 const NAME = "farebox_session";
 
 function mannersOf(baseUrl: string) {

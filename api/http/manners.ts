@@ -53,8 +53,8 @@ export async function readFields(
   return [...new URLSearchParams(await c.req.text())].filter(([, value]) => value !== "");
 }
 
-/** The fields of a small form. Faults: `unsupported_media_type`, `body_too_large`, `validation_failed` for a field that comes
- *  twice. */
+/** The fields of a small form. Faults: `unsupported_media_type`, `body_too_large`, `validation_failed` for a field
+ *  that comes twice. */
 export async function readForm(c: Context): Promise<Readonly<Record<string, string>>> {
   const fields = await readFields(c, FORM_LIMIT);
   if (new Set(fields.map(([name]) => name)).size < fields.length) throw fault("validation_failed");

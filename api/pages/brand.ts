@@ -1,4 +1,5 @@
-/** A merchant's colour as a style sheet of its own: made from its name alone, so that the policy of the pages stays as it is. */
+/** A merchant's colour as a style sheet of its own: made from its name alone, so that the policy of the pages stays as
+ *  it is. */
 
 type Rgb = readonly [red: number, green: number, blue: number];
 const STYLE = /^\/assets\/brand-([0-9a-f]{6})[.]css$/;

@@ -1,5 +1,5 @@
-/** When the cycles of a subscription begin. Pure, in UTC, always reckoned from the anchor and never from the cycle before, so
- *  that nothing drifts. Source: merchant-api.md §8. */
+/** When the cycles of a subscription begin. Pure, in UTC, always reckoned from the anchor and never from the cycle
+ *  before, so that nothing drifts. Source: merchant-api.md §8. */
 export const intervals = ["day", "week", "month", "year"] as const;
 export type Interval = (typeof intervals)[number];
 

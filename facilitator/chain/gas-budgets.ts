@@ -25,7 +25,8 @@ const USUAL_FEE_SHARE = 20n;
 /** On a local chain gas costs nothing: its budgets are in nobody's way. */
 const LOCAL_TIMES = 100n;
 
-/** The budgets of a chain: those that are given, and for the others what its fee cap makes of the usual number of payments. */
+/** The budgets of a chain: those that are given, and for the others what its fee cap makes of the usual number of
+ *  payments. */
 export function gasBudgetsOf(
   { maxFeePerGasCap, isLocal }: { readonly maxFeePerGasCap: bigint; readonly isLocal: boolean },
   given: { readonly [K in keyof GasBudgets]?: bigint | undefined } = {},

@@ -142,10 +142,12 @@ export interface Chain {
   finalized(): Promise<BlockRef>;
   /** Null when the endpoint has no block at that height (yet). */
   blockAt(number: number): Promise<BlockRef | null>;
-  /** Transfers from or to `ours`, every authorization used or cancelled, and every order paid through the row's router,
-   *  all of the listed tokens, in that very block (asked by its hash). Ordered by log index. Null when the endpoint does not know the block. */
+  /** Transfers from or to `ours`, every authorization used or cancelled, and every order paid through the row's
+   *  router, all of the listed tokens, in that very block (asked by its hash). Ordered by log index. Null when the
+   *  endpoint does not know the block. */
   moneyLogs(block: BlockRef, ours: readonly Address[]): Promise<readonly MoneyLog[] | null>;
-  /** The block of one authorization's use or cancellation, found by its indexed event from `fromBlock` to the head; null if none. */
+  /** The block of one authorization's use or cancellation, found by its indexed event from `fromBlock` to the head;
+   *  null if none. */
   findAuthorizationUse(item: {
     token: Address;
     payer: Address;

@@ -40,7 +40,8 @@ export async function post(tx: Tx, entries: readonly Entry[]): Promise<readonly 
 
 type Row = { readonly entry: Entry; readonly transfer: Transfer; readonly sequence: number };
 
-/** In the order of their index, so that postings of the same events at the same time wait for each other in one direction. */
+/** In the order of their index, so that postings of the same events at the same time wait for each other in one
+ *  direction. */
 function distinctRows(entries: readonly Entry[]): readonly Row[] {
   const byId = new Map<Hex, Row>();
   for (const entry of entries) {

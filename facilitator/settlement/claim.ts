@@ -80,7 +80,8 @@ export function claimWriter(engine: Engine): (request: ClaimRequest) => Promise<
   });
 }
 
-/** Most payments hold nothing and are asked about under no id: their claims are one statement, and no transaction around it. */
+/** Most payments hold nothing and are asked about under no id: their claims are one statement, and no transaction
+ *  around it. */
 const isClaimAlone = ({ row, once, answerIds }: ClaimRequest) =>
   row.kind === "x402" && !once && !row.holdsPayable && answerIds.length === 0;
 

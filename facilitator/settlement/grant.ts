@@ -41,7 +41,8 @@ async function grantAll(tx: Tx, requests: readonly GrantRequest[]): Promise<Read
   return new Set(winners);
 }
 
-/** The first answer under an id stays. In one order everywhere: two groups with the same ids must not wait for each other. */
+/** The first answer under an id stays. In one order everywhere: two groups with the same ids must not wait for each
+ *  other. */
 async function storeAnswers(tx: Tx, answers: readonly (typeof settleAnswer.$inferInsert)[]): Promise<void> {
   const byName = new Map([...answers].reverse().map((row) => [`${row.scope}\n${row.id}`, row]));
   const rows = [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);

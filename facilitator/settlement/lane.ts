@@ -17,8 +17,9 @@ export interface Lane {
   readonly maySign: boolean;
 }
 
-/** Takes or renews the lease of a lane, by the database's clock; null while another process holds it. At the first adoption the nonce comes from the chain, once and for ever; the key's gas enters the
- *  books then. Faults: `chain_unavailable`. */
+/** Takes or renews the lease of a lane, by the database's clock; null while another process holds it. At the first
+ *  adoption the nonce comes from the chain, once and for ever; the key's gas enters the books then. Faults:
+ *  `chain_unavailable`. */
 export async function lease(engine: Engine, chain: Chain, signer: Signer): Promise<Lane | null> {
   const { chainId } = chain.row;
   await engine.presence?.show();

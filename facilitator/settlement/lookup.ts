@@ -8,8 +8,8 @@ import type { SettlementStatus } from "./request.ts";
 import { settlementStatus } from "./status.ts";
 import { attempt, chainTransfer, claim, slotItem } from "./tables.ts";
 
-/** How a payer names a payment: by our id, by what was signed, which is known before anything is on chain and which nobody can
- *  guess, or by the transaction. Networks in CAIP-2; addresses and hashes as they came. */
+/** How a payer names a payment: by our id, by what was signed, which is known before anything is on chain and which
+ *  nobody can guess, or by the transaction. Networks in CAIP-2; addresses and hashes as they came. */
 export type PaymentRef =
   | { readonly by: "id"; readonly paymentId: string }
   | {

@@ -5,8 +5,8 @@ import type { Meter } from "./engine.ts";
 /** Given to abort, which makes an exception with a stack for each call that has none. */
 const WOKEN = "woken";
 
-/** Work that repeats: a step, then a pause or a wake-up. A step may ask for another pause than the usual one (ms). Nothing is carried from step to step that a row does not hold,
- *  so stopping at any point loses nothing. */
+/** Work that repeats: a step, then a pause or a wake-up. A step may ask for another pause than the usual one (ms).
+ *  Nothing is carried from step to step that a row does not hold, so stopping at any point loses nothing. */
 export interface Loop {
   readonly name: string;
   start(): void;

@@ -7,7 +7,8 @@ import type { Settling } from "./settling.ts";
 import type { Understood } from "./understand.ts";
 
 /** An identical re-send of a failed claim: looked at anew, and queued again when it now passes and attempts are left.
- *  Returns the reason when it stays failed. Fault: `rate_limited`. While one of its transactions may still land, it is not sent in another. */
+ *  Returns the reason when it stays failed. Fault: `rate_limited`. While one of its transactions may still land, it is
+ *  not sent in another. */
 export async function reopen(
   { engine, looking, wake }: Settling,
   it: Understood,

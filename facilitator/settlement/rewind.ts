@@ -127,7 +127,8 @@ async function highestOfOurs(engine: Engine, chainId: number): Promise<number> {
   return Number(rows[0]?.height ?? 0);
 }
 
-/** A final block was taken away, or all that we know. Crediting on this chain stops; rows are never edited; a person decides. */
+/** A final block was taken away, or all that we know. Crediting on this chain stops; rows are never edited; a person
+ *  decides. */
 async function halt(
   engine: Engine,
   chain: Chain,

@@ -20,8 +20,8 @@ import { type Rhythm, rhythm } from "./rhythm.ts";
 import { tend } from "./tend.ts";
 import type { Waiters } from "./waiters.ts";
 
-/** The loops that move money on one chain: one watches and credits, one sends, one tends what was sent, one finishes. Any number of processes run them; leases
- *  decide who acts, and rows decide what is done. */
+/** The loops that move money on one chain: one watches and credits, one sends, one tends what was sent, one finishes.
+ *  Any number of processes run them; leases decide who acts, and rows decide what is done. */
 export function chainLoops(
   engine: Engine,
   open: OpenChain,

@@ -12,7 +12,8 @@ const TIMED_OUT = /timeout exceeded when trying to connect|terminated due to con
 /** As many are opened without a wait. */
 const FEW = 2;
 /** So long somebody waits for a connection that another gives back before one more is opened. A statement takes a few
- *  milliseconds; a connection thirty of PostgreSQL's processor, and as much again for the tables and plans it has to learn. */
+ *  milliseconds; a connection thirty of PostgreSQL's processor, and as much again for the tables and plans it has to
+ *  learn. */
 const ROOM_MS = 50;
 
 type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, release: () => void) => void;

@@ -7,10 +7,10 @@ type Ask = <T>(method: string, params: readonly unknown[]) => Promise<T>;
 /** A block that is being mined comes within it, on a busy machine too. */
 const STILL_MS = 50;
 
-/** Does `work` while no block comes, then lets the node mine as it did. A reorganisation needs that: the node mines a block
- *  that falls due meanwhile on top of what it is just taking away, and is left with heights without a block, and a state that
- *  lacks what its own blocks moved. A process that is killed in between leaves the node still; the next start of the local
- *  chain sets it going. */
+/** Does `work` while no block comes, then lets the node mine as it did. A reorganisation needs that: the node mines a
+ *  block that falls due meanwhile on top of what it is just taking away, and is left with heights without a block, and
+ *  a state that lacks what its own blocks moved. A process that is killed in between leaves the node still; the next
+ *  start of the local chain sets it going. */
 export function nodeClock(ask: Ask): { still<T>(work: () => Promise<T>): Promise<T> } {
   /** The head that was left last time, and since when a block is awaited on it. */
   let awaited = { head: "", since: 0 };

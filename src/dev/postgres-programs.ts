@@ -26,7 +26,11 @@ export async function postgresPrograms(user: RunAs, dataDir: string): Promise<Po
     user,
     dataDir,
   );
-  const bin = join(home, "native", "bin");
+  return programsIn(join(home, "native", "bin"));
+}
+
+/** Those of a folder, as a distribution has one: `/usr/lib/postgresql/18/bin`. */
+export function programsIn(bin: string): PostgresPrograms {
   return { initdb: join(bin, "initdb"), pgCtl: join(bin, "pg_ctl"), postgres: join(bin, "postgres") };
 }
 

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Place, placeData } from "./data-place.ts";
 import { freePort } from "./free-port.ts";
 import { storedSecret } from "./master-secret.ts";
-import { type PostgresPrograms, postgresPrograms } from "./postgres-programs.ts";
+import { type PostgresPrograms, postgresPrograms, programsIn } from "./postgres-programs.ts";
 import { type Postmaster, runningPostmaster } from "./postmaster.ts";
 import { gone, run } from "./processes.ts";
 
@@ -16,6 +16,8 @@ export interface PostgresOptions {
   readonly say: (line: string) => void;
   /** Where it listens at a Unix socket, too; it must be able to write there. */
   readonly socketDir?: string;
+  /** A folder with the programs of a PostgreSQL 17 or newer; those from npm unless told otherwise. */
+  readonly bin?: string;
   /** Its configuration, where it is not the usual one. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Ends the making of the cluster, and nothing of it is left: on a busy machine it takes longer than a stop may. */
@@ -40,11 +42,12 @@ export async function startPostgres({
   dataDir,
   say,
   socketDir = "",
+  bin,
   settings = {},
   signal,
 }: PostgresOptions): Promise<EmbeddedPostgres> {
   const place = await placeData(dataDir, "postgres");
-  const programs = await postgresPrograms(place.user, dataDir);
+  const programs = bin ? programsIn(bin) : await postgresPrograms(place.user, dataDir);
   const password = await storedSecret(dataDir, "postgres-password");
   const cluster = clusterOf(place);
   const running = await runningPostmaster(cluster);

@@ -1,4 +1,5 @@
-/** What the service takes in memory: all of it as the kernel counts it, and what its heap held on to after full collections. */
+/** What the service takes in memory: all of it as the kernel counts it, and what its heap held on to after full
+ *  collections. */
 import { readFile } from "node:fs/promises";
 
 /** Has V8 write a line to the log after each full collection. */

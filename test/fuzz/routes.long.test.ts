@@ -25,7 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** How many there are that the document may speak of: whatever is made by a method of a schema is kept as long as the process. */
+/** How many there are that the document may speak of: whatever is made by a method of a schema is kept as long as the
+ *  process. */
 const schemas = () => (zodToOpenAPIRegistry._map as unknown as Map<object, unknown>).size;
 
 const publishableKey = { name: "fuzz", kind: "pk" };

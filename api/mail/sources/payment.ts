@@ -8,8 +8,8 @@ import { paymentIntent } from "../../payment-intent/tables.ts";
 import { ofItsInvoice, payerEmail } from "./payer.ts";
 import { aboutSubjects, isOneOf, type Source } from "./source.ts";
 
-/** A receipt to the payer whose address is known. One for each clearing: money that a reorganisation took away and brought back was
- *  paid once. */
+/** A receipt to the payer whose address is known. One for each clearing: money that a reorganisation took away and
+ *  brought back was paid once. */
 export const receipts: Source = async (tx, facts, { baseUrl }) => {
   const named = facts.filter(({ payload }) => payload.isAnonymous !== true);
   if (named.length === 0) return [];

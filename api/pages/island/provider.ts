@@ -17,7 +17,8 @@ interface Announcement {
 const wallets = new Map<string, FoundWallet>();
 const OLD_MS = 600;
 
-/** Finds them by EIP-6963, or by what older ones put on the window. Calls with all that are known, each time one shows up; and once more when nobody else is expected. */
+/** Finds them by EIP-6963, or by what older ones put on the window. Calls with all that are known, each time one shows
+ *  up; and once more when nobody else is expected. */
 export function findWallets(found: (wallets: readonly FoundWallet[], isAll: boolean) => void): void {
   window.addEventListener("eip6963:announceProvider", (event) => {
     const { info, provider } = (event as CustomEvent<Announcement>).detail;

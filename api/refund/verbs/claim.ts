@@ -1,4 +1,5 @@
-/** A payer says where a refund goes, at its page: whoever proves the wallet that paid may. Source: merchant-api.md §1.5, §7. */
+/** A payer says where a refund goes, at its page: whoever proves the wallet that paid may. Source: merchant-api.md
+ *  §1.5, §7. */
 import { and, asc, eq } from "drizzle-orm";
 import { type Address, checksum, type Hex } from "#kernel/bytes";
 import { Fault } from "#kernel/fault";

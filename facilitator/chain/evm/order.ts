@@ -24,7 +24,8 @@ const types = {
 } as const;
 
 /** The 32 bytes that the operator signs for an order: of this router, or, with null, for a payment that needs no
- *  contract (the domain then names the zero address). Source: EIP-712, merchant-api.md §1.3, `contracts/PaymentRouter.sol`. */
+ *  contract (the domain then names the zero address). Source: EIP-712, merchant-api.md §1.3,
+ *  `contracts/PaymentRouter.sol`. */
 export function orderDigest(
   { chainId, router }: { readonly chainId: number; readonly router: Address | null },
   order: OrderTerms,

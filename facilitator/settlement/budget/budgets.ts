@@ -37,8 +37,9 @@ export interface Budgets {
 
 const REMEMBERED_MS = 1_000;
 
-/** What `it` is reckoned to cost at this base fee: at what the chain asks now, since the mean of the hour tells nothing of a fee
- *  that has jumped. Above the cap nothing is sent. A tip that nobody knows yet counts as much as the base fee. */
+/** What `it` is reckoned to cost at this base fee: at what the chain asks now, since the mean of the hour tells
+ *  nothing of a fee that has jumped. Above the cap nothing is sent. A tip that nobody knows yet counts as much as the
+ *  base fee. */
 export function priced(standings: Standings, it: Understood, baseFeePerGas: bigint): Priced {
   const price = baseFeePerGas + (standings.tip ?? baseFeePerGas);
   const gas = it.payerHasCode ? WALLET_GAS_CAP : PAYMENT_GAS;

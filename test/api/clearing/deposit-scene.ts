@@ -7,7 +7,8 @@ type World = Awaited<ReturnType<typeof startWorld>>;
 export const idOf = (position: { paymentIntent: { id: string } }) => position.paymentIntent.id;
 export const addressOf = (position: { deposit: { address: string } }) => position.deposit.address;
 export const final = ({ dev }: World) => dev.anvil.mine(3);
-/** Ledger = chain at the treasury, once a sweep that is under way is booked; what lies on deposit addresses is told apart. */
+/** Ledger = chain at the treasury, once a sweep that is under way is booked; what lies on deposit addresses is told
+ *  apart. */
 export async function expectBooks({ dev, database }: World) {
   await until(async () => {
     const { balanced, treasury, chain } = await books(dev, database);

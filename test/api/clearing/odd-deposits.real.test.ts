@@ -1,4 +1,5 @@
-/** Deposits that come short, late, twice or in another token: what becomes of them by itself, and what the merchant decides. */
+/** Deposits that come short, late, twice or in another token: what becomes of them by itself, and what the merchant
+ *  decides. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { fixedRates, type Rates } from "#api";
 import { newKey } from "../../support/authorization.ts";
