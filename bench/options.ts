@@ -1,4 +1,6 @@
 /** How much is measured. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 
 export const names = ["reference", "farebox"] as const;
@@ -90,11 +92,19 @@ export function readOptions(args: readonly string[]): Options | "help" {
     payers: count("--payers", values.payers) ?? PAYERS,
     blockTimeSeconds: (count("--block-ms", values["block-ms"]) ?? BLOCK_MS) / 1000,
     signers: count("--signers", values.signers) ?? 1,
-    postgresBin: values.postgres,
+    postgresBin: programsFolder(values.postgres),
     out: values.out,
     profileDir: values["cpu-prof"],
     isStrict: values.strict,
   };
+}
+
+function programsFolder(dir: string | undefined): string | undefined {
+  if (dir === undefined) return undefined;
+  const missing = ["initdb", "pg_ctl", "postgres"].filter((name) => !existsSync(join(dir, name)));
+  if (missing.length > 0)
+    throw new Error(`--postgres must be a folder with PostgreSQL's programs; ${dir} has no ${missing.join(", ")}`);
+  return dir;
 }
 
 function count(name: string, text: string | undefined): number | undefined {

@@ -121,7 +121,7 @@ async function measureAll(
   work: Work,
 ): Promise<Partial<Record<Name, Measured>>> {
   const { options, purse, near } = work;
-  const pids = [near.chainPid, ...subjects.map(({ child }) => child.pid)];
+  const pids = subjects.map(({ child }) => child.pid);
   const verifies = new Map<Name, Sample[]>();
   const settles = new Map<Name, Sample[]>();
   const lones = new Map<Name, Sample[]>();

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { access, readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { access, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import { describe, expect, it, vi } from "vitest";
@@ -103,6 +103,16 @@ describe("startPostgres", () => {
     }
     const { url } = await startPostgres({ dataDir, say });
     expect(await query(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+  });
+
+  it("runs the programs of another folder", async () => {
+    // given a folder whose initdb says where it is
+    const dataDir = await dataFolder();
+    const bin = join(dirname(dataDir), "bin");
+    await mkdir(bin);
+    await writeFile(join(bin, "initdb"), "#!/bin/sh\necho initdb of another folder\nexit 3\n", { mode: 0o755 });
+    // then that one is asked to make the database
+    await expect(startPostgres({ dataDir, say, bin })).rejects.toThrow("initdb of another folder");
   });
 
   it("can be stopped twice, and writes to a file only", async () => {
