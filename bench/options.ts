@@ -103,7 +103,9 @@ function programsFolder(dir: string | undefined): string | undefined {
   if (dir === undefined) return undefined;
   const missing = ["initdb", "pg_ctl", "postgres"].filter((name) => !existsSync(join(dir, name)));
   if (missing.length > 0)
-    throw new Error(`--postgres must be a folder with PostgreSQL's programs; ${dir} has no ${missing.join(", ")}`);
+    throw new Error(
+      `--postgres must be a folder with PostgreSQL's programs; ${dir} has no ${missing.join(", ")}`,
+    );
   return dir;
 }
 

@@ -110,7 +110,9 @@ describe("startPostgres", () => {
     const dataDir = await dataFolder();
     const bin = join(dirname(dataDir), "bin");
     await mkdir(bin);
-    await writeFile(join(bin, "initdb"), "#!/bin/sh\necho initdb of another folder\nexit 3\n", { mode: 0o755 });
+    await writeFile(join(bin, "initdb"), "#!/bin/sh\necho initdb of another folder\nexit 3\n", {
+      mode: 0o755,
+    });
     // then that one is asked to make the database
     await expect(startPostgres({ dataDir, say, bin })).rejects.toThrow("initdb of another folder");
   });
