@@ -39,7 +39,7 @@ export async function layGround({
       for (const dir of [...(await twins(dataDir)), dataDir]) await rm(dir, { recursive: true, force: true });
     });
     await chmod(dataDir, 0o755); // or a part that runs as another user cannot work in it
-    const postgres = await startPostgres({ dataDir, say, ...(postgresBin ? { bin: postgresBin } : {}) });
+    const postgres = await startPostgres({ dataDir, say, bin: postgresBin });
     stops.push(postgres.stop);
     const chain = await startBenchChain(dataDir, blockTimeSeconds);
     stops.push(chain.stop);

@@ -31,7 +31,8 @@ const phases: Phase[] = [];
 const stops: (() => Promise<void>)[] = [];
 
 async function run(options: Options): Promise<Report> {
-  const { ground, near, stop } = await layGround({ say, ...options });
+  const { payers: payerCount, signers, blockTimeSeconds, postgresBin } = options;
+  const { ground, near, stop } = await layGround({ say, blockTimeSeconds, postgresBin });
   stops.push(stop);
   say(`paying ${options.payers} payers`);
   const payers = makePayers(options.payers);
@@ -51,7 +52,6 @@ async function run(options: Options): Promise<Report> {
   const ours = subjects.find(({ name }) => name === "farebox");
   const tools = ours ? [await toolCalls(ours, near)] : [];
   const plain = subjects.length > 1 && ours ? await measureStock(ours, { ground, purse, near }) : null;
-  const { payers: payerCount, signers, blockTimeSeconds } = options;
   const conditions = { blockTimeSeconds, payers: payerCount, signers, stock: plain?.stock ?? null };
   const build = `PostgreSQL ${await postgresBuild(ground.databaseUrl)}.`;
   const told = [...notes(options, subjects), build, ...tools, ...(plain ? [plain.note] : [])];

@@ -17,7 +17,7 @@ export interface PostgresOptions {
   /** Where it listens at a Unix socket, too; it must be able to write there. */
   readonly socketDir?: string;
   /** A folder with the programs of a PostgreSQL 17 or newer; those from npm unless told otherwise. */
-  readonly bin?: string;
+  readonly bin?: string | undefined;
   /** Its configuration, where it is not the usual one. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Ends the making of the cluster, and nothing of it is left: on a busy machine it takes longer than a stop may. */
