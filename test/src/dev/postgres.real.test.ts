@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { access, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { access, chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
@@ -110,9 +110,8 @@ describe("startPostgres", () => {
     const dataDir = await dataFolder();
     const bin = join(dirname(dataDir), "bin");
     await mkdir(bin);
-    await writeFile(join(bin, "initdb"), "#!/bin/sh\necho initdb of another folder\nexit 3\n", {
-      mode: 0o755,
-    });
+    await writeFile(join(bin, "initdb"), "#!/bin/sh\necho initdb of another folder\nexit 3\n");
+    for (const path of [bin, join(bin, "initdb")]) await chmod(path, 0o755); // also under a strict umask
     // then that one is asked to make the database
     await expect(startPostgres({ dataDir, say, bin })).rejects.toThrow("initdb of another folder");
   });
