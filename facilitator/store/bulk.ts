@@ -51,9 +51,10 @@ function textsOf(table: string, columns: Shape["columns"]): readonly StringChunk
   );
 }
 
-function columnArray(column: Column, values: readonly unknown[]): string {
+function columnArray(column: Column, values: readonly unknown[]): string | Buffer {
   if (column.getSQLType() === "bytea") return bytesArrayOf(values as readonly (Hex | null | undefined)[]);
   return arrayOf(
     values.map((value) => (value === null || value === undefined ? null : column.mapToDriverValue(value))),
+    column.getSQLType(),
   );
 }

@@ -28,7 +28,7 @@ export const instant = (name: string) => timestamp(name, { withTimezone: true, p
 
 /** Amounts as one array parameter, for statements over many rows at once. */
 export function toNumericArray(amounts: readonly bigint[]): SQL {
-  return sql`${arrayOf(amounts)}::numeric[]`;
+  return sql`${arrayOf(amounts, "numeric")}::numeric[]`;
 }
 
 /** Byte strings as one array parameter. */
@@ -41,7 +41,7 @@ export function toArray(
   values: readonly (string | number | null)[],
   type: "text" | "int" | "bigint" | "timestamptz",
 ): SQL {
-  return sql`${arrayOf(values)}::${sql.raw(type)}[]`;
+  return sql`${arrayOf(values, type)}::${sql.raw(type)}[]`;
 }
 
 /** `IN` for a list whose length differs from call to call: the statement's text does not, so it stays prepared. */

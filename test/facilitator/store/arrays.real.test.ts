@@ -1,8 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
+import { integer, json, jsonb, pgTable } from "drizzle-orm/pg-core";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromBytes } from "#kernel/bytes";
-import { openDatabase, toArray, toBytesArray, toNumericArray } from "#store";
+import { insertMany, openDatabase, toArray, toBytesArray, toNumericArray } from "#store";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 import { silentLog } from "../../support/dev-chain.ts";
 
@@ -62,6 +63,33 @@ describe("an array parameter", () => {
     );
   });
 
+  it("brings every document as it is, of either type", async () => {
+    await database.query("CREATE TABLE document (place int, plain json, parsed jsonb)");
+    const document = pgTable("document", {
+      place: integer("place").notNull(),
+      plain: json("plain"),
+      parsed: jsonb("parsed"),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.option(text), { minLength: 1, maxLength: 8 }), async (values) => {
+        await database.query("TRUNCATE document");
+        const rows = values.map((value, place) => ({
+          place,
+          plain: value && { value },
+          parsed: value && [value],
+        }));
+        await database.db.pool.execute(insertMany(document, rows));
+        const found = await database.db.pool.select().from(document).orderBy(document.place);
+        expect(found).toEqual(rows);
+      }),
+      runs,
+    );
+  });
+
+  it("has no place for anything else in an array of text", () => {
+    expect(() => toArray([1], "text")).toThrow("an array of text with a number in it");
+  });
+
   it("brings bytes as hex also where the database would write them otherwise", async () => {
     await database.query(
       "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET bytea_output = escape', current_database()); END $$",
@@ -84,6 +112,7 @@ describe("an array parameter", () => {
 
   it("may be empty", async () => {
     expect(await readBack(toArray([], "int"))).toEqual([]);
+    expect(await readBack(toArray([], "text"))).toEqual([]);
     expect(await readBack(toBytesArray([]))).toEqual([]);
   });
 });
