@@ -60,15 +60,20 @@ function begin(oid: number, length: number, size: number): Buffer {
   return bytes;
 }
 
-const DIGITS = new Uint8Array(128);
-for (let digit = 0; digit < 16; digit += 1) DIGITS[digit.toString(16).charCodeAt(0)] = digit;
-const digitAt = (hex: Hex, at: number) => DIGITS[hex.charCodeAt(at)] as number;
+const NO_DIGIT = 0xff;
+const DIGITS = new Uint8Array(128).fill(NO_DIGIT);
+for (const digits of ["0123456789abcdef", "0123456789ABCDEF"])
+  for (const [value, digit] of [...digits].entries()) DIGITS[digit.charCodeAt(0)] = value;
+const digitAt = (hex: Hex, at: number) => DIGITS[hex.charCodeAt(at)] ?? NO_DIGIT;
 
-/** Returns where they end. By hand: the engine's own way copies the digits first. */
+/** Returns where they end. By hand: the engine's own way copies the digits first, and ends early at what is none. */
 function writeHex(bytes: Buffer, hex: Hex, from: number): number {
   let at = from;
   for (let i = 2; i < hex.length; i += 2) {
-    bytes[at] = (digitAt(hex, i) << 4) | digitAt(hex, i + 1);
+    const high = digitAt(hex, i);
+    const low = digitAt(hex, i + 1);
+    if (high === NO_DIGIT || low === NO_DIGIT) throw new TypeError("bytes that are not whole in hex digits");
+    bytes[at] = (high << 4) | low;
     at += 1;
   }
   return at;

@@ -63,6 +63,12 @@ describe("an array parameter", () => {
     );
   });
 
+  it("brings bytes whatever the case of their digits, and refuses what is none", async () => {
+    expect(await readBack(toBytesArray(["0xABCDEF", "0xabcdef"]))).toEqual(["0xabcdef", "0xabcdef"]);
+    for (const broken of ["0xabc", "0xzz", "0x1g", "0x\u00e9\u00e9"])
+      expect(() => toBytesArray([broken as `0x${string}`])).toThrow("not whole in hex digits");
+  });
+
   it("brings every document as it is, of either type", async () => {
     await database.query("CREATE TABLE document (place int, plain json, parsed jsonb)");
     const document = pgTable("document", {
