@@ -241,10 +241,10 @@ function sender(
     for (const [i, lane] of ready.entries()) {
       // What another lane has just taken is not there any more.
       queue ??= await queueOf(engine, open.chain.row);
-      const seen = views[i] ?? (await view(lane));
+      const known = views[i] ?? (await view(lane));
       const untilBlock = shared.rhythm.untilBlock(engine.clock.monotonicMs());
       const isAlone = held.size === open.signers.length;
-      const left = await dispatch(engine, seen, { queue, untilBlock, incoming: incoming(), isAlone }, at);
+      const left = await dispatch(engine, known, { queue, untilBlock, incoming: incoming(), isAlone }, at);
       if (left > 0) queue = null;
       sent += left;
     }
