@@ -1,8 +1,8 @@
 import type { Hex } from "#kernel/bytes";
 
 /** Arrays as PostgreSQL reads them. Statements over many rows carry thousands of elements, and the driver's own way
- *  takes several times as long. Text and bytes go in PostgreSQL's binary form (array_recv in its sources), other types as text:
- *  the database reads an array of text character by character, and of bytes it would be given the digits. */
+ *  takes several times as long. Text, documents and bytes go in PostgreSQL's binary form (array_recv in its sources), as
+ *  text it would read them character by character, and bytes as digits: docs/decisions/0025. Other types go as text. */
 
 /** PostgreSQL's numbers of the types whose elements go as they are. */
 const OIDS: Readonly<Record<string, number>> = { text: 25, json: 114, jsonb: 3802 };
@@ -19,14 +19,16 @@ const PREFIX = 4;
 /** One parameter for `…::type[]`. Elements are text, numbers, booleans or null; anything else is a bug. */
 export function arrayOf(values: readonly unknown[], type: string): string | Buffer {
   const oid = OIDS[type];
-  return oid === undefined ? literalOf(values) : textsOf(values, oid, type === "jsonb" ? JSONB_VERSION : "");
+  return oid === undefined
+    ? literalOf(values)
+    : packTexts(values, oid, type === "jsonb" ? JSONB_VERSION : "");
 }
 
 /** One parameter for `…::bytea[]`. */
 export function bytesArrayOf(values: readonly (Hex | null | undefined)[]): Buffer {
   let size = HEADER + PREFIX * values.length;
   for (const value of values) if (value) size += (value.length - 2) / 2;
-  const bytes = begin(OF_BYTES, values.length, size);
+  const bytes = startArray(OF_BYTES, values.length, size);
   let at = HEADER;
   for (const value of values) {
     at = bytes.writeInt32BE(value ? (value.length - 2) / 2 : -1, at);
@@ -35,11 +37,11 @@ export function bytesArrayOf(values: readonly (Hex | null | undefined)[]): Buffe
   return bytes;
 }
 
-function textsOf(values: readonly unknown[], oid: number, version: string): Buffer {
+function packTexts(values: readonly unknown[], oid: number, version: string): Buffer {
   const texts = values.map((value) => textOf(value, version));
   let size = HEADER + PREFIX * texts.length;
   for (const text of texts) if (text !== null) size += Buffer.byteLength(text);
-  const bytes = begin(oid, texts.length, size);
+  const bytes = startArray(oid, texts.length, size);
   let at = HEADER;
   for (const text of texts) {
     const length = text === null ? -1 : bytes.write(text, at + PREFIX);
@@ -48,7 +50,7 @@ function textsOf(values: readonly unknown[], oid: number, version: string): Buff
   return bytes;
 }
 
-function begin(oid: number, length: number, size: number): Buffer {
+function startArray(oid: number, length: number, size: number): Buffer {
   const isEmpty = length === 0;
   const bytes = Buffer.allocUnsafe(isEmpty ? EMPTY_HEADER : size);
   bytes.writeInt32BE(isEmpty ? 0 : 1, 0);
