@@ -20,4 +20,9 @@ export const regressions: readonly { readonly seed: number; readonly showed: str
     showed:
       "two processes adopted one gas key, and the slower one booked what it held after the other had spent some",
   },
+  {
+    seed: 15_392,
+    showed:
+      "a payment stayed under way for ever, with a sender and an observer that waited for fewer answers; why is not known",
+  },
 ];
