@@ -8,7 +8,7 @@ import type { Engine } from "./engine.ts";
 import { freshnessFloor } from "./examine.ts";
 import { presentFees } from "./fees.ts";
 import { type Fees, gasLimitOf } from "./gas.ts";
-import { type Lane, nextNonce } from "./lane.ts";
+import type { Lane } from "./lane.ts";
 import type { ObserverRow } from "./observer.ts";
 import { busyAbove, giveBack, HOLD_SECONDS, nextClaims, type Queue, reserve } from "./queue.ts";
 import { refuse } from "./refuse.ts";
@@ -20,6 +20,8 @@ export interface LaneView {
   readonly lane: Lane;
   /** Transactions of the key that the chain has mined. */
   readonly minedNonce: number;
+  /** The first nonce that is free. */
+  readonly nextNonce: number;
 }
 
 /** A batch waits this long for company while others are under way or on their way; a lone payment on an idle lane goes
@@ -54,7 +56,7 @@ export async function dispatch(
   const oldSweeps =
     queue.sweeps > 0 && (queue.hasOrders || queue.oldestSweepMs >= sweepPatience(engine, view.lane) * 1_000);
   if (queue.length === 0 && !oldSweeps) return 0;
-  const nonce = await nextNonce(engine, view.lane);
+  const { nextNonce: nonce } = view;
   const unmined = nonce - view.minedNonce;
   const window =
     queue.length > busyAbove(chain.row.batchLimit, engine.settings)

@@ -12,6 +12,7 @@ import { closeSweeps } from "./deposit/sweep.ts";
 import type { Engine, OpenChain } from "./engine.ts";
 import { laneOf } from "./examine.ts";
 import { holdView, type ObserverRow } from "./observer.ts";
+import { isPaid } from "./proof.ts";
 import { resolveUsed } from "./refuse.ts";
 import { releaseUnpaid } from "./release.ts";
 import { chainTransfer, claim, observer } from "./tables.ts";
@@ -232,7 +233,7 @@ const isExpired = (chain: Chain, finalized: BlockRef) =>
     lte(claim.validBefore, BigInt(finalized.timestamp)),
     sql`${claim.spentBlock} IS NULL`,
     isReleasable(chain),
-    sql`NOT EXISTS (SELECT 1 FROM ${chainTransfer} WHERE ${chainTransfer.authorizationKey} = ${claim.claimKey} AND ${chainTransfer.canonical})`,
+    sql`NOT ${isPaid}`,
     sql`NOT EXISTS (SELECT 1 FROM slot_item WHERE slot_item.claim_key = ${claim.claimKey} AND slot_item.open)`,
   );
 
@@ -284,7 +285,7 @@ const isOrphan = (chain: Chain) =>
     sql`(${claim.state} = 'submitting' OR ${claim.state} = 'failed-watch' AND ${claim.kind} <> 'x402' AND ${claim.spentBlock} IS NULL)`,
     sql`${claim.updatedAt} < now() - make_interval(secs => ${ORPHAN_SECONDS})`,
     sql`NOT EXISTS (SELECT 1 FROM slot_item WHERE slot_item.claim_key = ${claim.claimKey} AND slot_item.open)`,
-    sql`NOT EXISTS (SELECT 1 FROM ${chainTransfer} WHERE ${chainTransfer.authorizationKey} = ${claim.claimKey} AND ${chainTransfer.canonical})`,
+    sql`NOT ${isPaid}`,
   );
 
 /** Claims that wait for a stranger's transaction which has left the chain, or was never seen again: nothing of ours may

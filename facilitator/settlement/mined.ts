@@ -11,8 +11,9 @@ import { coinOf } from "./coin.ts";
 import type { Engine } from "./engine.ts";
 import { type Lane, quarantine } from "./lane.ts";
 import type { ObserverRow } from "./observer.ts";
+import { isPaid } from "./proof.ts";
 import { fail, refuse } from "./refuse.ts";
-import { attempt, chainTransfer, claim, slot, slotItem } from "./tables.ts";
+import { attempt, claim, slot, slotItem } from "./tables.ts";
 
 export type Slot = typeof slot.$inferSelect;
 
@@ -122,7 +123,6 @@ async function unpaidItems(engine: Engine, slots: readonly Slot[]): Promise<read
           slots.map(({ id }) => id),
         ),
         fixed(eq(slotItem.open, true)),
-        sql`NOT EXISTS (SELECT 1 FROM ${chainTransfer} WHERE ${chainTransfer.authorizationKey} = ${slotItem.claimKey} AND ${chainTransfer.canonical} OFFSET 0)`,
       ),
     );
   if (items.length === 0) return [];
@@ -130,7 +130,9 @@ async function unpaidItems(engine: Engine, slots: readonly Slot[]): Promise<read
   return engine.loopDb.pool
     .select(sentColumns)
     .from(claim)
-    .where(sql`${claim.claimKey} = ANY(${toBytesArray(keys)}) AND ${claim.state} = 'submitting'`)
+    .where(
+      sql`${claim.claimKey} = ANY(${toBytesArray(keys)}) AND ${claim.state} = 'submitting' AND NOT ${isPaid}`,
+    )
     .orderBy(asc(claim.createdAt), asc(claim.claimKey));
 }
 

@@ -14,31 +14,54 @@ import { claim, observer } from "./tables.ts";
 /** Most blocks followed in one turn; the rest waits for the next, so that crediting keeps pace. */
 const BLOCKS_PER_TURN = 50;
 
+/** How far a chain has been followed. */
+interface Followed {
+  /** The cursor's new place; null when the lease was lost. */
+  readonly at: ObserverRow | null;
+  /** Whether its new blocks moved money of ours, or spent a nonce. */
+  readonly broughtMoney: boolean;
+}
+
 /** Follows the chain by parent hash from the cursor to the head, one committed block at a time; rewinds first where the
- *  chain has another block at our height. Returns the cursor's new place, or null when the lease was lost. */
+ *  chain has another block at our height. */
 export async function follow(
   engine: Engine,
   chain: Chain,
   from: ObserverRow,
   watched: WatchList,
-): Promise<ObserverRow | null> {
+): Promise<Followed> {
   const head = await chain.head();
+  let broughtMoney = false;
+  const moved = (to: ObserverRow | null): Followed => ({ at: to, broughtMoney });
   let at: ObserverRow | null = from;
-  if (head.number < from.cursorNumber) return rewindShorter(engine, chain, from, head);
+  if (head.number < from.cursorNumber) return moved(await rewindShorter(engine, chain, from, head));
   if (head.number === from.cursorNumber)
-    return head.hash === from.cursorHash ? from : rewind(engine, chain, from);
+    return moved(head.hash === from.cursorHash ? from : await rewind(engine, chain, from));
   const last = Math.min(head.number, from.cursorNumber + BLOCKS_PER_TURN);
   for (let number = from.cursorNumber + 1; at && number <= last; number += 1) {
     const block: BlockRef | null = number === head.number ? head : await chain.blockAt(number);
-    if (block) await watched.refresh();
-    const logs = block && (await chain.moneyLogs(block, [chain.row.treasury, ...watched.addresses()]));
+    const logs: readonly MoneyLog[] | null = block && (await logsOf(chain, block, watched));
     // The endpoint does not know what it told us of: a lagging or forked view. The next turn asks again.
-    if (!block || !logs) return at;
-    if (block.parentHash !== at.cursorHash) return rewind(engine, chain, at);
+    if (!block || !logs) return moved(at);
+    if (block.parentHash !== at.cursorHash) return moved(await rewind(engine, chain, at));
     at = await record(engine, chain, at, { block, logs, watched });
+    broughtMoney ||= logs.length > 0;
   }
-  return at;
+  return moved(at);
 }
+
+/** Asked for while the watched addresses are looked at, and once more where there were new ones. */
+async function logsOf(
+  chain: Chain,
+  block: BlockRef,
+  watched: WatchList,
+): Promise<readonly MoneyLog[] | null> {
+  const known = watched.addresses();
+  const ask = () => chain.moneyLogs(block, [chain.row.treasury, ...watched.addresses()]);
+  const [logs] = await Promise.all([ask(), watched.refresh()]);
+  return watched.addresses() === known ? logs : ask();
+}
+
 interface Seen {
   readonly block: BlockRef;
   readonly logs: readonly MoneyLog[];

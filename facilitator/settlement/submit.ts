@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { insertMany, type Tx, together } from "#store";
+import { insertMany, sqlState, type Tx, together } from "#store";
 import type { Call, SignedTransaction } from "../chain/port.ts";
 import { moveClaims } from "./claim.ts";
 import type { SentClaim } from "./claim-parts.ts";
@@ -16,6 +16,8 @@ interface Submission {
   readonly fees: Fees;
   readonly atBlock: number;
 }
+
+const UNIQUE_VIOLATION = "23505";
 
 /** Raised inside the transaction to undo it whole: another process was faster, or the lease is gone. */
 class Lost extends Error {}
@@ -80,8 +82,6 @@ async function store(
     set: { slotId: sql`${id}`, attempts: sql`${claim.attempts} + 1`, takenUntil: sql`NULL` },
     where: sql`state = 'claimed'`,
   });
-  const [isTaken, moved] = await together([takeNonce(tx, lane, nonce), moving]);
-  if (!isTaken || moved.length !== claims.length) throw new Lost();
   const made = {
     id,
     chainId: lane.chain.row.chainId,
@@ -91,8 +91,15 @@ async function store(
   };
   const items = claims.map(({ claimKey }, idx) => ({ slotId: id, claimKey, idx }));
   const first = tx.insert(attempt).values(attemptRow(id, 1, signed, gasLimit, fees));
-  await tx.execute(sql`
+  const writing = tx.execute(sql`
     WITH made AS (${insertMany(slot, [made])}), items AS (${insertMany(slotItem, items)}) ${first.getSQL()}`);
+  const [isTaken, moved] = await together([takeNonce(tx, lane, nonce), moving, writing]).catch(lostIfThere);
+  if (!isTaken || moved.length !== claims.length) throw new Lost();
+}
+
+/** The slot, or an open item of one of the claims, is another process's. */
+function lostIfThere(error: unknown): never {
+  throw sqlState(error) === UNIQUE_VIOLATION ? new Lost() : error;
 }
 
 export function attemptRow(

@@ -4,7 +4,7 @@ import { bookUnmatched, creditAll, lookForArrivals } from "./credit.ts";
 import { tellDelisted } from "./delisted.ts";
 import { signSweeps } from "./deposit/sweep.ts";
 import { watchList } from "./deposit/watch.ts";
-import { dispatch } from "./dispatch.ts";
+import { dispatch, type LaneView } from "./dispatch.ts";
 import type { Engine, OpenChain } from "./engine.ts";
 import { finalize } from "./final.ts";
 import { isLowOnGas } from "./funding.ts";
@@ -36,7 +36,10 @@ export function chainLoops(
     { name: `send:${slug}`, clock, log, meter, everyMs: Math.min(50, pace) },
     sender(engine, open, shared, incoming),
   );
-  const tending = loop({ name: `tend:${slug}`, clock, log, meter, everyMs: pace }, tender(engine, shared));
+  const tending = loop(
+    { name: `tend:${slug}`, clock, log, meter, everyMs: pace },
+    tender(engine, shared, incoming),
+  );
   const watching = loop(
     { name: `watch:${slug}`, clock, log, meter, everyMs: pace },
     watcher(engine, open, waiters, shared, tending.wake),
@@ -62,8 +65,9 @@ const STRANGERS_MS = 250;
 const EMPTY_QUEUE_MS = 200;
 const EMPTY_STEP_MS = 50;
 
-/** Nobody waits for a payment to be final as one waits for it to be made. */
-const FINAL_GIVES_WAY_MS = 1_000;
+/** Nobody waits for a payment to be final, or for a transaction to be tidied up after, as one waits for a payment to be
+ *  made. */
+const GIVES_WAY_MS = 1_000;
 
 interface Shared {
   /** How far the chain has been followed, by this process or another. */
@@ -113,7 +117,8 @@ function watcher(
     if (!mine) return undefined;
     const lookedAt = engine.clock.monotonicMs();
     const known = mine.cursorHash;
-    if (!mine.haltedReason) mine = await follow(engine, chain, mine, watched);
+    let broughtMoney = false;
+    if (!mine.haltedReason) ({ at: mine, broughtMoney } = await follow(engine, chain, mine, watched));
     if (!mine) return undefined;
     if (mine.haltedReason) {
       shared.at = mine; // sending stops as well
@@ -126,6 +131,8 @@ function watcher(
     waiters.expect(chain.row.chainId);
     if (!isNewBlock && engine.clock.monotonicMs() < strangersAt)
       return shared.rhythm.pause(engine.clock.monotonicMs());
+    // Without a look first: who paid in these blocks waits for it.
+    if (broughtMoney) await creditAll(engine, chain, mine, waiters);
     const arrivals = await lookForArrivals(engine, chain, mine);
     if (arrivals.areCreditable) await creditAll(engine, chain, mine, waiters);
     strangersAt = engine.clock.monotonicMs() + STRANGERS_MS;
@@ -148,20 +155,29 @@ function finisher(
   shared: Shared,
   incoming: () => number,
 ): () => Promise<void> {
+  const isTime = givesWay(engine, incoming);
   let doneAt: string | null = null;
-  let waitsSince: number | null = null;
   let reconcileAt = 0;
   return async () => {
     const { at } = shared;
     if (!at || at.haltedReason || at.leaseHolder !== engine.holder || at.cursorHash === doneAt) return;
-    waitsSince ??= engine.clock.monotonicMs();
-    if (incoming() > 0 && engine.clock.monotonicMs() < waitsSince + FINAL_GIVES_WAY_MS) return;
-    waitsSince = null;
+    if (!isTime()) return;
     waiters.tell(await finalize(engine, open, at));
     doneAt = at.cursorHash;
     if (engine.clock.monotonicMs() < reconcileAt) return;
     reconcileAt = engine.clock.monotonicMs() + RECONCILE_MS;
     await reconcile(engine, open);
+  };
+}
+
+/** Whether it is time for what is due: payments that come in go first, for a while. */
+function givesWay({ clock }: Engine, incoming: () => number): () => boolean {
+  let waitsSince: number | null = null;
+  return () => {
+    waitsSince ??= clock.monotonicMs();
+    if (incoming() > 0 && clock.monotonicMs() < waitsSince + GIVES_WAY_MS) return false;
+    waitsSince = null;
+    return true;
   };
 }
 
@@ -204,7 +220,17 @@ function sender(
       await signSweeps(engine, open);
       sweepAt = engine.clock.monotonicMs() + SWEEP_PAUSES * engine.settings.pollMs;
     }
-    let queue: Queue | null = await queueOf(engine, open.chain.row);
+    // What was under way when a lane was taken comes first.
+    const ready = [...held.values()].filter(
+      ({ lane, tendedAt, isLow }) => lane.maySign && tendedAt !== null && !isLow,
+    );
+    const view = (lane: HeldLane) => viewOf(engine, lane, shared.seen);
+    // Where payments come in, something will be sent: what the lanes go by is asked for at the same time.
+    const [first, views] = await Promise.all([
+      queueOf(engine, open.chain.row),
+      incoming() > 0 ? Promise.all(ready.map(view)) : [],
+    ]);
+    let queue: Queue | null = first;
     if (queue.hasOrders && engine.clock.monotonicMs() >= signAt) {
       if ((await signOutgoing(engine, open)) > 0) queue = await queueOf(engine, open.chain.row);
       else signAt = engine.clock.monotonicMs() + SIGN_MS;
@@ -212,17 +238,13 @@ function sender(
     emptyMs = isEmpty(queue) ? Math.min(emptyMs + EMPTY_STEP_MS, EMPTY_QUEUE_MS) : 0;
     if (emptyMs > 0) return emptyMs;
     let sent = 0;
-    // What was under way when a lane was taken comes first.
-    const ready = [...held.values()].filter(
-      ({ lane, tendedAt, isLow }) => lane.maySign && tendedAt !== null && !isLow,
-    );
-    for (const lane of ready) {
+    for (const [i, lane] of ready.entries()) {
       // What another lane has just taken is not there any more.
       queue ??= await queueOf(engine, open.chain.row);
-      await recount(lane, shared.seen);
+      const known = views[i] ?? (await view(lane));
       const untilBlock = shared.rhythm.untilBlock(engine.clock.monotonicMs());
       const isAlone = held.size === open.signers.length;
-      const left = await dispatch(engine, lane, { queue, untilBlock, incoming: incoming(), isAlone }, at);
+      const left = await dispatch(engine, known, { queue, untilBlock, incoming: incoming(), isAlone }, at);
       if (left > 0) queue = null;
       sent += left;
     }
@@ -230,23 +252,32 @@ function sender(
   };
 }
 
-/** What a block has mined makes room in the lane at once, before its payments are credited. */
-async function recount(held: HeldLane, seen: Hash | null): Promise<void> {
-  if (held.countedAt === seen) return;
-  const { chain, signer } = held.lane;
-  held.minedNonce = await chain.nonce(signer.address, "latest");
+/** What a lane goes by. What a block has mined makes room in it at once, before its payments are credited. */
+async function viewOf(engine: Engine, held: HeldLane, seen: Hash | null): Promise<LaneView> {
+  const { lane, countedAt } = held;
+  const [minedNonce, free] = await Promise.all([
+    countedAt === seen ? held.minedNonce : lane.chain.nonce(lane.signer.address, "latest"),
+    nextNonce(engine, lane),
+  ]);
+  held.minedNonce = minedNonce;
   held.countedAt = seen;
+  return { lane, minedNonce, nextNonce: free };
 }
 
 const isEmpty = ({ length, sweeps, hasOrders }: Queue) => length === 0 && sweeps === 0 && !hasOrders;
 
 /** One turn: look after what is under way when a block has come. Apart from the sender, so that the next batch does not
- *  wait for the receipts of the last. */
-function tender(engine: Engine, shared: Shared): () => Promise<void> {
+ *  wait for the receipts of the last; and payments that come in go first, for a while, save for a lane that was just taken:
+ *  it sends nothing before. */
+function tender(engine: Engine, shared: Shared, incoming: () => number): () => Promise<void> {
+  const isTime = givesWay(engine, incoming);
   return async () => {
     const { at, held } = shared;
     if (!at || at.haltedReason) return;
-    for (const lane of held.values()) if (lane.tendedAt !== at.cursorHash) await lookAfter(engine, lane, at);
+    const due = [...held.values()].filter(({ tendedAt }) => tendedAt !== at.cursorHash);
+    const isNew = due.some(({ tendedAt }) => tendedAt === null);
+    if (due.length === 0 || (!isNew && !isTime())) return;
+    for (const lane of due) await lookAfter(engine, lane, at);
   };
 }
 

@@ -1,10 +1,11 @@
 /** What a payer does on the chain, before, between and after our own steps. */
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { authorize, devDomain } from "../support/authorization.ts";
 import { chainFaults, holdDispatch } from "../support/chain-faults.ts";
 import { gate } from "../support/gate.ts";
 import { newMerchant, startWorld, until } from "../support/house.ts";
 import { claimOf, factsOf, ledgerOf, stateOf, transactionsSent } from "../support/records.ts";
-import { cancel, drain, expectAtRest, newPayment } from "../support/scene.ts";
+import { cancel, drain, expectAtRest, newPayment, submitAsStranger } from "../support/scene.ts";
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -95,11 +96,7 @@ describe("a payer who cancels", () => {
     await read.passed;
     // when the payer cancels, the block is followed, and only then the claim is made
     await cancel(world, paid.payer, paid.nonce);
-    const { number } = await world.dev.chain.head();
-    await until(async () => {
-      const [row] = await world.database.query<{ at: string }>("SELECT cursor_number AS at FROM observer");
-      return Number(row?.at) >= number;
-    }, "the block of the cancellation is followed");
+    await followed();
     held.open();
     // then it is failed and, after finality, cancelled
     expect((await settling).body).toMatchObject({
@@ -108,6 +105,45 @@ describe("a payer who cancels", () => {
     });
     await world.dev.anvil.mine(3);
     await until(async () => (await stateOf(world.database, paid.nonce)) === "cancelled", "it ends");
+    await expectAtRest(world);
+  });
+});
+
+describe("a payer who signs one nonce twice", () => {
+  it("and moves less with it: a view that lags lets it be claimed and sent; it ends cancelled, and is a failure", async () => {
+    // given a nonce that moved one unit, in a block that was followed before the settle
+    const paid = await payment();
+    const { key, address } = paid.payer;
+    await world.dev.administer("mint", [address, 1n]);
+    const to = paid.body.paymentRequirements.payTo;
+    const less = { domain: devDomain(world.dev.usdc), key, to, value: 1n, nonce: paid.nonce };
+    await submitAsStranger(world, (await authorize(less)).call);
+    await followed();
+    // when the endpoint does not know of it until our transaction is sent
+    faults.set({
+      readAuthorizations: (real) => async (from, items) => {
+        const states = await real.readAuthorizations(from, items);
+        return states.map((state) => ({ ...state, used: false, transfer: { ok: true, data: "0x" } }));
+      },
+      send: (real) => async (raw) => {
+        faults.clear();
+        return real.send(raw);
+      },
+    });
+    const answer = await paid.settle();
+    // then nothing was paid, and nothing of it stays open
+    expect(answer.body).toMatchObject({
+      success: false,
+      errorReason: "invalid_exact_evm_nonce_already_used",
+    });
+    await world.dev.anvil.mine(3);
+    await until(async () => (await stateOf(world.database, paid.nonce)) === "cancelled", "it ends");
+    expect(await ledgerOf(world.database, answer.body.extra.paymentId)).toEqual([]);
+    expect(
+      await world.database.query("SELECT failures, has_paid FROM payer_gas WHERE payer = decode($1, 'hex')", [
+        paid.payer.address.slice(2),
+      ]),
+    ).toEqual([{ failures: 1, has_paid: false }]);
     await expectAtRest(world);
   });
 });
@@ -188,6 +224,15 @@ describe("a payer who spends the money elsewhere", () => {
     expect(counted.get("wasted_gas_wei")).toBeGreaterThan(0);
   });
 });
+
+/** What has happened on the chain by now is known to us. */
+async function followed(): Promise<void> {
+  const { number } = await world.dev.chain.head();
+  await until(async () => {
+    const [row] = await world.database.query<{ at: string }>("SELECT cursor_number AS at FROM observer");
+    return Number(row?.at) >= number;
+  }, "the newest block is followed");
+}
 
 async function openClaims(): Promise<number> {
   const [row] = await world.database.query<{ n: string }>(

@@ -23,6 +23,6 @@ export const regressions: readonly { readonly seed: number; readonly showed: str
   {
     seed: 15_392,
     showed:
-      "a payment stayed under way for ever, with a sender and an observer that waited for fewer answers; why is not known",
+      "a payer signed one nonce twice and moved less with it; a view that lagged let the payment be sent, and it stayed under way for ever",
   },
 ];

@@ -36,7 +36,8 @@ export async function bookGas(
         CROSS JOIN LATERAL (
           SELECT kind, payer, payable_id, merchant_id, by_us IS NULL AS failed, by_us IS NOT TRUE AS wasted
           FROM (SELECT claim.*, (SELECT bool_or(log.tx_hash = sorted.mined_tx) FROM chain_transfer AS log
-              WHERE log.authorization_key = claim.claim_key AND log.canonical) AS by_us
+              WHERE log.authorization_key = claim.claim_key AND log.canonical
+                AND log.amount = claim.amount AND log.recipient = claim.pay_to) AS by_us
             FROM claim WHERE claim.claim_key = slot_item.claim_key OFFSET 0) AS carried) AS paid),
       of_payer AS (
         INSERT INTO payer_gas AS known (payer, chain_id, since, wei, wasted_wei, failures, has_paid, rest_until)

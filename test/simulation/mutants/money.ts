@@ -40,6 +40,17 @@ export const money: readonly Mutant[] = [
     seed: 35,
   },
   {
+    name: "any-use-of-a-nonce-pays",
+    changes: [
+      {
+        file: "settlement/proof.ts",
+        from: `\n    AND \${chainTransfer.amount} = \${claim.amount} AND \${chainTransfer.recipient} = \${claim.payTo}`,
+        to: "",
+      },
+    ],
+    seed: 15_392,
+  },
+  {
     name: "credit-of-a-block-that-left",
     changes: [
       {

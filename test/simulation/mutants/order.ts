@@ -57,7 +57,7 @@ export const order: readonly Mutant[] = [
   {
     name: "no-fence",
     changes: [{ file: "settlement/lane.ts", from: "        eq(signerTable.fence, fence),\n", to: "" }],
-    seed: 6266,
+    seed: 8744,
   },
   {
     name: "slot-closed-before-final",

@@ -1,0 +1,9 @@
+import { sql } from "drizzle-orm";
+import { chainTransfer, claim } from "./tables.ts";
+
+/** Whether a transfer in a canonical block carried a claim out. That its nonce is spent says less: who signs one nonce
+ *  twice may have moved another amount with it, or moved it elsewhere. Source: DESIGN 4.3. `OFFSET 0` keeps it a look-up
+ *  for each claim that is asked about. */
+export const isPaid = sql`EXISTS (SELECT FROM ${chainTransfer}
+  WHERE ${chainTransfer.authorizationKey} = ${claim.claimKey} AND ${chainTransfer.canonical}
+    AND ${chainTransfer.amount} = ${claim.amount} AND ${chainTransfer.recipient} = ${claim.payTo} OFFSET 0)`;
