@@ -146,11 +146,12 @@ async function measureAll(
     return measureSettle(subject, { bodies, concurrency: 1, seconds: 60 }, near);
   });
   for (let round = 0; round < options.rounds; round += 1) {
-    await turn(verifies, "verify", (subject) => {
-      const bodies = purse.sign(options.verifies[subject.name], subject.offer);
-      const shots = { bodies, concurrency: verifyConcurrency, seconds: options.verifySeconds };
-      return measureVerify(subject, shots, near);
-    });
+    for (let i = 0; i < options.verifyTurns; i += 1)
+      await turn(verifies, "verify", (subject) => {
+        const bodies = purse.sign(options.verifies[subject.name], subject.offer);
+        const shots = { bodies, concurrency: verifyConcurrency, seconds: options.verifySeconds };
+        return measureVerify(subject, shots, near);
+      });
     await turn(settles, "settle", (subject) => {
       const bodies = purse.sign(options.settles[subject.name], subject.offer);
       const shots = { bodies, concurrency: settleConcurrency, seconds: options.settleSeconds };
@@ -183,7 +184,7 @@ function notes(options: Options, subjects: readonly Subject[]): string[] {
   const cores = `${cpus().length} cores (${cpus()[0]?.model.trim() ?? "unknown"})`;
   const turns = subjects.map(({ name }) => name).join(", ");
   return [
-    `${cores} shared by server, chain node, PostgreSQL and load; Node ${process.version}; ${rounds} round(s) each, in turns: ${turns}. The server whose turn it is not runs idle beside; ours polls chain and database then.`,
+    `${cores} shared by server, chain node, PostgreSQL and load; Node ${process.version}; ${rounds} round(s) each, in turns: ${turns}; verify ${options.verifyTurns} turn(s) a round. The server whose turn it is not runs idle beside; ours polls chain and database then.`,
     `Same chain (${blockTimeSeconds} s blocks), same dev USDC behind its ERC-1967 proxy; each has a payee of its own, or ours would book the reference's payments, too; ${mix(options)}; every payment is signed before the clock runs and sent once.`,
     `Verify ${verifyConcurrency} at a time, settle ${settleConcurrency} at a time, lone settles one after the other: each starts just after a block, which is the longest wait.`,
     `Reference: @x402/core and @x402/evm 2.27.0 behind Hono, viem with its nonce manager and the chain's block time (it then polls receipts every ${blockTimeSeconds * 500} ms), one gas key, nothing stored. Ours: ${signers} gas key(s), every step durable in PostgreSQL.`,
