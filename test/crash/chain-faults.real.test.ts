@@ -15,7 +15,14 @@ import {
   stateOf,
   transactionsSent,
 } from "../support/records.ts";
-import { expectAtRest, newPayment, type Payment, statusOf, withMiningHeld } from "../support/scene.ts";
+import {
+  expectAtRest,
+  headIsFollowed,
+  newPayment,
+  type Payment,
+  statusOf,
+  withMiningHeld,
+} from "../support/scene.ts";
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -94,7 +101,7 @@ describe("a send that is not answered", () => {
 
   it("is pending with its hash when nobody got it, and the same bytes are sent until a block has them", async () => {
     const paid = await payment();
-    await headIsFollowed();
+    await headIsFollowed(world);
     await withMiningHeld(world, async () => {
       faults.set({ send: () => async () => "unknown" });
       const pending = await paid.settle();
@@ -196,7 +203,7 @@ describe("an authorization that runs out", () => {
     // when a block past validBefore is mined, but is not final
     await world.dev.anvil.rpc("evm_increaseTime", [61]);
     await world.dev.anvil.mine();
-    await headIsFollowed();
+    await headIsFollowed(world);
     expect(await stateOf(world.database, paid.nonce)).toBe("claimed");
     // and when it is final
     await world.dev.anvil.mine(2);
@@ -294,14 +301,6 @@ async function settledAtLast(paid: Payment) {
     const answer = await paid.settle();
     if (answer.body.errorReason !== "settlement_pending") return answer;
   }
-}
-
-async function headIsFollowed(): Promise<void> {
-  const { number } = await world.dev.chain.head();
-  await until(async () => {
-    const [row] = await world.database.query<{ at: string }>("SELECT cursor_number AS at FROM observer");
-    return Number(row?.at) >= number;
-  }, "the head is followed");
 }
 
 /** Last: these lanes are lost. */

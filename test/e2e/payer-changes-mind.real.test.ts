@@ -5,7 +5,14 @@ import { chainFaults, holdDispatch } from "../support/chain-faults.ts";
 import { gate } from "../support/gate.ts";
 import { newMerchant, startWorld, until } from "../support/house.ts";
 import { claimOf, factsOf, ledgerOf, stateOf, transactionsSent } from "../support/records.ts";
-import { cancel, drain, expectAtRest, newPayment, submitAsStranger } from "../support/scene.ts";
+import {
+  cancel,
+  drain,
+  expectAtRest,
+  headIsFollowed,
+  newPayment,
+  submitAsStranger,
+} from "../support/scene.ts";
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -96,7 +103,7 @@ describe("a payer who cancels", () => {
     await read.passed;
     // when the payer cancels, the block is followed, and only then the claim is made
     await cancel(world, paid.payer, paid.nonce);
-    await followed();
+    await headIsFollowed(world);
     held.open();
     // then it is failed and, after finality, cancelled
     expect((await settling).body).toMatchObject({
@@ -118,7 +125,7 @@ describe("a payer who signs one nonce twice", () => {
     const to = paid.body.paymentRequirements.payTo;
     const less = { domain: devDomain(world.dev.usdc), key, to, value: 1n, nonce: paid.nonce };
     await submitAsStranger(world, (await authorize(less)).call);
-    await followed();
+    await headIsFollowed(world);
     // when the endpoint does not know of it until our transaction is sent
     faults.set({
       readAuthorizations: (real) => async (from, items) => {
@@ -141,7 +148,7 @@ describe("a payer who signs one nonce twice", () => {
     expect(await ledgerOf(world.database, answer.body.extra.paymentId)).toEqual([]);
     expect(
       await world.database.query("SELECT failures, has_paid FROM payer_gas WHERE payer = decode($1, 'hex')", [
-        paid.payer.address.slice(2),
+        address.slice(2),
       ]),
     ).toEqual([{ failures: 1, has_paid: false }]);
     await expectAtRest(world);
@@ -224,15 +231,6 @@ describe("a payer who spends the money elsewhere", () => {
     expect(counted.get("wasted_gas_wei")).toBeGreaterThan(0);
   });
 });
-
-/** What has happened on the chain by now is known to us. */
-async function followed(): Promise<void> {
-  const { number } = await world.dev.chain.head();
-  await until(async () => {
-    const [row] = await world.database.query<{ at: string }>("SELECT cursor_number AS at FROM observer");
-    return Number(row?.at) >= number;
-  }, "the newest block is followed");
-}
 
 async function openClaims(): Promise<number> {
   const [row] = await world.database.query<{ n: string }>(

@@ -141,6 +141,15 @@ export async function statusOf({ baseUrl }: Place, answer: Answer): Promise<Answ
   return (await get(baseUrl, new URL(answer.body.extra.statusUrl).pathname)).body;
 }
 
+/** What has happened on the chain by now is known to the service. */
+export async function headIsFollowed({ dev, database }: Place): Promise<void> {
+  const { number } = await dev.chain.head();
+  await until(async () => {
+    const [row] = await database.query<{ at: string }>("SELECT cursor_number AS at FROM observer");
+    return Number(row?.at) >= number;
+  }, "the head is followed");
+}
+
 /** Mines to finality and waits until nothing moves: the chain followed to its head, no open slot, no claim that is on
  *  its way, no row pending, no money unbooked. Then the books balance and equal the chain. What follows finality by
  *  itself (a promised refund) may set out between two looks; the comparison counts when nothing moved meanwhile. */
