@@ -4,6 +4,7 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { ulid } from "ulid";
 import type { House } from "../src/compose.ts";
 import { freePort } from "../src/dev/free-port.ts";
 import { startBenchChain } from "./chain.ts";
@@ -18,7 +19,7 @@ import {
   openWebHouse,
 } from "./house.ts";
 import { type LoadResult, percentile, runLoad } from "./load.ts";
-import { recordStatements } from "./statements.ts";
+import { idsIn, recordStatements } from "./statements.ts";
 
 const CONCURRENCY = 32;
 const SECONDS = 5;
@@ -49,28 +50,27 @@ const headersOf = (secretKey: string, key: string) => ({
   "idempotency-key": key,
 });
 
-/** Writes down one request's statements; returns the file and the ids that it made. */
+/** Writes down one request's statements; returns the file and the ids that it made: those that the request before it
+ *  does not have. */
 async function record(house: House, dir: string, secretKey: string) {
-  const make = (key: string) =>
-    house.app.request("/v1/payment-intents", {
+  let answer: unknown;
+  const make = async (key: string) => {
+    const response = await house.app.request("/v1/payment-intents", {
       method: "POST",
       headers: { ...headersOf(secretKey, key), "content-type": "application/json" },
       body,
     });
-  for (let i = 0; i < 5; i += 1) await make(`warm-${i}`);
-  let answer: unknown;
-  const key = "recorded-request";
-  const statements = await recordStatements(async () => {
-    const response = await make(key);
     if (response.status !== 201) throw new Error(`an intent: ${response.status} ${await response.text()}`);
     answer = await response.json();
-  });
+  };
+  for (let i = 0; i < 5; i += 1) await make(`warm-${i}`);
+  const before = new Set(idsIn(await recordStatements(() => make(ulid()))));
+  const key = ulid(); // as long as what comes in its place
+  const statements = await recordStatements(() => make(key));
   const file = join(dir, "statements.json");
-  const text = JSON.stringify(statements);
   await writeFile(file, JSON.stringify({ statements, answer, key }));
-  const made = [...new Set([...text.matchAll(/(?:pi|evt|rate)_([0-9A-Z]{26})/g)].map(([, id]) => id ?? ""))];
   say(`one request sends ${statements.length} statements`);
-  return { file, made };
+  return { file, made: idsIn(statements).filter((id) => !before.has(id)) };
 }
 
 async function startOurs(ground: Ground, secretKey: string): Promise<Subject> {

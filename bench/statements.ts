@@ -40,12 +40,34 @@ function freeze(value: unknown): unknown {
   return value;
 }
 
-/** The values of a statement with every id that the recorded request made replaced by one of the same kind. */
+/** Ids that statements carry, without what says of which kind they are. */
+export function idsIn(statements: readonly Statement[]): readonly string[] {
+  const packed = statements.flatMap(({ values }) => values.filter(isPacked)).map(({ hex }) => latin1(hex));
+  const texts = [JSON.stringify(statements), ...packed];
+  return [...new Set(texts.flatMap((text) => text.match(/(?<=[a-z]_)[0-7][0-9A-HJKMNP-TV-Z]{25}/g) ?? []))];
+}
+
+/** The values of a statement with every id that the recorded request made replaced by one of the same kind, and as long:
+ *  arrays go in PostgreSQL's binary form, which says of each text how long it is. */
 export function valuesOf({ values }: Statement, replace: (text: string) => string): readonly unknown[] {
   return values.map((value) => {
     if (typeof value === "string") return replace(value);
     if (Array.isArray(value)) return value.map((each) => (typeof each === "string" ? replace(each) : each));
-    if (value && typeof value === "object" && "hex" in value) return Buffer.from(String(value.hex), "hex");
-    return value;
+    return isPacked(value) ? bytesOf(value.hex, replace) : value;
   });
+}
+
+function bytesOf(hex: string, replace: (text: string) => string): Buffer {
+  const replaced = Buffer.from(replace(latin1(hex)), "latin1");
+  if (2 * replaced.length !== hex.length) throw new Error("an id was replaced by one of another length");
+  return replaced;
+}
+
+function isPacked(value: unknown): value is { readonly hex: string } {
+  return typeof value === "object" && value !== null && "hex" in value;
+}
+
+/** A letter for each byte. */
+function latin1(hex: string): string {
+  return Buffer.from(hex, "hex").toString("latin1");
 }
