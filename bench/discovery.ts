@@ -3,9 +3,9 @@
 import { parseArgs } from "node:util";
 import { sql } from "drizzle-orm";
 import { address } from "#kernel/bytes";
-import { type Database, openDatabase } from "#store";
+import { openDatabase } from "#store";
 import { chainRow } from "../facilitator/chain/registry.ts";
-import { type DiscoverFilter, discoverPayables } from "../facilitator/payable/discover.ts";
+import { type DiscoverFilter, discoverPayables, type Pools } from "../facilitator/payable/discover.ts";
 import type { OfferedRail } from "../facilitator/payable/requirements.ts";
 import { type BenchPostgres, openBenchPostgres, silent } from "./ground.ts";
 import { fillIndex, word } from "./listings.ts";
@@ -58,24 +58,25 @@ async function main(): Promise<void> {
     const small = await indexOf(server, SMALL);
     const large = await indexOf(server, LARGE);
     const worst = await compare(small, large);
-    await Promise.all([small.close(), large.close()]);
+    await Promise.all([small, large].flatMap(({ db, searchDb }) => [db.close(), searchDb.close()]));
     if (values.strict && worst > AIM) process.exitCode = 1;
   } finally {
     await server.stop();
   }
 }
 
-async function indexOf(server: BenchPostgres, count: number): Promise<Database> {
+async function indexOf(server: BenchPostgres, count: number): Promise<Pools> {
   const url = await server.database(`index_of_${count}`);
-  const db = openDatabase({ url, log: silent, name: "bench", maxConnections: 4 });
+  const pool = { url, log: silent, name: "bench", maxConnections: 4 };
+  const db = openDatabase(pool);
   const began = performance.now();
   await fillIndex(db, count);
   await db.pool.execute(sql`VACUUM ANALYZE`);
   say(`${count} listed resources in ${((performance.now() - began) / 1_000).toFixed(1)} s`);
-  return db;
+  return { db, searchDb: openDatabase({ ...pool, bySearch: true }) };
 }
 
-async function compare(small: Database, large: Database): Promise<number> {
+async function compare(small: Pools, large: Pools): Promise<number> {
   const names = Object.keys(queries);
   const times = new Map(names.map((name) => [name, { small: [] as number[], large: [] as number[] }]));
   for (let round = -5; round < ROUNDS; round += 1)
@@ -102,9 +103,10 @@ async function compare(small: Database, large: Database): Promise<number> {
   return ratio;
 }
 
-async function timed(db: Database, filter: Partial<DiscoverFilter>): Promise<number> {
+async function timed(pools: Pools, filter: Partial<DiscoverFilter>): Promise<number> {
+  const page = { kinds: ["resource"], limit: 20, offset: 0, count: "page", ...filter } as const;
   const began = performance.now();
-  await discoverPayables(db, rails, { kinds: ["resource"], limit: 20, offset: 0, count: "page", ...filter });
+  await discoverPayables(pools, rails, page);
   return performance.now() - began;
 }
 

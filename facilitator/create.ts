@@ -215,7 +215,7 @@ function doorOf(
         ),
       ),
     async discover(query) {
-      const { items, total } = await discoverPayables(engine.db, rails, query, totals);
+      const { items, total } = await discoverPayables(engine, rails, query, totals);
       return { items: items.map(({ item, trust }) => ({ ...quoteOf(item), trust })), total };
     },
     async trust(payableId) {

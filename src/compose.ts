@@ -36,7 +36,7 @@ import {
 import type { Random } from "#kernel/clock";
 import { idMaker, type NewId } from "#kernel/id";
 import { createMcp } from "#mcp";
-import { type Database, openDatabase, openPresence } from "#store";
+import { type Database, type DbOptions, openDatabase, openPresence } from "#store";
 import { noBackground, openBackground } from "./background.ts";
 import { booksCheck, booksJobs } from "./books.ts";
 import type { Sources } from "./metrics.ts";
@@ -91,16 +91,17 @@ export interface House {
 
 /** None on a sandbox: nobody balances load over a laptop. */
 const DRAIN_PAUSE_MS = 5_000;
-const CONNECTIONS = { requests: 12, lookups: 3, loops: 8 };
+const CONNECTIONS = { requests: 12, lookups: 3, searches: 4, loops: 8 };
 
 /** The one place that names every room. The database has been migrated. Rejects when a chain cannot be reached. */
 export async function compose(parts: Parts): Promise<House> {
   const { clock, random, log, meter, role } = parts;
   const url = parts.databaseUrl;
-  const pool = (name: keyof typeof CONNECTIONS, over: { readonly byIndex?: boolean } = {}) =>
+  const pool = (name: keyof typeof CONNECTIONS, over: Pick<DbOptions, "byIndex" | "bySearch"> = {}) =>
     openDatabase({ url, log, name, maxConnections: CONNECTIONS[name], role: "farebox_app", ...over });
   const db = pool("requests");
   const lookupDb = pool("lookups", { byIndex: true });
+  const searchDb = pool("searches", { bySearch: true });
   const loopDb = pool("loops", { byIndex: true });
   const isSandbox = parts.chains.every(({ isLocal }) => isLocal);
   const sandbox = isSandbox && parts.sandbox ? await openSandbox(parts, parts.sandbox, loopDb) : undefined;
@@ -113,6 +114,7 @@ export async function compose(parts: Parts): Promise<House> {
   const engine: Engine = {
     db,
     lookupDb,
+    searchDb,
     loopDb,
     chains: new Map(chains.map((open) => [open.chain.row.chainId, open])),
     clock,
@@ -182,7 +184,12 @@ export async function compose(parts: Parts): Promise<House> {
       budgets: () => budgetUse(engine),
       imbalance: booksCheck({ clock, db: loopDb }),
       mail: () => mailBacklog(loopDb.pool),
-      pools: () => ({ requests: db.usage(), lookups: lookupDb.usage(), loops: loopDb.usage() }),
+      pools: () => ({
+        requests: db.usage(),
+        lookups: lookupDb.usage(),
+        searches: searchDb.usage(),
+        loops: loopDb.usage(),
+      }),
     },
     reconcile: () => reconcileAll(engine),
     async start() {
@@ -207,7 +214,7 @@ export async function compose(parts: Parts): Promise<House> {
         sandbox?.clock.stop(),
       ]);
       await running.stop();
-      await Promise.all([...[db, lookupDb, loopDb].map((each) => each.close()), presence.close()]);
+      await Promise.all([...[db, lookupDb, searchDb, loopDb].map((each) => each.close()), presence.close()]);
     },
   };
 }

@@ -38,6 +38,12 @@ export interface Discovered {
   readonly trust: Trust;
 }
 
+/** What is found, and by what: rows by their ids, and searches. */
+export interface Pools {
+  readonly db: Database;
+  readonly searchDb: Database;
+}
+
 const EVERYWHERE = ["payment-identifier"];
 /** Matches read for each one asked for, to begin with: room for domains that have many. */
 const READ_AHEAD = 1.5;
@@ -47,21 +53,21 @@ const MORE = 6;
  *  Order: text match (path, title, tags, anywhere), last probe, paying wallets, host verified, age, id; what a domain
  *  has beyond its third place comes last. Published in docs/reference/ranking.md. */
 export async function discoverPayables(
-  db: Database,
+  { db, searchDb }: Pools,
   rails: readonly OfferedRail[],
   filter: DiscoverFilter,
   totals: Totals = countEachTime,
 ): Promise<{ readonly items: readonly Discovered[]; readonly total: number }> {
   const payableOn = onRails(rails.filter((offered) => matchesRail(offered, filter)));
-  const lexemes = filter.query === undefined ? null : await lexemesOf(db, filter.query);
+  const lexemes = filter.query === undefined ? null : await lexemesOf(searchDb, filter.query);
   const isEmpty = filter.kinds.length === 0 || (filter.scheme ?? "exact") !== "exact" || !payableOn;
   // A query without a word that could be looked for finds nothing; it does not mean everything.
   if (isEmpty || lexemes?.length === 0) return { items: [], total: 0 };
   const where = and(payableOn, ...conditions(filter));
-  const { ids, search, total, isExact } = await findPage(db, { where, lexemes }, filter);
+  const { ids, search, total, isExact } = await findPage(searchDb, { where, lexemes }, filter);
   const [items, counted] = await Promise.all([
     load(db, ids),
-    isExact || filter.count === "page" ? total : totals(nameOf(filter), () => countMatches(db, search)),
+    isExact || filter.count === "page" ? total : totals(nameOf(filter), () => countMatches(searchDb, search)),
   ]);
   return { items, total: counted };
 }

@@ -40,7 +40,8 @@ export async function lexemesOf(db: Database, query: string): Promise<readonly s
 /** The best `count` matches, or all of them. What is found in the path stands before what is found in a title, and so
  *  on; inside a place the facts decide. */
 export async function bestMatches(db: Database, { where, words }: Search, count: number): Promise<Best> {
-  if (words) return (await bestOfFew(db, { where, words }, count)) ?? bestOfMany(db, { where, words }, count);
+  if (words?.lexemes.length === 1) return bestOfMany(db, { where, words }, count);
+  if (words) return bestOfSeveral(db, { where, words }, count);
   const ranked = await byRank(db, where, count);
   const isAll = ranked.length < count;
   return { ranked, isAll, total: isAll ? ranked.length : null };
@@ -58,9 +59,16 @@ interface WordSearch {
   readonly words: Words;
 }
 
-/** All places at once. Null for one word, and when more than a few hold the words. */
+/** The best place may fill the page, and is soon asked: of the other places it takes longer to learn that they are many. */
+async function bestOfSeveral(db: Database, search: WordSearch, count: number): Promise<Best> {
+  const { where, words } = search;
+  const inBest = await byWords(db, { held: holds(places[0], words), where, by: order, count });
+  if (inBest?.ranked.length === count) return { ranked: inBest.ranked, isAll: false, total: null };
+  return (inBest && (await bestOfFew(db, search, count))) ?? bestOfMany(db, search, count);
+}
+
+/** All places at once. Null when more than a few hold the words. */
 async function bestOfFew(db: Database, { where, words }: WordSearch, count: number): Promise<Best | null> {
-  if (words.lexemes.length === 1) return null;
   const arms = places.map((place, i) => sql`WHEN ${holds(place, words)} THEN ${sql.raw(String(i))}`);
   const by = sql`CASE ${sql.join(arms, sql` `)} END, ${order}`;
   const found = await byWords(db, { held: holds("anywhere", words), where, by, count });

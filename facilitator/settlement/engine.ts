@@ -61,6 +61,8 @@ export interface Engine {
   readonly db: Database;
   /** For what every payment is looked up by, new or asked for again: one statement for many of them. */
   readonly lookupDb: Database;
+  /** For searches by anybody, without a key: a flood of them waits for its own connections. */
+  readonly searchDb: Database;
   /** For the money loops; apart from the pool of requests, so that neither starves the other. */
   readonly loopDb: Database;
   readonly chains: ReadonlyMap<number, OpenChain>;

@@ -26,6 +26,9 @@ export interface DbOptions {
    *  was small would go through all of it for long; a statement with lists PostgreSQL would plan anew each time, in the
    *  hope of a better plan, and that takes several times as long as the statement. */
   readonly byIndex?: boolean;
+  /** For searches, whose words decide which index is the shorter way: planned for them each time, and as for pages that
+   *  lie in memory (docs/decisions/0026). */
+  readonly bySearch?: boolean;
   /** How long a statement may take, ms; 5,000 where it is left out. */
   readonly statementMs?: number;
 }
@@ -52,10 +55,13 @@ const IDLE_TIMEOUT_MS = 600_000;
 /** Opens a pool. Faults of its calls: `database_unavailable` when no connection can be had, `commit_unknown` when a
  *  COMMIT was sent and its answer never came: re-read before anything else. */
 export function openDatabase(options: DbOptions): Database {
-  const { url, log, maxConnections, name, role, byIndex, statementMs = STATEMENT_MS } = options;
+  const { url, log, maxConnections, name, role, byIndex, bySearch, statementMs = STATEMENT_MS } = options;
   const settings = {
     ...(role ? { role } : {}),
     ...(byIndex ? { enable_seqscan: "off", plan_cache_mode: "force_generic_plan" } : {}),
+    ...(bySearch
+      ? { seq_page_cost: "0.1", random_page_cost: "0.1", plan_cache_mode: "force_custom_plan" }
+      : {}),
     bytea_output: "hex", // as columns.ts reads it
     statement_timeout: statementMs,
     lock_timeout: 2_000,

@@ -48,6 +48,7 @@ export async function simulateWorld() {
   const engine: Engine = {
     db: database.db,
     lookupDb: database.db,
+    searchDb: database.db,
     loopDb,
     chains: new Map([
       [

@@ -49,7 +49,12 @@ const paid = (payableId: string, payer: number, by: 1 | -1 = 1): CountedPayment 
 const count = (...payments: CountedPayment[]) => db.tx((tx) => countPayments(tx, payments));
 
 async function find(filter: Partial<DiscoverFilter> = {}) {
-  const page = await discoverPayables(db, rails, { kinds: ["resource"], limit: 100, offset: 0, ...filter });
+  const page = await discoverPayables({ db, searchDb: db }, rails, {
+    kinds: ["resource"],
+    limit: 100,
+    offset: 0,
+    ...filter,
+  });
   return { ids: page.items.map(({ item }) => item.id), total: page.total, items: page.items };
 }
 const ids = async (filter?: Partial<DiscoverFilter>) => (await find(filter)).ids;

@@ -41,6 +41,7 @@ function engine(): Engine {
   return {
     db: database.db,
     lookupDb: database.db,
+    searchDb: database.db,
     loopDb: database.db,
     chains: new Map(),
     clock: systemClock,

@@ -70,6 +70,21 @@ it("a refused statement says why each time", async () => {
   expect((await db.pool.execute(divide(1))).rows).toEqual([{ part: 1 }]);
 });
 
+it("a search is planned for its words each time, also where one plan would do for all by its cost", async () => {
+  const { url } = database;
+  const planned = async (over: Pick<DbOptions, "bySearch">) => {
+    const { pool, close } = openDatabase({ url, log, name: "words", maxConnections: 1, ...over });
+    onTestFinished(close);
+    for (let times = 0; times < 12; times += 1)
+      await pool.execute(sql`SELECT id FROM claim WHERE id = ${"none"}`);
+    const { rows } = await pool.execute(sql`
+      SELECT generic_plans > 0 AS for_all FROM pg_prepared_statements WHERE statement LIKE 'SELECT id FROM claim%'`);
+    return rows;
+  };
+  expect(await planned({})).toEqual([{ for_all: true }]);
+  expect(await planned({ bySearch: true })).toEqual([{ for_all: false }]);
+});
+
 describe("a statement with a list", () => {
   /** Found in a long table, and how the statement was planned on that connection. */
   async function asked(over: Pick<DbOptions, "byIndex">) {

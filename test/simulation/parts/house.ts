@@ -75,6 +75,7 @@ export class Process implements Owner {
     return {
       db: this.db,
       lookupDb: this.db,
+      searchDb: this.db,
       loopDb,
       chains: new Map([[row.chainId, open]]),
       clock,
