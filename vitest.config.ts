@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
-import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { BaseSequencer, type Reporter, type TestSpecification } from "vitest/node";
 import { scratch } from "./test/support/scratch.ts";
 
 // For this process, its workers, and what they start.
@@ -29,12 +29,25 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/** Says what failed first of a test that passed when it was tried again: the usual report says only that it was. */
+const firstFailures: Reporter = {
+  onTestCaseResult(test) {
+    const { state, errors = [] } = test.result();
+    if (state !== "passed") return;
+    for (const { stack, message } of errors)
+      process.stderr.write(
+        `failed first: ${test.module.relativeModuleId} > ${test.fullName}\n${stack ?? message}\n`,
+      );
+  },
+};
+
 /** `npm test` runs the fast tests and the real ones, `npm run test:long` the long ones, `vitest run --project fast` what
  *  needs no part beside Node. The fast tests go first; real parts wait more than they work, so four files go at once on
  *  two cores. The files of a worker share what they import: to load it anew took most of the fast tests' time. */
 export default defineConfig({
   test: {
     environment: "node",
+    reporters: ["default", firstFailures],
     restoreMocks: true,
     experimental: { fsModuleCache: true },
     sequence: { sequencer: LongestFirst },
@@ -60,7 +73,7 @@ export default defineConfig({
           globalSetup: ["test/support/database-server.ts"],
           testTimeout: 240_000,
           hookTimeout: 240_000,
-          // On a busy machine a part may answer too late. What failed first is printed all the same.
+          // On a busy machine a part may answer too late. What failed first is printed all the same (`firstFailures`).
           retry: 2,
           maxWorkers: 4,
           isolate: false,
