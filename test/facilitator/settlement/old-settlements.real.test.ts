@@ -53,8 +53,10 @@ it("reads the logs that nobody has claimed, and not all there are, where the pla
       await planOnceForAll();
     },
   });
-  // then the logs of old settlements were not read again
-  const read = (await whatWasRead()).filter(({ name }) => name.startsWith("chain_transfer"));
+  // then the logs of old settlements were not read again; by the table's own count, since in an index the entries of dead
+  // rows are counted, too, as long as somebody on the server may still want those rows
+  const read = (await whatWasRead()).filter(({ name }) => name === "chain_transfer");
+  expect(read).toHaveLength(1);
   expect(read.filter((each) => each.read >= FEW)).toEqual([]);
 });
 
