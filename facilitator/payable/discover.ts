@@ -38,7 +38,7 @@ export interface Discovered {
   readonly trust: Trust;
 }
 
-/** What is found, and by what: rows by their ids, and searches. */
+/** `searchDb` for which payables match, `db` for their rows by id. */
 export interface Pools {
   readonly db: Database;
   readonly searchDb: Database;
