@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, sql } from "drizzle-orm";
+import { and, desc, eq, inArray, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { fixed, outbox, type Tx, toBytesArray } from "#store";
 import type { Engine } from "../engine.ts";
@@ -35,7 +35,8 @@ export async function ordersById(tx: Tx, ids: readonly string[]): Promise<readon
     .where(inArray(depositOrder.orderId, [...wanted]));
 }
 
-/** Orders that may be paid through a chain's router under these references, oldest first. */
+/** Orders that may be paid through a chain's router under these references. The newest first: it is the one that a payer is
+ *  shown, and one that it replaced may have asked for the same. */
 export async function ordersByReference(tx: Tx, chainId: number, references: readonly Hash[]) {
   if (references.length === 0) return [];
   const { paymentRef, token, amount } = depositOrder;
@@ -49,5 +50,5 @@ export async function ordersByReference(tx: Tx, chainId: number, references: rea
         sql`${paymentRef} = ANY(${toBytesArray(references)})`,
       ),
     )
-    .orderBy(asc(depositOrder.createdAt), asc(depositOrder.orderId));
+    .orderBy(desc(depositOrder.createdAt), desc(depositOrder.orderId));
 }

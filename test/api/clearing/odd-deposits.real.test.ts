@@ -5,7 +5,15 @@ import { fixedRates, type Rates } from "#api";
 import { newKey } from "../../support/authorization.ts";
 import { silentLog } from "../../support/dev-chain.ts";
 import { startWorld, until } from "../../support/house.ts";
-import { movableClock, newSeller, type Seller, sendTo, statesOf, toldOf } from "../../support/payments.ts";
+import {
+  movableClock,
+  newSeller,
+  routeOrder,
+  type Seller,
+  sendTo,
+  statesOf,
+  toldOf,
+} from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
 import { addressOf, arrives, expectBooks, final, idOf, settleRows } from "./deposit-scene.ts";
@@ -263,6 +271,40 @@ describe("after the window", () => {
       "credited",
       "returned",
     ]);
+  });
+});
+
+describe("an order through the router", () => {
+  it("that replaced one of the same terms is the one that is paid", async () => {
+    // given a payer who chose the router, then a transfer, then the router again
+    const { id } = await seller.intent({ executionPath: "on-chain-contract" });
+    for (const executionPath of ["on-chain-contract", "deposit-match", "on-chain-contract"]) {
+      const body = new URLSearchParams({ chain: "local", asset: "USDC", executionPath });
+      const headers = { "Sec-Fetch-Site": "same-origin" };
+      await fetch(`${world.baseUrl}/checkout/${id}/confirm`, {
+        method: "POST",
+        redirect: "manual",
+        headers,
+        body,
+      });
+    }
+    await routeOrder(world, await seller.read(id));
+    const paid = await seller.reaches(id, "settled");
+    expect(paid).toMatchObject({
+      paymentIntent: { status: "completed" },
+      deposit: { reviewRequired: false },
+    });
+    expect(
+      await world.database.query(
+        "SELECT seq, state FROM clearing_order WHERE clearing_id = $1 ORDER BY seq",
+        [paid.clearing.id],
+      ),
+    ).toEqual([
+      { seq: 1, state: "superseded" },
+      { seq: 2, state: "superseded" },
+      { seq: 3, state: "consumed" },
+    ]);
+    await expectBooks(world);
   });
 });
 
