@@ -3,7 +3,7 @@ import { type Address, checksum, type Hash } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
 import { assert, fault } from "#kernel/fault";
 import { account, freeOf, post, type ReturnSource } from "#ledger";
-import { type Executor, type Tx, toBytesArray } from "#store";
+import { type Executor, type Tx, toBytesArray, toNumericArray } from "#store";
 import type { ChainRow } from "../chain/registry.ts";
 import { insertRows } from "./claim.ts";
 import { assetOf } from "./coin.ts";
@@ -156,12 +156,13 @@ export async function signOutgoing(engine: Engine, open: OpenChain): Promise<num
     const sound = live.filter((token) => !broken.has(assetOf(chain.row, token)));
     const validBefore = (await chainTime(tx, chainId)) + LIFE_SECONDS;
     const free = new Map<Address, bigint>();
+    for (const token of sound) free.set(token, await freeMoney(tx, chain.row, token));
     let signed = 0;
-    for (const { id, kind, merchantId, token, recipient, amount } of await waiting(tx, chainId, sound)) {
+    for (const { id, kind, merchantId, token, recipient, amount } of await waiting(tx, chainId, free)) {
       const rail = liveRail(open, token);
-      const left = (free.get(token) ?? (await freeMoney(tx, chain.row, token))) - amount;
-      free.set(token, left < 0n ? left + amount : left);
+      const left = (free.get(token) ?? 0n) - amount;
       if (!rail || left < 0n) continue;
+      free.set(token, left);
       const made = await signClaim(engine, open, rail, {
         ...{ kind, merchantId, payableId: id, payer: treasury, payTo: recipient, amount, validBefore },
         nonce: sha256("farebox/outgoing/v1", id),
@@ -192,11 +193,13 @@ async function freeMoney(tx: Tx, row: ChainRow, token: Address): Promise<bigint>
   return (await freeOf(tx, account.treasury(assetOf(row, token)))) - BigInt(leaving?.amount ?? 0);
 }
 
+/** The oldest that `free` has the money for: those that wait for more must not hide the others. */
 function waiting(
   tx: Tx,
   chainId: number,
-  tokens: readonly Address[],
+  free: ReadonlyMap<Address, bigint>,
 ): Promise<(typeof outgoing.$inferSelect)[]> {
+  const purses = sql`unnest(${toBytesArray([...free.keys()])}, ${toNumericArray([...free.values()])}) AS purse(token, free)`;
   return tx
     .select()
     .from(outgoing)
@@ -205,7 +208,7 @@ function waiting(
         eq(outgoing.chainId, chainId),
         isNull(outgoing.claimKey),
         isNull(outgoing.cancelledAt),
-        sql`${outgoing.token} = ANY(${toBytesArray(tokens)})`,
+        sql`EXISTS (SELECT FROM ${purses} WHERE purse.token = ${outgoing.token} AND purse.free >= ${outgoing.amount})`,
       ),
     )
     .orderBy(asc(outgoing.createdAt))

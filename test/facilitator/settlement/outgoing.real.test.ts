@@ -1,7 +1,8 @@
 /** Refunds and returns: money that leaves the treasury as payouts do, each with rows of its own. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { address } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
-import { post as postEntries, templates } from "#ledger";
+import { post as postEntries, resolvePending, templates } from "#ledger";
 import { isCheckViolation } from "#store";
 import { newKey } from "../../support/authorization.ts";
 import { openOrder } from "../../support/deposits.ts";
@@ -148,6 +149,50 @@ describe("a return", () => {
   it("says where its money lies, or is no return", async () => {
     const { id: merchantId } = await newMerchant(world);
     await expect(queue(order({ kind: "return", merchantId, amount: 1n }))).rejects.toThrow();
+  });
+});
+
+describe("many that the treasury has no money for", () => {
+  it("hold nobody up whose money is there", async () => {
+    // given a merchant whose money still lies on deposit addresses, and fifty orders for it
+    const { id: merchantId } = await earned();
+    const asset = "EURC@local";
+    const place = {
+      chain: "local",
+      txHash: sha256("deposit"),
+      logIndex: 0,
+      blockHash: sha256("any"),
+      booking: 1,
+    };
+    const [clearingId, amount] = ["clr_unswept", 50n];
+    await world.database.db.tx(async (tx) => {
+      const path = "deposit-match" as const;
+      const parts = { toClearing: amount, toOverpayment: 0n, toUnmatched: 0n };
+      await postEntries(tx, [
+        templates.depositReceived({ ...place, ...parts, asset, blockNumber: 1, path, clearingId }),
+        templates.clearingSettled({
+          clearingId,
+          merchantId,
+          asset,
+          attempt: 1,
+          gross: amount,
+          fee: 0n,
+          blockNumber: 1,
+        }),
+      ]);
+      await resolvePending(tx, "post", [templates.settleEventKey({ clearingId, attempt: 1 })]);
+    });
+    const token = address(world.dev.contracts.assets.EURC);
+    const unfunded = Array.from({ length: 50 }, () =>
+      order({ kind: "payout", merchantId, amount: 1n, token }),
+    );
+    for (const each of unfunded) await queue(each);
+    // when somebody asks for money that is there
+    const funded = order({ kind: "payout", merchantId, amount: 1_000n });
+    await queue(funded);
+    await until(async () => (await held(funded.recipient)) === 1_000n, "it arrives");
+    for (const { id } of unfunded) expect(await cancel(id)).toBe(true);
+    await expectAtRest(world);
   });
 });
 
