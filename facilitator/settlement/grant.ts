@@ -1,7 +1,7 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
-import { insertMany, type Tx, toArray, toBytesArray } from "#store";
+import { insertMany, outageOf, type Tx, toArray, toBytesArray } from "#store";
 import type { Engine } from "./engine.ts";
 import type { AnswerId } from "./places.ts";
 import type { SettleAnswer } from "./request.ts";
@@ -19,12 +19,20 @@ export interface GrantRequest {
  *  The answer is stored under the caller's ids in the same transaction (settlement.md S9). */
 export function granter(engine: Engine): (request: GrantRequest) => Promise<boolean> {
   return coalesce({ maxInFlight: 2, maxItems: 250 }, async (requests: readonly GrantRequest[]) => {
-    const won = await engine.db.tx(async (tx) => {
-      const granted = await grantAll(tx, requests);
-      await engine.checkpoint("before-grant");
+    const grant = async () => {
+      const granted = await engine.db.tx(async (tx) => {
+        const winners = await grantAll(tx, requests);
+        await engine.checkpoint("before-grant");
+        return winners;
+      });
+      await engine.checkpoint("granted");
       return granted;
+    };
+    // Whether it was committed only the rows know: who has the grant by then is told so by a second try.
+    const won = await grant().catch((error: unknown) => {
+      if (outageOf(error)?.code !== "commit_unknown") throw error;
+      return grant();
     });
-    await engine.checkpoint("granted");
     return requests.map((request) => won.has(request));
   });
 }
@@ -52,7 +60,7 @@ async function storeAnswers(tx: Tx, answers: readonly (typeof settleAnswer.$infe
 }
 
 /** One statement for many claims: each row takes the request that stands beside its key, if it is credited and no other
- *  has it. Locked in key order first: two groups with the same claims must not wait for each other. */
+ *  has it; to give it to the same one again changes nothing. Locked in key order first: two groups with the same claims must not wait for each other. */
 function grantTo(requests: readonly GrantRequest[]): SQL {
   const keys = toBytesArray(requests.map(({ claimKey }) => claimKey));
   const ids = toArray(
@@ -61,10 +69,11 @@ function grantTo(requests: readonly GrantRequest[]): SQL {
   );
   return sql`
     WITH asked AS MATERIALIZED (
-      SELECT claim.claim_key, pair.id, claim.credit_state <> 'none' AND claim.success_granted_at IS NULL AS is_free
+      SELECT claim.claim_key, pair.id,
+        claim.credit_state <> 'none' AND (claim.success_granted_at IS NULL OR claim.success_granted_to = pair.id) AS is_free
       FROM unnest(${keys}, ${ids}) AS pair(key, id) JOIN claim ON claim.claim_key = pair.key
       ORDER BY claim.claim_key FOR UPDATE OF claim)
-    UPDATE claim SET success_granted_to = asked.id, success_granted_at = now()
+    UPDATE claim SET success_granted_to = asked.id, success_granted_at = coalesce(success_granted_at, now())
     FROM asked WHERE claim.claim_key = asked.claim_key AND asked.is_free
     RETURNING claim.claim_key`;
 }

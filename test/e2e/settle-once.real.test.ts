@@ -238,6 +238,18 @@ describe("a database that fails in the middle of a settle", () => {
     },
   );
 
+  it("while nobody can say whether a grant was made: success all the same, and to nobody else", async () => {
+    const paid = await newPayment(world, merchant);
+    failing.set("granted", "commit_unknown");
+    const id = { "Idempotency-Key": "whose grant is not known" };
+    expect((await paid.settle(id)).body).toMatchObject({ success: true });
+    expect(failing.has("granted")).toBe(false);
+    expect(await paid.settle()).toMatchObject({
+      status: 409,
+      body: { errorReason: "duplicate_settlement" },
+    });
+  });
+
   it.each<[string, Checkpoint, "database_unavailable" | "commit_unknown"]>([
     ["before the credit commits", "before-credit", "database_unavailable"],
     ["while nobody can say whether it did", "credited", "commit_unknown"],
