@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import type { AuthorizationState, Call } from "../chain/port.ts";
+import type { AuthorizationState, Call, Chain } from "../chain/port.ts";
 import { moveClaims } from "./claim.ts";
 import { callOf, readOf } from "./claim-call.ts";
 import type { SentClaim } from "./claim-parts.ts";
@@ -11,7 +11,7 @@ import { type Fees, gasLimitOf } from "./gas.ts";
 import type { Lane } from "./lane.ts";
 import type { ObserverRow } from "./observer.ts";
 import { busyAbove, giveBack, HOLD_SECONDS, nextClaims, type Queue, reserve } from "./queue.ts";
-import { refuse } from "./refuse.ts";
+import { fail, refuse } from "./refuse.ts";
 import { submit } from "./submit.ts";
 import { claim } from "./tables.ts";
 
@@ -128,7 +128,7 @@ async function sendGroup(
         { chain: lane.chain.row.slug, waiting: keys.length },
         "fees are above the chain's cap: payments are held",
       );
-      await giveBack(engine, keys, HOLD_SECONDS);
+      await holdForFees(engine, lane.chain, claims);
       return 0;
     }
     const ready = await stillGood(engine, lane, await withoutBarred(engine, lane, claims), at);
@@ -152,6 +152,22 @@ async function sendGroup(
     await giveBack(engine, keys, 1);
     throw error;
   }
+}
+
+/** What cannot wait for lower fees any longer is told so, where none of its transactions may still land. */
+async function holdForFees(engine: Engine, chain: Chain, claims: readonly SentClaim[]): Promise<void> {
+  const { timestamp } = await chain.head();
+  const soonest = BigInt(timestamp) + freshnessFloor(chain);
+  const isOver = ({ kind, attempts, validBefore }: SentClaim) =>
+    kind === "x402" && attempts === 0 && validBefore < soonest;
+  const keysOf = (some: readonly SentClaim[]) => some.map(({ claimKey }) => claimKey);
+  await fail(
+    engine,
+    keysOf(claims.filter(isOver)),
+    "unexpected_settle_error",
+    `The network's fee is above the ${chain.row.maxFeePerGasCap} wei per gas that are paid here at most, and this authorization is about to expire. It was never sent. Sign a fresh one later.`,
+  );
+  await giveBack(engine, keysOf(claims.filter((claim) => !isOver(claim))), HOLD_SECONDS);
 }
 
 const BARRED_MESSAGE = "The token of this payment is no longer accepted here: a person decides.";

@@ -192,7 +192,7 @@ describe("endpoints that cannot be read", () => {
 });
 
 describe("an authorization that runs out", () => {
-  it("while fees are above the cap: pending, never sent, and expired only after a final block says so", async () => {
+  it("while fees are above the cap: pending, then failed for that reason, and expired only after a final block says so", async () => {
     const { timestamp } = await world.dev.chain.head();
     const paid = await payment({ validBefore: BigInt(timestamp + 60) });
     const before = await transactionsSent(world.dev);
@@ -204,7 +204,11 @@ describe("an authorization that runs out", () => {
     await world.dev.anvil.rpc("evm_increaseTime", [61]);
     await world.dev.anvil.mine();
     await headIsFollowed(world);
-    expect(await stateOf(world.database, paid.nonce)).toBe("claimed");
+    await until(async () => (await stateOf(world.database, paid.nonce)) === "failed-watch", "it has failed");
+    expect(await statusOf(world, pending)).toMatchObject({
+      errorReason: "unexpected_settle_error",
+      chargeable: true,
+    });
     // and when it is final
     await world.dev.anvil.mine(2);
     await until(async () => (await stateOf(world.database, paid.nonce)) === "expired", "it expires");
@@ -214,7 +218,9 @@ describe("an authorization that runs out", () => {
       transaction: "",
       extra: { chargeable: false },
     });
-    expect(await factsOf(world.database, pending.body.extra.paymentId)).toEqual(["settlement.expired"]);
+    expect(await factsOf(world.database, pending.body.extra.paymentId)).toEqual([
+      ...["settlement.failed", "settlement.expired"],
+    ]);
     faults.clear();
     await expectAtRest(world);
     expect(await transactionsSent(world.dev)).toBe(before);
