@@ -18,7 +18,7 @@ import { assess, nothingKnown, readTrust } from "./payable/trust.ts";
 import { gasBudgets } from "./settlement/budget/budgets.ts";
 import { claimsMade } from "./settlement/budget/made.ts";
 import { authorizationReader } from "./settlement/chain-read.ts";
-import { claimLoader, claimReader, claimWriter } from "./settlement/claim.ts";
+import { claimLoader, claimReader, claimWriter, findClaims } from "./settlement/claim.ts";
 import { readArrivals, takeArrivals } from "./settlement/deposit/arrivals.ts";
 import { openOrder, resignOrder } from "./settlement/deposit/order.ts";
 import type { Engine } from "./settlement/engine.ts";
@@ -128,15 +128,18 @@ function settlingOf(
         (await findPayables(lookupDb.pool, targets)).map((item) => item && asOf(item, clock.now())),
       ),
       findClaim: claimReader(lookupDb.pool, made),
+      isAsClaimed: async (claimKey, { signature }) => {
+        const [claim] = await findClaims(lookupDb.pool, [claimKey]);
+        return claim?.signature === signature;
+      },
     },
     looking: {
-      chainTime: new Map(),
       reader: (chainId) => {
         const reader = readers.get(chainId);
         if (!reader) throw new Error(`no reader for chain ${chainId}`);
         return reader;
       },
-      isClosed: async (chainId) => (await chainsNow()).closed.has(chainId),
+      isClosed: async (chainId, token) => !(await chainsNow()).taken.get(chainId)?.has(token),
       budgets: gasBudgets(engine, made),
       recordedUse: (chainId, claimKey) => recordedUse(engine, chainId, claimKey),
     },

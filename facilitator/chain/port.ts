@@ -20,7 +20,7 @@ export interface LogPlace {
   /** Index within the block. */
   readonly logIndex: number;
 }
-/** The logs that are about our money, of listed tokens only. */
+/** The logs that are about our money, of tokens that were asked for only. */
 export type MoneyLog =
   | (LogPlace & {
       readonly event: "transfer";
@@ -143,9 +143,13 @@ export interface Chain {
   /** Null when the endpoint has no block at that height (yet). */
   blockAt(number: number): Promise<BlockRef | null>;
   /** Transfers from or to `ours`, every authorization used or cancelled, and every order paid through the row's
-   *  router, all of the listed tokens, in that very block (asked by its hash). Ordered by log index. Null when the
-   *  endpoint does not know the block. */
-  moneyLogs(block: BlockRef, ours: readonly Address[]): Promise<readonly MoneyLog[] | null>;
+   *  router, all of `tokens` (the listed ones, unless told), in that very block (asked by its hash). Ordered by log index.
+   *  Null when the endpoint does not know the block. */
+  moneyLogs(
+    block: BlockRef,
+    ours: readonly Address[],
+    tokens?: readonly Address[],
+  ): Promise<readonly MoneyLog[] | null>;
   /** The block of one authorization's use or cancellation, found by its indexed event from `fromBlock` to the head;
    *  null if none. */
   findAuthorizationUse(item: {

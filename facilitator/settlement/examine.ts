@@ -38,10 +38,8 @@ export interface Paid {
 
 export interface Looking {
   readonly reader: (chainId: number) => ReadAuthorization;
-  /** Latest block time we have seen, seconds; a lower bound that spares a read for what has expired. */
-  readonly chainTime: Map<number, number>;
-  /** A chain that a person has to look at first, or that nobody follows: what is claimed there would only hang. */
-  readonly isClosed: (chainId: number) => Promise<boolean>;
+  /** On a chain that a person has to look at first, or in a token that nobody follows, what is claimed would only hang. */
+  readonly isClosed: (chainId: number, token: Address) => Promise<boolean>;
   readonly budgets: Budgets;
   readonly recordedUse: (chainId: number, claimKey: Hash) => Promise<RecordedUse>;
 }
@@ -57,14 +55,13 @@ export interface RecordedUse {
 export async function examine(looking: Looking, it: Understood): Promise<Examined | Refusal> {
   const option = matchOption(it);
   if ("reason" in option) return option;
-  const cheap =
-    checkTerms(it, option) ?? checkExpiry(it, looking.chainTime.get(it.open.chain.row.chainId) ?? 0);
+  const cheap = checkTerms(it, option);
   if (cheap) return cheap;
   const { chain } = it.open;
   const { chainId, slug } = chain.row;
-  if (await looking.isClosed(chainId)) throw fault("chain_unavailable", { chain: slug });
+  if (await looking.isClosed(chainId, it.rail.token.contract))
+    throw fault("chain_unavailable", { chain: slug });
   const [state, standings] = await Promise.all([readState(looking, it), looking.budgets.read(it)]);
-  looking.chainTime.set(chainId, Math.max(state.block.timestamp, looking.chainTime.get(chainId) ?? 0));
   if (state.used)
     return (await wasUsedForUs(looking, it))
       ? { option, alreadyUsed: true, standings: null }

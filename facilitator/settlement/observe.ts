@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns, sql } from "drizzle-orm";
-import type { Hash } from "#kernel/bytes";
+import type { Address, Hash } from "#kernel/bytes";
 import { decodeRows, type Executor, type Tx, toBytesArray, together, toNumericArray } from "#store";
 import type { BlockRef, Chain, MoneyLog } from "../chain/port.ts";
 import { moveClaims } from "./claim.ts";
@@ -13,6 +13,12 @@ import { claim, observer } from "./tables.ts";
 
 /** Most blocks followed in one turn; the rest waits for the next, so that crediting keeps pace. */
 const BLOCKS_PER_TURN = 50;
+
+/** Whose money is looked for in a block, beside the treasury's, and in which tokens. */
+interface Sought {
+  readonly watched: WatchList;
+  readonly tokens: readonly Address[];
+}
 
 /** How far a chain has been followed. */
 interface Followed {
@@ -28,7 +34,7 @@ export async function follow(
   engine: Engine,
   chain: Chain,
   from: ObserverRow,
-  watched: WatchList,
+  { watched, tokens }: Sought,
 ): Promise<Followed> {
   const head = await chain.head();
   let broughtMoney = false;
@@ -40,7 +46,7 @@ export async function follow(
   const last = Math.min(head.number, from.cursorNumber + BLOCKS_PER_TURN);
   for (let number = from.cursorNumber + 1; at && number <= last; number += 1) {
     const block: BlockRef | null = number === head.number ? head : await chain.blockAt(number);
-    const logs: readonly MoneyLog[] | null = block && (await logsOf(chain, block, watched));
+    const logs: readonly MoneyLog[] | null = block && (await logsOf(chain, block, { watched, tokens }));
     // The endpoint does not know what it told us of: a lagging or forked view. The next turn asks again.
     if (!block || !logs) return moved(at);
     if (block.parentHash !== at.cursorHash) return moved(await rewind(engine, chain, at));
@@ -54,10 +60,10 @@ export async function follow(
 async function logsOf(
   chain: Chain,
   block: BlockRef,
-  watched: WatchList,
+  { watched, tokens }: Sought,
 ): Promise<readonly MoneyLog[] | null> {
   const known = watched.addresses();
-  const ask = () => chain.moneyLogs(block, [chain.row.treasury, ...watched.addresses()]);
+  const ask = () => chain.moneyLogs(block, [chain.row.treasury, ...watched.addresses()], tokens);
   const [logs] = await Promise.all([ask(), watched.refresh()]);
   return watched.addresses() === known ? logs : ask();
 }

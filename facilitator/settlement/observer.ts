@@ -6,7 +6,7 @@ import type { Chain } from "../chain/port.ts";
 import { assetOf } from "./coin.ts";
 import type { Engine } from "./engine.ts";
 import { isOver } from "./lease.ts";
-import { chainBlock, observer } from "./tables.ts";
+import { chainBlock, followedToken, observer } from "./tables.ts";
 
 export type ObserverRow = typeof observer.$inferSelect;
 
@@ -85,6 +85,8 @@ async function begin(engine: Engine, chain: Chain): Promise<void> {
     const { number, hash, parentHash: parent, timestamp } = from;
     const first = { chainId, number, hash, parent, timestamp, canonical: true };
     await tx.insert(chainBlock).values(first).onConflictDoNothing();
+    const followed = tokens.map(({ contract: token }) => ({ chainId, token, sinceBlock: from.number }));
+    if (followed.length > 0) await tx.insert(followedToken).values(followed).onConflictDoNothing();
     await post(tx, opening);
   });
 }

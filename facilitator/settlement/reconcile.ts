@@ -12,6 +12,7 @@ import {
   waitingArrivals,
 } from "./deposit/books.ts";
 import type { Engine, OpenChain } from "./engine.ts";
+import { followedTokens } from "./followed.ts";
 import { chainTransfer, type MoneyPlace, observer, reconciliation } from "./tables.ts";
 
 /** Ledger and chain at one final block, for one token in one place. Atomic units. Equal: `ledger` and `waiting` together
@@ -44,9 +45,12 @@ export async function reconcile(
     .from(observer)
     .where(eq(observer.chainId, chain.row.chainId));
   if (!at) return [];
+  const followed = await followedTokens(engine.loopDb.pool, chain.row.chainId);
   const found: Reconciled[] = [];
-  for (const token of chain.row.tokens)
+  // One that is listed and not followed yet has no books.
+  for (const token of chain.row.tokens.filter(({ contract }) => followed.includes(contract)))
     found.push(...(await compare(engine, chain, token, at.finalizedNumber)));
+  if (found.length === 0) return found;
   await engine.loopDb.pool
     .insert(reconciliation)
     .values(found.map(({ chain: _, ...run }) => ({ chainId: chain.row.chainId, ...run })));

@@ -225,6 +225,17 @@ export const observer = pgTable("observer", {
   haltedReason: text("halted_reason"),
 });
 
+/** A token whose transfers are recorded in the blocks after `sinceBlock`; never deleted, also when it leaves the list. */
+export const followedToken = pgTable(
+  "followed_token",
+  {
+    chainId: height("chain_id").notNull(),
+    token: addressBytes("token").notNull(),
+    sinceBlock: height("since_block").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.chainId, table.token] })],
+);
+
 export const chainBlock = pgTable(
   "chain_block",
   {

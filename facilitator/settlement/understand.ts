@@ -50,6 +50,8 @@ export interface Reading {
     token: Address;
     payer: Address;
   }) => Promise<KnownClaim>;
+  /** Whether a claim was made with this very signature. */
+  readonly isAsClaimed: (claimKey: Hash, authorization: Authorization) => Promise<boolean>;
 }
 
 /** Steps S0 and S1 of settlement.md, and the signature: everything that neither goes stale nor needs the chain.
@@ -84,12 +86,15 @@ async function understandOne(reading: Reading, request: PaymentRequest): Promise
 
   const payableFound = reading.findPayable(request.target);
   const claimFound = reading.findClaim({ claimKey: key, chainId: open.chain.row.chainId, token, payer });
-  const [authentic, payable, known] = await Promise.all([
+  const [judged, payable, known] = await Promise.all([
     authenticate(way, authorization),
     payableFound,
     claimFound,
   ]);
   if (!payable) return { kind: "unknown-payable", message: unknownPayable(request.target) };
+  const wasClaimed = known.claim !== null && "reason" in judged;
+  const authentic =
+    wasClaimed && (await reading.isAsClaimed(key, authorization)) ? asClaimed(authorization) : judged;
   if ("reason" in authentic) return refuse(authentic.reason, authentic.message, payer);
 
   const signed: Authorization = { ...authorization, signature: authentic.signature };
@@ -183,6 +188,9 @@ function disagreement(selection: OptionSelection, accepted: OptionSelection): Re
 
 /** However they are written; mostly the same way, which is quickly seen. */
 const isSameAddress = (a: string, b: string) => a === b || parseAddress(a) === parseAddress(b);
+
+/** A contract wallet may have another owner by now: what it signed for a claim was judged when the claim was made. */
+const asClaimed = ({ signature }: Authorization): Authentic => ({ signature, payerHasCode: true });
 
 type Authentic = { readonly signature: Authorization["signature"]; readonly payerHasCode: boolean };
 

@@ -1,4 +1,4 @@
-import type { Hash } from "#kernel/bytes";
+import type { Address, Hash } from "#kernel/bytes";
 import { outageOf } from "#store";
 import { bookUnmatched, creditAll, lookForArrivals } from "./credit.ts";
 import { tellDelisted } from "./delisted.ts";
@@ -7,6 +7,7 @@ import { watchList } from "./deposit/watch.ts";
 import { dispatch, type LaneView } from "./dispatch.ts";
 import type { Engine, OpenChain } from "./engine.ts";
 import { finalize } from "./final.ts";
+import { followedTokens, followNewTokens } from "./followed.ts";
 import { isLowOnGas } from "./funding.ts";
 import { isAnyFree, type Lane, lease, nextNonce, quarantine } from "./lane.ts";
 import { type Loop, loop } from "./loop.ts";
@@ -92,6 +93,7 @@ function watcher(
   const { chain } = open;
   const watched = watchList(engine, chain.row.chainId);
   let mine: ObserverRow | null = null;
+  let tokens: readonly Address[] = [];
   let renewAt = 0;
   let hasFollowed = true;
   let bookedAt: string | null = null;
@@ -109,6 +111,7 @@ function watcher(
     if (!mine && (await isOthers())) return undefined;
     if (!mine || engine.clock.monotonicMs() >= renewAt) {
       mine = await leaseObserver(engine, chain, hasFollowed);
+      tokens = await followedTokens(engine.loopDb.pool, chain.row.chainId);
       renewAt = engine.clock.monotonicMs() + (engine.settings.leaseSeconds * 1000) / 3;
       hasFollowed = false;
     }
@@ -118,12 +121,14 @@ function watcher(
     const lookedAt = engine.clock.monotonicMs();
     const known = mine.cursorHash;
     let broughtMoney = false;
-    if (!mine.haltedReason) ({ at: mine, broughtMoney } = await follow(engine, chain, mine, watched));
+    if (!mine.haltedReason)
+      ({ at: mine, broughtMoney } = await follow(engine, chain, mine, { watched, tokens }));
     if (!mine) return undefined;
     if (mine.haltedReason) {
       shared.at = mine; // sending stops as well
       return undefined;
     }
+    tokens = await followNewTokens(engine, chain, mine, tokens);
     if (mine.cursorHash !== known) shared.rhythm.saw(lookedAt);
     shared.seen = mine.cursorHash;
     hasFollowed = true;

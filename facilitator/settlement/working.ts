@@ -1,5 +1,7 @@
 import { sql } from "drizzle-orm";
+import type { Address } from "#kernel/bytes";
 import { toArray } from "#store";
+import type { ChainRow } from "../chain/registry.ts";
 import type { Engine } from "./engine.ts";
 
 const FRESH_MS = 1_000;
@@ -9,23 +11,22 @@ const DARK_SECONDS = 30;
 interface Working {
   /** Followed lately, not halted, with a lane that may sign and has gas. */
   readonly working: ReadonlySet<number>;
-  /** Takes no payments: it is halted until a person has decided, or nobody follows it so far, and what is paid before that
-   *  begins would never be seen. */
-  readonly closed: ReadonlySet<number>;
+  /** Tokens in which payments are taken: none where the chain is halted until a person has decided, and none that nobody
+   *  follows so far, since what is paid before that begins would never be seen. */
+  readonly taken: ReadonlyMap<number, ReadonlySet<Address>>;
 }
 
 /** A network leaves `/x402/supported` before it stops working. Answered from memory for a second, and from the last
  *  answer while the database is away. */
 export function workingChains(engine: Engine): () => Promise<Working> {
   // Until the rows have been read nobody here knows who follows what.
-  const all = new Set(engine.chains.keys());
-  let known: Working = { working: all, closed: all };
+  let known: Working = { working: new Set(engine.chains.keys()), taken: new Map() };
   let until = 0;
   let reading: Promise<Working> | null = null;
   const read = async () => {
     known = await readWorking(engine).catch(() => known);
     // A chain that is not there yet is looked for more often: a server that starts beside us waits for it.
-    const isComplete = known.working.size === all.size && known.closed.size === 0;
+    const isComplete = [...engine.chains].every(([chainId, { chain }]) => isWhole(known, chainId, chain.row));
     until = engine.clock.monotonicMs() + (isComplete ? FRESH_MS : FRESH_MS / 10);
     reading = null;
     return known;
@@ -38,18 +39,28 @@ export function workingChains(engine: Engine): () => Promise<Working> {
   };
 }
 
+const isWhole = ({ working, taken }: Working, chainId: number, { tokens }: ChainRow) =>
+  working.has(chainId) && tokens.every(({ contract }) => taken.get(chainId)?.has(contract));
+
+interface Row extends Record<string, unknown> {
+  readonly chain_id: string;
+  readonly halted: boolean;
+  readonly works: boolean;
+  readonly tokens: readonly Address[];
+}
+
 async function readWorking({ db, chains }: Engine): Promise<Working> {
   const ours = toArray([...chains.keys()], "bigint");
-  const { rows } = await db.pool.execute<{ chain_id: string; halted: boolean; works: boolean }>(sql`
+  const { rows } = await db.pool.execute<Row>(sql`
     SELECT chain_id, halted_reason IS NOT NULL AS halted,
+      ARRAY(SELECT '0x' || encode(token, 'hex') FROM followed_token WHERE followed_token.chain_id = observer.chain_id) AS tokens,
       coalesce(followed_at > now() - make_interval(secs => ${DARK_SECONDS}), false)
       AND EXISTS (SELECT 1 FROM signer WHERE signer.chain_id = observer.chain_id AND signer.state = 'active'
         AND signer.low_since IS NULL) AS works
     FROM observer WHERE chain_id = ANY(${ours})`);
-  const idsOf = (some: typeof rows) => new Set(some.map(({ chain_id }) => Number(chain_id)));
-  const followed = idsOf(rows.filter(({ halted }) => !halted));
+  const goingOn = rows.filter(({ halted }) => !halted);
   return {
-    working: idsOf(rows.filter(({ halted, works }) => works && !halted)),
-    closed: new Set([...chains.keys()].filter((id) => !followed.has(id))),
+    working: new Set(goingOn.filter(({ works }) => works).map(({ chain_id }) => Number(chain_id))),
+    taken: new Map(goingOn.map(({ chain_id, tokens }) => [Number(chain_id), new Set(tokens)])),
   };
 }

@@ -6,9 +6,9 @@ import { type Artifacts, loadArtifacts } from "../../contracts/index.ts";
 import { newKey } from "../support/authorization.ts";
 import { chainFaults } from "../support/chain-faults.ts";
 import { gate } from "../support/gate.ts";
-import { newMerchant, startWorld, until } from "../support/house.ts";
+import { newMerchant, post, startWorld, until } from "../support/house.ts";
 import { claimOf, stateOf, transactionsSent } from "../support/records.ts";
-import { expectAtRest, newPayment, type Payment } from "../support/scene.ts";
+import { expectAtRest, newPayment, type Payment, withMiningHeld } from "../support/scene.ts";
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -161,6 +161,26 @@ describe("an account that is delegated to code, and signs with its key", () => {
     expect(await paid.verify()).toMatchObject({ body: { isValid: true } });
     expect((await paid.settle()).body).toMatchObject({ success: true });
     expect(await carriers(paid.nonce)).toMatchObject([{ form: BYTES_FORM, items: 1 }]);
+    await expectAtRest(world);
+  });
+});
+
+describe("a wallet that takes its owner's signature no longer", () => {
+  it("has paid all the same with what was claimed before, and who asks again is told so", async () => {
+    const paid = await walletPayment();
+    const told = await withMiningHeld(world, () => paid.settle());
+    expect(told.body).toMatchObject({ success: false, errorReason: "settlement_pending" });
+    await until(async () => (await stateOf(world.database, paid.nonce)) === "included", "it is credited");
+    await misbehave(paid, 1);
+    expect((await paid.verify()).body).toMatchObject({ isValid: true });
+    const { transaction } = told.body;
+    expect((await paid.settle()).body).toMatchObject({ success: true, transaction });
+    // another signature of it is judged as ever
+    const other = { ...paid.body, paymentPayload: { ...paid.body.paymentPayload } };
+    const { authorization } = other.paymentPayload.payload;
+    other.paymentPayload.payload = { authorization, signature: `0x${"11".repeat(65)}` };
+    const { body } = await post(world.baseUrl, `/x402/resources/${paid.resource.id}/settle`, other);
+    expect(body).toMatchObject({ success: false, errorReason: "invalid_exact_evm_signature" });
     await expectAtRest(world);
   });
 });

@@ -94,6 +94,22 @@ describe("a stranger who submits the authorization", () => {
     await expectAtRest(world);
   });
 
+  it("and the settle comes when the authorization has run out: what was paid is credited all the same", async () => {
+    const { timestamp } = await world.dev.chain.head();
+    const paid = await payment({ validBefore: BigInt(timestamp + 60) });
+    const strangers = await submitAsStranger(world, paid.signed.call);
+    await world.dev.anvil.rpc("evm_increaseTime", [60]);
+    await world.dev.anvil.mine();
+    // another payment has shown the service what time it is there
+    expect((await (await payment({ validBefore: BigInt(timestamp + 600) })).verify()).body.isValid).toBe(
+      true,
+    );
+    const settled = await paid.settle();
+    expect(settled.body).toMatchObject({ success: true, transaction: strangers });
+    await expectAtRest(world);
+    expect(await claimOf(world.database, paid.nonce)).toMatchObject({ state: "final", attempts: 0 });
+  });
+
   it("after we failed it: the late inclusion is credited, and the payer who asks again is told success", async () => {
     const paid = await payment();
     const dispatch = holdDispatch(faults);

@@ -42,7 +42,8 @@ function chainOf(room: Room): Chain {
     head: () => taggedBlock(room, "latest"),
     finalized: () => taggedBlock(room, "finalized"),
     blockAt: (number) => blockAt(room, number),
-    moneyLogs: (block, ours) => moneyLogs(room, block, ours),
+    moneyLogs: (block, ours, tokens = room.row.tokens.map(({ contract }) => contract)) =>
+      moneyLogs(room, block, { ours, tokens }),
     findAuthorizationUse: (item) => findAuthorizationUse(room, item),
     readAuthorizations: (from, items) => readAuthorizations(room, from, items),
     simulate: (from, calls, gasLimit) => simulate(room, { from, calls, gasLimit }),

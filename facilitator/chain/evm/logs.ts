@@ -36,20 +36,20 @@ type Topics = readonly (readonly string[] | null)[];
 
 /** The logs of exactly this block that are about our money, as two endpoints tell them alike; null when it is not known
  *  there. */
-export function moneyLogs(
-  room: Room,
-  block: BlockRef,
-  ours: readonly Address[],
-): Promise<readonly MoneyLog[] | null> {
-  return agreed(room, `the logs of block ${block.number}`, (source) =>
-    testify(room, source, { block, ours }),
-  );
+export function moneyLogs(room: Room, block: BlockRef, about: About): Promise<readonly MoneyLog[] | null> {
+  return agreed(room, `the logs of block ${block.number}`, (source) => testify(room, source, block, about));
+}
+
+interface About {
+  readonly ours: readonly Address[];
+  readonly tokens: readonly Address[];
 }
 
 async function testify(
   { row }: Room,
   source: Source,
-  { block, ours }: { block: BlockRef; ours: readonly Address[] },
+  block: BlockRef,
+  about: About,
 ): Promise<Testimony<readonly MoneyLog[]>> {
   // Some nodes answer an unknown hash with no logs instead of an error: the block itself is asked for, too.
   const known = source({
@@ -57,7 +57,7 @@ async function testify(
     params: [block.hash, false],
     parse: orNull((found) => hash32(fields(found).hash) === block.hash),
   });
-  const searches = searchesOf(row, ours).map(({ emitters, topics, read }) =>
+  const searches = searchesOf(row, about).map(({ emitters, topics, read }) =>
     source({
       method: "eth_getLogs",
       params: [{ blockHash: block.hash, address: emitters, topics }],
@@ -83,11 +83,10 @@ interface Search {
   readonly read: (log: RawLog) => MoneyLog | null;
 }
 
-function searchesOf({ tokens, router }: ChainRow, ours: readonly Address[]): readonly Search[] {
-  const contracts = tokens.map(({ contract }) => contract);
-  const ofTokens = topicFilters(ours).map((topics) => ({ emitters: contracts, topics, read: tokenLog }));
+function searchesOf({ router }: ChainRow, { ours, tokens }: About): readonly Search[] {
+  const ofTokens = topicFilters(ours).map((topics) => ({ emitters: tokens, topics, read: tokenLog }));
   if (!router) return ofTokens;
-  const read = (log: RawLog) => routedLog(log, contracts);
+  const read = (log: RawLog) => routedLog(log, tokens);
   return [...ofTokens, { emitters: [router], topics: [[PAYMENT_RECEIVED]], read }];
 }
 
@@ -142,7 +141,7 @@ function tokenLog({ emitter, place, topics, data }: RawLog): MoneyLog | null {
   throw new MalformedAnswer("a log of another event");
 }
 
-/** Null for a payment in a token that is not listed, such as one that was taken off the list after an order was signed. */
+/** Null for a payment in a token that was not asked for. */
 function routedLog({ place, topics, data }: RawLog, tokens: readonly Address[]): MoneyLog | null {
   const [event, paymentRef, payer, paidIn, ...more] = topics;
   if (event !== PAYMENT_RECEIVED || !paymentRef || !payer || !paidIn || more.length > 0) {
