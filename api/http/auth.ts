@@ -71,8 +71,13 @@ async function authenticate(c: Context): Promise<MerchantScope> {
 }
 
 /** Fault: `address_not_allowed`, where the key works from other places only. */
-export function demandAddress(c: Context, { allowedIps }: MerchantScope): void {
-  if (allowedIps && !isWithin(callerAddress(c, c.var.edge), allowedIps)) throw fault("address_not_allowed");
+export function demandAddress(c: Context, scope: MerchantScope): void {
+  if (!isFromAllowed(c, scope)) throw fault("address_not_allowed");
+}
+
+/** Whether the key works from where this request comes. */
+export function isFromAllowed(c: Context, { allowedIps }: MerchantScope): boolean {
+  return allowedIps === null || isWithin(callerAddress(c, c.var.edge), allowedIps);
 }
 
 function bearerKey(c: Context): string | null {

@@ -5,6 +5,7 @@ import type { Facilitator, PaymentRequest, Reason, Refusal, SettleAnswer } from 
 import { type Fault, unreachable } from "#kernel/fault";
 import { isId } from "#kernel/id";
 import { errorFields } from "#kernel/log";
+import { isFromAllowed } from "../http/auth.ts";
 import { type Edge, headerCount } from "../http/context.ts";
 import { fault } from "../http/faults.ts";
 import { openCorsHeaders, PRIVATE } from "../http/headers.ts";
@@ -93,11 +94,13 @@ async function answer({ edge, facilitator }: Payments, call: PaymentCall): Promi
   return verb === "verify" ? verify(facilitator, call, request) : settle(facilitator, call, request);
 }
 
-/** A caller with a secret key is counted as its merchant: a stock server brings all its payers from one address. */
+/** A caller with a secret key is counted as its merchant: a stock server brings all its payers from one address. Not so
+ *  with a publishable key, nor with a secret one from where it does not work: what is in other hands, too, would use up
+ *  the allowance of the merchant's own server. */
 async function whoAsks(c: Context, edge: Edge): Promise<string> {
   const [, key] = /^Bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "") ?? [];
   const scope = key === undefined ? null : await edge.authenticate(key);
-  return scope?.merchantId ?? clientAddress(c, edge);
+  return scope?.kind === "sk" && isFromAllowed(c, scope) ? scope.merchantId : clientAddress(c, edge);
 }
 
 /** Null for an id that cannot be one. */
