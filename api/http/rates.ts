@@ -5,6 +5,9 @@ export const rates = {
   "publishable-key-address": { perSecond: 5, burst: 20 },
   /** Keys that were not good, by address. A good key is answered all the same. */
   "failed-authentication": { perSecond: 1, burst: 20 },
+  /** Look-ups of keys that were never good here, on verify and settle, by address. Apart from those above: a server that
+   *  goes on paying with an old key must not shut its neighbours out of the merchant's routes. */
+  "unknown-key": { perSecond: 5, burst: 50 },
   /** Attempts to sign in, by address and by key. */
   "sign-in": { perSecond: 1, burst: 10 },
   /** Requests that a browser sends for a page; each may cost a look at who allows its origin. */

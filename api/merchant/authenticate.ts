@@ -32,24 +32,28 @@ export function createAuthenticator({
   readonly masterSecret: Secret;
 }): Edge["authenticate"] {
   const hashing = hashingKey(masterSecret);
-  const cache = new Map<string, Cached>();
+  // Apart, so that made-up keys in any number displace none that is in use.
+  const found = new Map<string, Cached>();
+  const missing = new Map<string, Cached>();
+  const cached = (keyId: string) => found.get(keyId) ?? missing.get(keyId);
 
   async function look(keyId: string, isKnownOnly: boolean): Promise<Cached | null> {
-    const known = cache.get(keyId);
+    const known = cached(keyId);
     if (known && known.untilMs > clock.monotonicMs()) return known;
     if (isKnownOnly && !known?.row) return null;
-    const [found] = await db.pool
+    const [holder] = await db.pool
       .select({ row: apiKey, origins: merchant.allowedOrigins })
       .from(apiKey)
       .innerJoin(merchant, eq(merchant.id, apiKey.merchantId))
       .where(eq(apiKey.keyId, keyId));
     const entry = {
-      row: found?.row ?? null,
-      scope: found ? scopeOf(found.row, found.origins) : null,
+      row: holder?.row ?? null,
+      scope: holder ? scopeOf(holder.row, holder.origins) : null,
       untilMs: clock.monotonicMs() + CACHE_MS,
     };
-    if (cache.size >= CACHE_SIZE) cache.clear();
-    cache.set(keyId, entry);
+    const kept = holder ? found : missing;
+    if (kept.size >= CACHE_SIZE) kept.clear();
+    kept.set(keyId, entry);
     return entry;
   }
 
@@ -71,7 +75,7 @@ export function createAuthenticator({
   return async (key, { isKnownOnly } = { isKnownOnly: false }) => {
     const parts = readKey(key);
     if (!parts) return null;
-    const known = cache.get(parts.keyId);
+    const known = cached(parts.keyId);
     const seen = await look(parts.keyId, isKnownOnly);
     if (!seen?.row || !sameHmac(seen.row.hmac, keyHmac(hashing, key)) || isOver(seen.row, clock.now()))
       return null;

@@ -6,7 +6,7 @@ import { type Fault, unreachable } from "#kernel/fault";
 import { isId } from "#kernel/id";
 import { errorFields } from "#kernel/log";
 import { isFromAllowed } from "../http/auth.ts";
-import { type Edge, headerCount } from "../http/context.ts";
+import { type Edge, headerCount, type MerchantScope } from "../http/context.ts";
 import { fault } from "../http/faults.ts";
 import { openCorsHeaders, PRIVATE } from "../http/headers.ts";
 import { readIdempotencyKey } from "../http/idempotency.ts";
@@ -99,8 +99,20 @@ async function answer({ edge, facilitator }: Payments, call: PaymentCall): Promi
  *  the allowance of the merchant's own server. */
 async function whoAsks(c: Context, edge: Edge): Promise<string> {
   const [, key] = /^Bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "") ?? [];
-  const scope = key === undefined ? null : await edge.authenticate(key);
-  return scope?.kind === "sk" && isFromAllowed(c, scope) ? scope.merchantId : clientAddress(c, edge);
+  const address = clientAddress(c, edge);
+  const scope = key === undefined ? null : await keyHolder(edge, { key, address });
+  return scope?.kind === "sk" && isFromAllowed(c, scope) ? scope.merchantId : address;
+}
+
+/** Who a key stands for. One that was never good here is looked up as often as its address may ask for that, and else
+ *  passed over: made-up keys cost no more than none. */
+async function keyHolder(
+  { authenticate, limits }: Edge,
+  { key, address }: { readonly key: string; readonly address: string },
+): Promise<MerchantScope | null> {
+  const known = await authenticate(key, { isKnownOnly: true });
+  if (known) return known;
+  return (await limits("unknown-key", address)) === null ? authenticate(key) : null;
 }
 
 /** Null for an id that cannot be one. */
