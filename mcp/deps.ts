@@ -73,7 +73,7 @@ export interface Settled {
 }
 
 /** What calls are counted against. */
-export type Rate = "discovery" | "lookup" | "verify" | "settle" | "payable" | "payer";
+export type Rate = "agent-request" | "discovery" | "lookup" | "verify" | "settle" | "payable" | "payer";
 
 /** Who calls, as far as the transport knows. */
 export interface Caller {

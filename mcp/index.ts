@@ -7,6 +7,7 @@ import type { Caller, McpDeps, Members } from "./deps.ts";
 import { type Eras, openEras } from "./eras.ts";
 import { guardOf, MAX_BATCH, MAX_BODY_BYTES, rpcError } from "./guard.ts";
 import { serverFor } from "./server.ts";
+import { tools } from "./tools/index.ts";
 
 export type { Caller, McpConfig, McpDeps, PaymentWire } from "./deps.ts";
 
@@ -66,6 +67,8 @@ async function answer(exchange: Exchange, request: Request): Promise<Response> {
   }
   if (Array.isArray(body) && body.length > MAX_BATCH)
     return rpcError(400, -32600, `A batch holds at most ${MAX_BATCH} messages.`);
+  const limited = await countRest(caller, body);
+  if (limited) return limited;
   const release = isListening(body) ? admitListener(exchange) : null;
   if (release === "refused")
     return rpcError(429, -32603, "One subscription for each address. Nothing here changes at run time.");
@@ -94,6 +97,28 @@ async function readText(request: Request): Promise<string | Response> {
   return isUtf8(bytes)
     ? bytes.toString("utf8")
     : rpcError(400, -32700, "Parse error: the body is not UTF-8.");
+}
+
+/** Counts what calls no tool, each message of a batch by itself: a tool counts its own calls. Beyond the limit nothing of
+ *  the request is treated, so that all of it can be repeated. */
+async function countRest(caller: Caller, body: unknown): Promise<Response | null> {
+  const messages: readonly unknown[] = Array.isArray(body) ? body : [body];
+  for (const message of messages) {
+    if (isToolCall(message)) continue;
+    const seconds = await caller.limit("agent-request");
+    if (seconds !== null)
+      return rpcError(429, -32603, `Too many requests. Wait ${seconds} seconds, then repeat this one.`, {
+        "Retry-After": String(seconds),
+      });
+  }
+  return null;
+}
+
+/** A call of a tool that there is: of any other no tool keeps count. */
+function isToolCall(message: unknown): boolean {
+  const { method, params } = (message ?? {}) as Members;
+  const { name } = (params ?? {}) as Members;
+  return method === "tools/call" && tools.some((tool) => tool.name === name);
 }
 
 /** A stream that a keyless caller may hold open: one for each address, until it ends or the caller is gone. */

@@ -19,6 +19,8 @@ export const rates = {
   document: { perSecond: 50, burst: 200 },
   /** Look-ups by id and MCP tools: one indexed read each. */
   lookup: { perSecond: 50, burst: 200 },
+  /** Requests to MCP that call no tool, by address; each of a batch counts. */
+  "agent-request": { perSecond: 50, burst: 200 },
   verify: { perSecond: 100, burst: 500 },
   settle: { perSecond: 100, burst: 500 },
   payable: { perSecond: 200, burst: 200 },

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { fixedRates, paymentCodec, quoter } from "#api";
 import { type Caller, createMcp } from "#mcp";
-import { baseUrl, clock, fakeFacilitator, recordingLog } from "../api/world.ts";
+import { baseUrl, clock, fakeFacilitator, recordingLog, resourceId } from "../api/world.ts";
 
 const initialize = {
   jsonrpc: "2.0",
@@ -234,6 +234,64 @@ describe("what is told when it goes wrong", () => {
     expect(body.result.content[0].text).toBe(
       "rate_limited: Too many calls. Wait 7 seconds, then repeat this one.",
     );
+  });
+
+  describe("what calls no tool has a limit of its own", () => {
+    const read = (id: number) => ({
+      jsonrpc: "2.0",
+      id,
+      method: "resources/read",
+      params: { uri: `x402://resources/${resourceId}` },
+    });
+    /** Takes so many requests that call no tool. */
+    function counting(most: number) {
+      const counted: string[] = [];
+      const caller: Caller = {
+        address: "a",
+        requestId: "req_1",
+        limit: async (rate) => {
+          counted.push(rate);
+          return counted.filter((each) => each === "agent-request").length > most ? 7 : null;
+        },
+        delivery: { closed: new AbortController().signal, orElse: () => {} },
+      };
+      return { counted, caller };
+    }
+
+    it("429 with the seconds to wait, and nothing is read", async () => {
+      const { counted, caller } = counting(2);
+      const { ask, facilitator } = open();
+      expect((await ask(read(1), {}, caller)).body.result.contents).toHaveLength(1);
+      expect((await ask(listTools, {}, caller)).status).toBe(200);
+      let isRead = false;
+      facilitator.offer = async () => {
+        isRead = true;
+        return null;
+      };
+      const refused = await ask(read(2), {}, caller);
+      expect([refused.status, refused.headers.get("retry-after"), isRead]).toEqual([429, "7", false]);
+      expect(refused.body.error).toEqual({
+        code: -32603,
+        message: "Too many requests. Wait 7 seconds, then repeat this one.",
+      });
+      expect(counted).toEqual(["agent-request", "agent-request", "agent-request"]);
+    });
+
+    it("counts each message of a batch once, and treats all or none", async () => {
+      const { counted, caller } = counting(3);
+      const { ask } = open();
+      const batch = [read(1), call("get_payment_status", { paymentId: "stl_nothing" }), listTools];
+      expect((await ask(batch, {}, caller)).body).toHaveLength(3);
+      expect(counted.sort()).toEqual(["agent-request", "agent-request", "lookup"]);
+      expect((await ask(batch, {}, caller)).status).toBe(429);
+      expect(counted.filter((each) => each === "lookup")).toHaveLength(1);
+    });
+
+    it("is that of calls of a tool that there is not", async () => {
+      const { counted, caller } = counting(1);
+      await open().ask(call("transfer_all"), {}, caller);
+      expect(counted).toEqual(["agent-request"]);
+    });
   });
 
   it("a fault of ours shows nothing of the inside", async () => {
