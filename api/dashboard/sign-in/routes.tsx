@@ -50,11 +50,13 @@ async function signIn(c: Context, porch: Porch): Promise<Response> {
 
 /** Who this key stands for. Faults: `rate_limited`, `unauthenticated`, `secret_key_required`, `address_not_allowed`,
  *  `permission_denied`. */
-async function recognize(c: Context, { edge }: Porch, key: string): Promise<MerchantScope> {
+async function recognize(c: Context, { edge }: Porch, pasted: string): Promise<MerchantScope> {
+  // First of all: with a space before it, the same key would be counted as none.
+  const key = pasted.trim();
   await spend(c, "sign-in", clientAddress(c, edge));
   const id = /^[sp]k_([0-9A-Za-z]{12})/.exec(key)?.[1];
   if (id) await spend(c, "sign-in", id);
-  const scope = await edge.authenticate(key.trim());
+  const scope = await edge.authenticate(key);
   if (!scope) throw fault("unauthenticated");
   if (scope.kind !== "sk") throw fault("secret_key_required");
   demandAddress(c, scope);

@@ -104,6 +104,18 @@ describe("POST /dashboard/sign-in", () => {
       seen.push((await signIn(async (path, init) => app.request(path, init), "sk_x")).status);
     expect([seen[0], seen.at(-1)]).toEqual([401, 429]);
   });
+
+  it("429: attempts are limited by key, from wherever and however it is pasted", async () => {
+    const { app } = world({ db: database.db, time, rateLimits: "on" });
+    const wrong = owner.key.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
+    const attempt = async (n: number, key: string) => {
+      const from = { incoming: { rawHeaders: [], socket: { remoteAddress: `192.0.2.${n}` } } };
+      return (await signIn(async (path, init) => app.request(path, init, from), key)).status;
+    };
+    const pasted = (n: number) => `${[" ", "\t", "\u00a0"][n % 3]}${wrong}\n`;
+    const seen = await Promise.all(Array.from({ length: 20 }, (_, n) => attempt(n, pasted(n))));
+    expect([seen[0], seen.at(-1)]).toEqual([401, 429]);
+  });
 });
 
 describe("a session", () => {
