@@ -24,22 +24,31 @@ import type {
   ResourcePath,
   ResourceTrial,
 } from "./schema.ts";
+import { findSquatter, type Squatter } from "./squatter.ts";
 import { resource, resourceProbe } from "./tables.ts";
 import { resourceUrl } from "./url.ts";
 
 /** What selling to agents needs besides the request. */
 export interface Shop {
-  readonly facilitator: Pick<Facilitator, "rails" | "refusedRails" | "project" | "assess">;
+  readonly facilitator: Pick<Facilitator, "rails" | "refusedRails" | "quote" | "project" | "assess">;
   readonly allowLocalTargets: boolean;
   readonly safeFetch: SafeFetch;
 }
 
+/** What must be known of the outside before a registration. */
+interface Known {
+  readonly findings: readonly Finding[];
+  readonly squatter: Squatter | null;
+}
+const nothingKnown: Known = { findings: [], squatter: null };
+
 /** Registers an endpoint, or registers it anew: the URL identifies it. What is left out takes its default again, save
- *  `listed`, which stays. Faults: `url_not_allowed`, `url_registered_elsewhere`, `too_many_decimals`,
+ *  `listed`, which stays. Who squats on the URL is archived by the same transaction: of two that race for one squatter,
+ *  one archives it, and the other finds the URL held. Faults: `url_not_allowed`, `url_registered_elsewhere`, `too_many_decimals`,
  *  `currency_unsupported`, `amount_too_small`, `amount_too_large`, `rail_unsupported`, `token_domain_unreadable`. */
 export async function registerResource(
   { facilitator, allowLocalTargets }: Shop,
-  { ctx, input, found = [] }: Call<ResourceInput> & { readonly found?: readonly Finding[] },
+  { ctx, input, found = nothingKnown }: Call<ResourceInput> & { readonly found?: Known },
 ): Promise<{ readonly isNew: boolean; readonly resource: RegisteredResource }> {
   ctx.demand("x402:manage");
   const { url, price, rails, kept, findings } = readOffer({ facilitator, allowLocalTargets }, input);
@@ -55,12 +64,13 @@ export async function registerResource(
     updatedAt: ctx.now(),
   };
   return ctx.tx(async (tx) => {
+    if (found.squatter) await takeOffSale(tx, { ctx, facilitator, which: found.squatter });
     const { isNew, ...row } = await upsert(tx, ctx, { url, terms, listed: input.listed });
     // What was held against the old terms is over; the new ones are probed anew.
     await facilitator.assess(tx, row.id, { warning: null });
     await scheduleProbe(tx, row, { isAnew: true });
     await publish(tx, { ctx, facilitator, row, fact: "x402.resource.registered" });
-    const told = [...findings, ...found];
+    const told = [...findings, ...found.findings];
     return { isNew, resource: { ...presentResource(row, facilitator.rails()), findings: told } };
   });
 }
@@ -90,13 +100,18 @@ export async function tryResource(shop: Shop, { ctx, input }: Call<ResourceInput
   return { ok, status, at: ctx.now().toISOString(), findings: [...findings, ...probed.findings] };
 }
 
-/** What a probe finds before a registration that asks for it. Never a reason not to register: a registration that is
- *  refused says so itself, and a probe that cannot be made is a finding. To be called outside a transaction. */
-export async function findBeforehand(
-  shop: Shop,
-  { ctx, input }: Call<ResourceInput>,
-): Promise<readonly Finding[]> {
-  if (!input.probe) return [];
+/** Who squats on the URL of a registration, and what a probe finds where it asks for one. To be called outside a
+ *  transaction. Faults: those of a registration, and `rate_limited` for a squatted URL whose domain was asked too
+ *  often. */
+export async function findBeforehand(shop: Shop, { ctx, input }: Call<ResourceInput>): Promise<Known> {
+  ctx.demand("x402:manage");
+  const { url } = readOffer(shop, input);
+  const squatter = await findSquatter(shop, ctx, url);
+  return { squatter, findings: input.probe ? await probeBeforehand(shop, { ctx, input }) : [] };
+}
+
+/** Never a reason not to register: a probe that cannot be made is a finding. */
+async function probeBeforehand(shop: Shop, { ctx, input }: Call<ResourceInput>): Promise<readonly Finding[]> {
   try {
     const { findings } = await tryResource(shop, { ctx, input });
     return findings.filter(isOfProbe);
@@ -256,16 +271,34 @@ export async function archiveResource(
 ): Promise<void> {
   ctx.demand("x402:manage");
   await ctx.tx(async (tx) => {
-    const now = ctx.now();
-    const [row] = await tx
-      .update(resource)
-      .set({ listed: false, archivedAt: now, updatedAt: now })
-      .where(live(ctx, input.id))
-      .returning();
-    if (!row) throw fault("not_found");
-    await scheduleProbe(tx, row, { isAnew: false });
-    await publish(tx, { ctx, facilitator, row, fact: "x402.resource.archived" });
+    const which = { merchantId: ctx.merchantId, id: input.id };
+    if (!(await takeOffSale(tx, { ctx, facilitator, which }))) throw fault("not_found");
   });
+}
+
+/** False when it is not on sale any more. */
+async function takeOffSale(
+  tx: Tx,
+  {
+    ctx,
+    facilitator,
+    which,
+  }: {
+    readonly ctx: MerchantCtx;
+    readonly facilitator: Shop["facilitator"];
+    readonly which: { readonly merchantId: string; readonly id: string };
+  },
+): Promise<boolean> {
+  const now = ctx.now();
+  const [row] = await tx
+    .update(resource)
+    .set({ listed: false, archivedAt: now, updatedAt: now })
+    .where(live(which, which.id))
+    .returning();
+  if (!row) return false;
+  await scheduleProbe(tx, row, { isAnew: false });
+  await publish(tx, { ctx, facilitator, row, fact: "x402.resource.archived" });
+  return true;
 }
 
 async function find(db: Executor, ctx: MerchantCtx, id: string): Promise<ResourceRow> {
@@ -275,7 +308,7 @@ async function find(db: Executor, ctx: MerchantCtx, id: string): Promise<Resourc
 }
 
 /** A live resource of this merchant. Text that is no id never reaches the database. */
-function live({ merchantId }: MerchantCtx, id: string) {
+function live({ merchantId }: Pick<MerchantCtx, "merchantId">, id: string) {
   if (!isId("x402r", id)) throw fault("not_found");
   return and(eq(resource.merchantId, merchantId), eq(resource.id, id), isNull(resource.archivedAt));
 }

@@ -11,14 +11,23 @@ export async function hostNames(
   merchantId: string,
   stopping?: AbortSignal,
 ): Promise<boolean | null> {
+  return (await merchantsNamedBy(fetch, url, stopping))?.includes(merchantId) ?? null;
+}
+
+/** What the host of a URL has there; null when that could not be found out now. */
+export async function merchantsNamedBy(
+  fetch: SafeFetch,
+  url: string,
+  stopping?: AbortSignal,
+): Promise<readonly unknown[] | null> {
   const answer = await fetch(new URL(PATH, url).href, {
     headers: { accept: "application/json" },
     ...(stopping ? { signal: stopping } : {}),
   });
   if (!answer.ok || answer.status >= 500 || answer.status === 429) return null;
-  if (answer.status !== 200) return false;
+  if (answer.status !== 200) return [];
   const document = parsed(answer.body.toString("utf8"));
-  return KEYS.some((key) => [document[key]].flat().includes(merchantId));
+  return KEYS.flatMap((key) => document[key]);
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> {

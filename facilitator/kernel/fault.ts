@@ -78,7 +78,7 @@ export const kernelFaults = {
     kind: "conflict",
     title: "URL registered elsewhere",
     detail:
-      "Another merchant holds {url}. A URL belongs to one merchant; use another one or ask its holder to archive it.",
+      "Another merchant holds {url}. A URL belongs to one merchant. If its host is yours, have /.well-known/x402 there name your merchant id and not theirs, and register again; else use another URL.",
   },
   recipient_is_ours: {
     kind: "unprocessable",

@@ -134,7 +134,10 @@ export function fakeFacilitator(changes: Partial<Facilitator> = {}): FakeFacilit
     released,
     verdict: async () => ({ outcome: "valid", payer }),
     settlement: async () => settledAnswer,
-    quote: async (target) => (target.by === "id" && target.id !== resourceId ? null : quote),
+    quote: async (target) =>
+      (target.by === "id" ? target.id === resourceId : target.url.startsWith(quote.payable.url))
+        ? quote
+        : null,
     offer: async (target) =>
       target.by === "id" && target.id !== resourceId ? null : { ...quote, state: "open", paymentId: null },
     lookup: async () => ({ kind: "not-found" }),

@@ -3,6 +3,8 @@ import { createKey, createMerchant, type Permission } from "#api";
 import type { RailFacts } from "#facilitator";
 import { idMaker } from "#kernel/id";
 import { systemClock, systemRandom } from "#kernel/system";
+import type { Database } from "#store";
+import { findPayables } from "../../../facilitator/payable/find.ts";
 import { projectPayable } from "../../../facilitator/payable/project.ts";
 import { freshDatabase } from "../../support/db.ts";
 import { clock, fakeFacilitator, rail, world } from "../world.ts";
@@ -13,11 +15,16 @@ const eurc: RailFacts = {
   contract: "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42",
 };
 const local: RailFacts = { ...rail, chain: "local", network: "eip155:31337", minimum: 50n };
-const facilitator = fakeFacilitator({
-  project: projectPayable,
-  rails: () => [eurc, rail, local],
-  refusedRails: () => [{ chain: "ink", network: "eip155:57073", asset: "USDC", problem: "no domain" }],
-});
+const facilitator = (db: Database) =>
+  fakeFacilitator({
+    project: projectPayable,
+    async quote(target) {
+      const [payable] = await findPayables(db.pool, [target]);
+      return payable ? { payable, options: [] } : null;
+    },
+    rails: () => [eurc, rail, local],
+    refusedRails: () => [{ chain: "ink", network: "eip155:57073", asset: "USDC", problem: "no domain" }],
+  });
 const masterSecret = "a master secret for tests";
 export const path = "/v1/x402/resources";
 const newId = idMaker({ clock: systemClock, random: systemRandom });
@@ -47,7 +54,7 @@ export type Keeping = Awaited<ReturnType<typeof startKeeping>>;
 export async function startKeeping() {
   const database = await freshDatabase();
   const { db } = database;
-  const { app } = world({ db, facilitator });
+  const { app } = world({ db, facilitator: facilitator(db) });
 
   async function caller(permissions?: readonly Permission[], kind: "sk" | "pk" = "sk"): Promise<Caller> {
     const operator = { db, clock, newId, random: systemRandom, masterSecret };
