@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, sql } from "drizzle-orm";
 import { type Database, decodeRows, fixed, toArray } from "#store";
 import type { DeliveryRow, EndpointRow, EventRow } from "./present.ts";
-import { QUICK_ATTEMPTS } from "./schedule.ts";
+import { QUICK_PAUSE_MS } from "./schedule.ts";
 import { event, webhookDelivery, webhookEndpoint } from "./tables.ts";
 
 /** A process that dies is noticed after so long; longer than any attempt takes. */
@@ -68,20 +68,21 @@ export interface Due {
 }
 
 /** What is due to an endpoint, save what this process has in hand. Of one thing the first event goes first: a later one
- *  waits while an earlier one is due, or is still in its first quick attempts; not longer, or one that is refused would
- *  hold up all that follows. */
+ *  waits while an earlier one is due, or is tried again within seconds; not longer, or one that is refused, or that the
+ *  endpoint wants later, would hold up all that follow. */
 export async function readDue(
   { pool }: Database,
   { merchantId, id }: Pick<EndpointRow, "merchantId" | "id">,
   { now, inHand, limit }: { readonly now: Date; readonly inHand: readonly string[]; readonly limit: number },
 ): Promise<readonly Due[]> {
   const at = now.toISOString();
+  const quick = sql`make_interval(secs => ${QUICK_PAUSE_MS / 1_000})`;
   // Counted, not asked for by NOT EXISTS: the planner makes a join of that, which reads the whole queue for each row while
   // it has no statistics of a queue that has just become long. The order is that of the index which is meant.
   const before = sql`SELECT 1 FROM webhook_delivery AS earlier
     WHERE earlier.merchant_id = due.merchant_id AND earlier.endpoint_id = due.endpoint_id AND earlier.subject = due.subject
       AND earlier.sequence < due.sequence AND earlier.state = 'pending'
-      AND (earlier.tries < ${QUICK_ATTEMPTS} OR earlier.due_at <= ${at})
+      AND (earlier.due_at <= ${at} OR earlier.due_at - earlier.updated_at <= ${quick})
     ORDER BY earlier.sequence LIMIT 1`;
   const page = sql`SELECT due.merchant_id, due.id FROM webhook_delivery AS due
     WHERE due.merchant_id = ${merchantId} AND due.endpoint_id = ${id} AND due.state = 'pending' AND due.due_at <= ${at}

@@ -15,9 +15,10 @@ const PAUSES_MS: readonly number[] = [
   20 * HOUR,
   24 * HOUR,
 ];
-/** So many are made within seconds; while they are, later events of the same thing wait. */
-export const QUICK_ATTEMPTS = 2;
 const JITTER = 0.2;
+/** Longest pause before the second attempt, unless the endpoint asks for a longer one; later events of the same thing
+ *  wait that out. */
+export const QUICK_PAUSE_MS = 5 * SECOND * (1 + JITTER);
 const LONGEST_WISH_MS = HOUR;
 
 /** The pause after `tries` failed attempts, or null after the last one. An endpoint that said when to come back is not

@@ -81,6 +81,25 @@ describe("events of one thing", () => {
     await office.send();
     expect(typesOf()).toEqual(["payment.created", "payment.created", "payment.clearing"]);
   });
+
+  it("do not wait for an earlier one that the endpoint wants later", async () => {
+    const shop = await newListener(database, office);
+    await shop.listen(receiver.url);
+    const id = await shop.intent();
+    receiver.answerWith((response, got) => {
+      const isRefused = eventOf(got).type === "payment.created";
+      response.writeHead(isRefused ? 503 : 200, isRefused ? { "retry-after": "600" } : {}).end();
+    });
+    await shop.happens(id, "payment.clearing");
+    const types = () => receiver.got.map(eventOf).map(({ type }) => type);
+    await office.tellAndSend();
+    expect(types()).toEqual(["payment.created", "payment.clearing"]);
+    // and what was put off is sent when it was asked for, before what comes then
+    await shop.happens(id, "payment.funds_detected");
+    office.time.forward(600_000);
+    await office.tellAndSend();
+    expect(types().slice(2)).toEqual(["payment.created", "payment.funds_detected"]);
+  });
 });
 
 describe("one endpoint", () => {
