@@ -6,7 +6,7 @@ import {
   type Quote,
   type Trust,
 } from "#facilitator";
-import { priceDecimals } from "#kernel/asset";
+import { decimalsOfPrice } from "#kernel/asset";
 import { formatDecimal } from "#kernel/money";
 import { cleanText, cutText } from "#kernel/text";
 import type { Members, PaymentRequired, PaymentWire } from "./deps.ts";
@@ -18,14 +18,14 @@ export function amountOf(atomic: bigint, decimals: number, symbol: string) {
 
 /** A price in its own unit. */
 export function priceOf({ price }: Payable) {
-  return amountOf(price.amount, priceDecimals[price.asset] ?? 0, price.asset);
+  return amountOf(price.amount, decimalsOfPrice(price.asset), price.asset);
 }
 
-/** Without the zeros at the end, but with two decimals at least. */
+/** Without the zeros at the end, but with two decimals at least where there are as many. */
 function shortDecimal(atomic: bigint, decimals: number): string {
   const [whole = "0", fraction = ""] = formatDecimal(atomic, decimals).split(".");
-  const kept = fraction.replace(/0+$/, "").padEnd(2, "0");
-  return `${whole}.${kept}`;
+  const kept = fraction.replace(/0+$/, "").padEnd(Math.min(2, decimals), "0");
+  return kept === "" ? whole : `${whole}.${kept}`;
 }
 
 export function networksOf({ options }: Quote): string[] {
@@ -153,6 +153,16 @@ export function presentPayable(offer: Quote, textLimit?: number) {
     ...(dueAt ? { dueAt: dueAt.toISOString() } : {}),
     merchantText: merchantText(payable, textLimit),
   };
+}
+
+/** Of what is open without an option: in a currency that no coin is at parity with, or below what any chain takes. Its
+ *  page locks a rate. */
+export function nothingToSign({ payable }: Offer): string {
+  const { decimal, symbol } = priceOf(payable);
+  const way = payable.pageUrl
+    ? `A person can pay it at ${payable.pageUrl}`
+    : "Ask whoever sent it for another way";
+  return `No rail here takes ${decimal} ${symbol} from an agent. Do not sign and do not retry. ${way}.`;
 }
 
 /** Why a payable is not on offer; null when it is. */

@@ -52,7 +52,7 @@ export function registerResources(server: McpServer, { facilitator, wire }: McpD
       return document(uri, {
         ...presentPayable(offer),
         state: why ?? "open",
-        ...(why === null ? { paymentRequired: requiredOf(wire, offer) } : {}),
+        ...(why === null && offer.options.length > 0 ? { paymentRequired: requiredOf(wire, offer) } : {}),
       });
     },
   );

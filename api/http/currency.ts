@@ -1,3 +1,5 @@
+import { fiatDecimals } from "#kernel/asset";
+
 /** A unit in which prices are written. */
 export interface Currency {
   readonly code: string;
@@ -9,7 +11,7 @@ export interface Currency {
   readonly sign: string | null;
 }
 
-type Fiat = readonly [code: string, name: string, sign?: string | null, decimals?: number];
+type Fiat = readonly [code: string, name: string, sign?: string];
 /** What the ECB publishes daily, and two currencies pegged to the dollar. Source: merchant-api.md §3.6. */
 const fiat: readonly Fiat[] = [
   ["USD", "US dollar", "$"],
@@ -19,7 +21,7 @@ const fiat: readonly Fiat[] = [
   ["CAD", "Canadian dollar", "CA$"],
   ["AUD", "Australian dollar", "A$"],
   ["NZD", "New Zealand dollar", "NZ$"],
-  ["JPY", "Japanese yen", "¥", 0],
+  ["JPY", "Japanese yen", "¥"],
   ["SGD", "Singapore dollar", "S$"],
   ["HKD", "Hong Kong dollar", "HK$"],
   ["SEK", "Swedish krona"],
@@ -29,12 +31,12 @@ const fiat: readonly Fiat[] = [
   ["CZK", "Czech koruna"],
   ["HUF", "Hungarian forint"],
   ["RON", "Romanian leu"],
-  ["ISK", "Icelandic krona", null, 0],
+  ["ISK", "Icelandic krona"],
   ["MXN", "Mexican peso", "MX$"],
   ["BRL", "Brazilian real", "R$"],
   ["INR", "Indian rupee", "₹"],
   ["IDR", "Indonesian rupiah"],
-  ["KRW", "South Korean won", "₩", 0],
+  ["KRW", "South Korean won", "₩"],
   ["THB", "Thai baht", "฿"],
   ["PHP", "Philippine peso", "₱"],
   ["MYR", "Malaysian ringgit"],
@@ -53,11 +55,11 @@ const tokens = [
 
 /** Every unit that an amount may be written in. */
 export const currencies: readonly Currency[] = [
-  ...fiat.map(([code, name, sign = null, decimals = 2]) => ({
+  ...fiat.map(([code, name, sign = null]) => ({
     code,
     kind: "fiat" as const,
     name,
-    decimals,
+    decimals: fiatDecimals(code),
     sign,
   })),
   ...tokens.map(([code, name]) => ({

@@ -21,7 +21,7 @@ export interface Payable {
   readonly title: string | null;
   readonly description: string;
   readonly mimeType: string;
-  /** Price: atomic units at `priceDecimals` of its unit (a currency or a stablecoin). */
+  /** Price: atomic units at `decimalsOfPrice` of its unit (a currency or a stablecoin). */
   readonly price: Money;
   /** Allowed rails; empty means every rail at parity with the price. */
   readonly rails: readonly PayableRail[];

@@ -1,7 +1,15 @@
 import { z } from "zod";
 import type { Offer } from "#facilitator";
 import { findPayable, noPayable } from "../find.ts";
-import { clientNotes, obstacle, presentPayable, railsOf, requiredOf, trustOf } from "../present.ts";
+import {
+  clientNotes,
+  nothingToSign,
+  obstacle,
+  presentPayable,
+  railsOf,
+  requiredOf,
+  trustOf,
+} from "../present.ts";
 import { type Next as NextStep, success } from "../result.ts";
 import { Amount, MerchantText, Next, Notes, PaymentRequired, ShortText, Url } from "../schema.ts";
 import { defineTool } from "../tool.ts";
@@ -35,24 +43,25 @@ export const getPayable = defineTool({
     const offer = await findPayable(call.facilitator, input);
     if (!offer) return noPayable;
     const why = obstacle(offer);
-    const isOpen = why === null;
+    const isSignable = why === null && offer.options.length > 0;
     const trust = await call.facilitator.trust(offer.payable.id);
     return success({
       ...presentPayable(offer),
       state: why ?? "open",
       trust: trustOf(offer.payable, trust),
-      rails: isOpen ? railsOf(offer) : [],
-      paymentRequired: isOpen ? requiredOf(call.wire, offer) : undefined,
-      clientNotes: isOpen ? clientNotes(call.wire, offer, trust) : [],
+      rails: isSignable ? railsOf(offer) : [],
+      paymentRequired: isSignable ? requiredOf(call.wire, offer) : undefined,
+      clientNotes: isSignable ? clientNotes(call.wire, offer, trust) : [],
       paymentId: offer.state === "held" ? (offer.paymentId ?? undefined) : undefined,
       next: nextOf(offer),
     });
   },
 });
 
-function nextOf({ state }: Offer): NextStep {
-  switch (state) {
+function nextOf(offer: Offer): NextStep {
+  switch (offer.state) {
     case "open":
+      if (offer.options.length === 0) return { action: "do-not-retry", text: nothingToSign(offer) };
       return {
         action: "sign",
         text:

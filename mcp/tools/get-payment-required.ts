@@ -1,7 +1,8 @@
 import { z } from "zod";
+import type { Offer } from "#facilitator";
 import { findResource, noResource } from "../find.ts";
 import { callExample, clientNotes, merchantText, priceOf, requiredOf, trustOf } from "../present.ts";
-import { failure, success } from "../result.ts";
+import { failure, type Next as NextStep, success } from "../result.ts";
 import { Amount, MerchantText, Next, Notes, PaymentRequired, ShortText, Url } from "../schema.ts";
 import { defineTool } from "../tool.ts";
 
@@ -43,13 +44,23 @@ export const getPaymentRequired = defineTool({
       clientNotes: clientNotes(wire, offer, trust),
       trust: trustOf(payable, trust),
       merchantText: merchantText(payable),
-      next: {
-        action: "sign",
-        text:
-          "Sign one option of paymentRequired.accepts with your own wallet and check it with verify_payment " +
-          "(resourceId). Then send it to the resource's URL in the header PAYMENT-SIGNATURE.",
-        tool: "verify_payment",
-      },
+      next: nextOf(offer),
     });
   },
 });
+
+function nextOf({ options }: Offer): NextStep {
+  if (options.length === 0)
+    return {
+      action: "wait",
+      text: "No network that this is sold on is served at the moment. Do not sign; ask again later.",
+      tool: "get_payment_required",
+    };
+  return {
+    action: "sign",
+    text:
+      "Sign one option of paymentRequired.accepts with your own wallet and check it with verify_payment " +
+      "(resourceId). Then send it to the resource's URL in the header PAYMENT-SIGNATURE.",
+    tool: "verify_payment",
+  };
+}

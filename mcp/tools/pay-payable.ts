@@ -4,7 +4,7 @@ import type { Call, Members, ReadPayment } from "../deps.ts";
 import { findPayable, noPayable } from "../find.ts";
 import { outcomeNext, unanswered } from "../outcome.ts";
 import { overBudget, settle } from "../pay.ts";
-import { challengeOf, obstacle } from "../present.ts";
+import { challengeOf, nothingToSign, obstacle } from "../present.ts";
 import { failure, success, type ToolResult } from "../result.ts";
 import { IdempotencyKey, ShortText } from "../schema.ts";
 import { defineTool } from "../tool.ts";
@@ -62,6 +62,7 @@ function carriedPayment({ wire, meta, headers }: Call, argument: unknown) {
 function unpaid(call: Call, offer: Offer, error?: string, meta?: Members): ToolResult {
   switch (obstacle(offer)) {
     case null:
+      if (offer.options.length === 0) return failure("rail_unsupported", nothingToSign(offer), meta);
       return challenge(call, challengeOf(call.wire, offer, error ?? "Payment required"), meta);
     case "held":
       return failure(

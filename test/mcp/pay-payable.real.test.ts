@@ -26,17 +26,19 @@ interface Params {
 }
 /** By plain HTTP: these dialects are what clients in the field put on the wire. */
 async function ask(params: Params, headers: Record<string, string> = {}): Promise<Shown> {
+  return request("tools/call", { name: "pay_payable", ...params }, headers);
+}
+async function request<Result = Shown>(
+  method: string,
+  params: object,
+  headers: Record<string, string> = {},
+): Promise<Result> {
   const response = await fetch(`${world.baseUrl}/x402/mcp`, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: { name: "pay_payable", ...params },
-    }),
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
   });
-  return ((await response.json()) as { result: Shown }).result;
+  return ((await response.json()) as { result: Result }).result;
 }
 
 const sign = async (payableId: string, by = payer) =>
@@ -245,4 +247,41 @@ describe("a payable that is closed", () => {
     expect(result.content[0]?.text).toMatch(/^payable_closed: /);
     expect(hasChallenge(result)).toBeFalsy();
   });
+});
+
+describe("a payable in a currency that no coin is at parity with", () => {
+  const pageUrl = "https://pay.example/invoices/inv_1/view";
+
+  it.each([
+    ["GBP", { atomic: "400", decimal: "4.00", decimals: 2, symbol: "GBP" }],
+    ["CHF", { atomic: "400", decimal: "4.00", decimals: 2, symbol: "CHF" }],
+    ["JPY", { atomic: "400", decimal: "400", decimals: 0, symbol: "JPY" }],
+  ])("is shown in %s as it was billed, and nobody is asked to sign", async (asset, amount) => {
+    const { id } = await project("invoice", { price: { amount: 400n, asset }, pageUrl });
+    const shown = await request("tools/call", { name: "get_payable", arguments: { id } });
+    expect(shown.structuredContent).toMatchObject({
+      state: "open",
+      amount,
+      rails: [],
+      next: { action: "do-not-retry", text: expect.stringContaining(pageUrl) },
+    });
+    expect(hasOffer(shown)).toBe(false);
+    const document = await read(id);
+    expect(document).toMatchObject({ state: "open", amount });
+    expect(document).not.toHaveProperty("paymentRequired");
+    const paying = await ask({ arguments: { payableId: id } });
+    expect(paying).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(/^rail_unsupported: .*do not sign/i) }],
+    });
+    expect(hasChallenge(paying)).toBeFalsy();
+  });
+
+  const hasOffer = (result: Shown) => JSON.stringify(result).includes('"accepts"');
+  async function read(id: string) {
+    const { contents } = await request<{ contents: readonly [{ text: string }] }>("resources/read", {
+      uri: `x402://payables/${id}`,
+    });
+    return JSON.parse(contents[0].text);
+  }
 });
