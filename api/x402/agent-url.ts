@@ -275,6 +275,7 @@ const ReceiptBody = z
     network: z.string(),
     payer: z.string().nullable(),
     paidAt: z.string().nullable(),
+    receiptUrl: z.string().nullable(),
     statusUrl: z.string().nullable(),
   })
   .openapi("Receipt");

@@ -13,6 +13,7 @@ import {
   type VerifyAnswer,
 } from "#facilitator";
 import { checksum, parseAddress } from "#kernel/bytes";
+import { isId } from "#kernel/id";
 import { cutText } from "#kernel/text";
 import { presentPrice } from "../http/money.ts";
 import type {
@@ -125,12 +126,22 @@ export function presentSettle(answer: SettleAnswer, voice: Voice): SettleRespons
   };
 }
 
-function presentExtra({ paymentId, extra, replayed }: SettleAnswer, { baseUrl }: Voice) {
+function presentExtra(answer: SettleAnswer, { baseUrl }: Voice) {
+  const { paymentId, extra, replayed } = answer;
+  const receiptUrl = receiptUrlOf(answer, baseUrl);
   return {
     ...(paymentId === null ? {} : { paymentId, statusUrl: `${baseUrl}/x402/settlements/${paymentId}` }),
     ...extra,
+    ...(receiptUrl === null ? {} : { receiptUrl }),
     ...(replayed ? { replayed: true } : {}),
   };
+}
+
+/** The payer's receipt, a moment after the success; null where the payment gets its intent, whose id is the key to that
+ *  page, only afterwards. Source: x402.md §2. */
+export function receiptUrlOf({ payableId }: SettleAnswer, baseUrl: string): string | null {
+  const isIntent = payableId !== undefined && isId("pi", payableId);
+  return isIntent ? `${baseUrl}/checkout/${payableId}/receipt.pdf` : null;
 }
 
 export function presentStatus({ reason, payer, ...status }: SettlementStatus) {

@@ -1,6 +1,7 @@
 import type { Payable, RailFacts, SettleAnswer } from "#facilitator";
 import { checksum, parseAddress } from "#kernel/bytes";
 import { formatDecimal } from "#kernel/money";
+import { receiptUrlOf } from "./present.ts";
 
 /** What a payer keeps of a payment of ours, as JSON. Amounts both ways; the time is the block's. */
 export interface Receipt {
@@ -17,6 +18,8 @@ export interface Receipt {
   readonly network: string;
   readonly payer: string | null;
   readonly paidAt: string | null;
+  /** Null for what has no intent yet when it is told. */
+  readonly receiptUrl: string | null;
   readonly statusUrl: string | null;
 }
 
@@ -47,6 +50,7 @@ export function presentReceipt(
     network,
     payer: payer === null ? null : checksum(payer),
     paidAt: extra.settledAt ?? null,
+    receiptUrl: receiptUrlOf(answer, baseUrl),
     statusUrl: paymentId === null ? null : `${baseUrl}/x402/settlements/${paymentId}`,
   };
 }

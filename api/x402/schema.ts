@@ -110,6 +110,7 @@ export const SettleResponse = z
         chargeable: z.boolean(),
         settledAt: z.string(),
         settledBy: z.enum(["farebox", "third-party"]),
+        receiptUrl: z.string().openapi({ description: "Of a paid intent, for its payer" }),
         replayed: z.boolean(),
       })
       .partial()

@@ -61,6 +61,8 @@ export interface SettleAnswer {
   /** Atomic units, as text; null where nothing was matched. */
   readonly amount: string | null;
   readonly paymentId: string | null;
+  /** What was paid; of a success only. */
+  readonly payableId?: string;
   readonly extra: SettleExtra;
   /** A stored answer of an earlier identical call with the same id. */
   readonly replayed: boolean;

@@ -237,7 +237,7 @@ async function answerFrom(settling: Settling, it: Understood, row: ToldClaim): P
 
 async function grantOrRefuse(settling: Settling, it: Understood, row: ToldClaim): Promise<SettleAnswer> {
   const { engine } = settling;
-  const answer = settledAnswer(engine, row);
+  const answer: SettleAnswer = { ...settledAnswer(engine, row), payableId: it.payable.id };
   if (row.grantedTo === it.request.requestId) return answer;
   const started = engine.clock.monotonicMs();
   const won = await settling.grant({

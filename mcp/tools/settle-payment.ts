@@ -38,6 +38,7 @@ export const settlePayment = defineTool({
     errorMessage: z.string().optional(),
     paymentId: z.string().optional(),
     statusUrl: z.string().optional(),
+    receiptUrl: z.string().optional(),
     next: Next,
   }),
   effect: "pays",

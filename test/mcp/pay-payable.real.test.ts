@@ -139,6 +139,23 @@ describe("a payment", () => {
     expect(JSON.parse(result.content[0]?.text ?? "")).toEqual(result.structuredContent);
   });
 
+  it("of an intent names the page of its receipt; of anything else there is none yet", async () => {
+    const [intent, link] = [await project("payment-intent"), await project("payment-link")];
+    const receiptUrl = `${world.baseUrl}/checkout/${intent.id}/receipt.pdf`;
+    const pay = async (id: string) => ask({ arguments: { payableId: id, payment: await sign(id) } });
+    expect(await pay(intent.id)).toMatchObject({
+      structuredContent: { success: true, receiptUrl },
+      _meta: { "x402/payment-response": { extra: { receiptUrl } } },
+    });
+    const other = await pay(link.id);
+    expect(other.structuredContent).toMatchObject({ success: true, receiptUrl: null });
+    expect(JSON.stringify(other)).not.toContain("receipt.pdf");
+    const { id } = await project("payment-intent");
+    const args = { payableId: id, paymentPayload: await sign(id) };
+    const settled = await request("tools/call", { name: "settle_payment", arguments: args });
+    expect(settled.structuredContent.receiptUrl).toBe(`${world.baseUrl}/checkout/${id}/receipt.pdf`);
+  });
+
   it("and another one beside it are refused together", async () => {
     const { id } = await project("payment-link");
     const [one, other] = [await sign(id), await sign(id)];

@@ -68,8 +68,49 @@ async function agentPays(id: string) {
     const response = await fetch(offer.url, { method: "POST", headers: { "PAYMENT-SIGNATURE": header } });
     return { status: response.status, body: (await response.json()) as { success?: boolean } };
   };
-  return { payer, signed, send, offer };
+  return { payer, signed, send, offer, header, body };
 }
+
+/** Until the clearing has followed, its receipt is not there yet. */
+async function expectReceiptAt(receiptUrl: string): Promise<void> {
+  await until(async () => (await fetch(receiptUrl)).status === 200, "the receipt is there");
+  expect((await fetch(receiptUrl)).headers.get("content-type")).toBe("application/pdf");
+}
+
+describe("the receipt's page of an intent", () => {
+  it("is named by the agent URL, in the receipt and in the header, and again when the answer is replayed", async () => {
+    const { id } = await seller.intent();
+    const receiptUrl = `${world.baseUrl}/checkout/${id}/receipt.pdf`;
+    const { header, offer } = await agentPays(id);
+    const headers = { "PAYMENT-SIGNATURE": header, "Idempotency-Key": `receipt of ${id}` };
+    for (const replayed of [undefined, true]) {
+      const response = await fetch(offer.url, { method: "POST", headers });
+      expect(await response.json()).toMatchObject({ success: true, receiptUrl });
+      const told = JSON.parse(atob(response.headers.get("PAYMENT-RESPONSE") ?? ""));
+      expect(told.extra).toMatchObject({ receiptUrl, ...(replayed && { replayed }) });
+    }
+    await expectReceiptAt(receiptUrl);
+    // and whoever comes without the key is told nothing of it
+    const again = await fetch(offer.url, { method: "POST", headers: { "PAYMENT-SIGNATURE": header } });
+    expect([again.status, JSON.stringify(await again.json())]).toEqual([
+      409,
+      expect.not.stringContaining("receipt.pdf"),
+    ]);
+  });
+
+  it("is named by settle on the base for all", async () => {
+    const { id } = await seller.intent();
+    const { body } = await agentPays(id);
+    const response = await fetch(`${world.baseUrl}/x402/settle`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    const { success, extra } = (await response.json()) as { success: boolean; extra: { receiptUrl: string } };
+    expect([success, extra.receiptUrl]).toEqual([true, `${world.baseUrl}/checkout/${id}/receipt.pdf`]);
+    await expectReceiptAt(extra.receiptUrl);
+  });
+});
 
 describe("POST /x402/payables/{id} of an intent", () => {
   it("pays one that was never confirmed: clearing, timeline, facts and rows as for people", async () => {

@@ -79,6 +79,7 @@ describe("the agent URL of a payable", () => {
       network: "eip155:31337",
       payer: privateKeyToAccount(payer.key).address,
       paidAt: expect.any(String),
+      receiptUrl: `${world.baseUrl}/checkout/${id}/receipt.pdf`,
       statusUrl: `${world.baseUrl}/x402/settlements/${receipt.paymentId}`,
     });
     const header = decodePaymentResponseHeader(response.headers.get("payment-response") ?? "");
