@@ -1,3 +1,4 @@
+import type { Refusal } from "../scheme/reasons.ts";
 import { refusedAnswer } from "./answer.ts";
 import type { AnswerId, answerReader } from "./places.ts";
 import type { SettleAnswer } from "./request.ts";
@@ -33,32 +34,38 @@ export async function replay({ findAnswers }: Replaying, it: Understood): Promis
   return body ? { ...body, replayed: true } : null;
 }
 
+/** What settle says of an id that stands for another payload, and verify of such a payment identifier. */
+export const reusedId: Refusal = {
+  reason: "invalid_payload",
+  message:
+    "This Idempotency-Key or payment identifier was first used with another payload. Use a new one for a new payment.",
+};
+
 /** The caller's id stands for another payload: nothing of this one is charged. */
 export function idReused({
   request,
   authorization,
 }: Pick<Understood, "request" | "authorization">): SettleAnswer {
   return {
-    ...refusedAnswer(
-      request,
-      {
-        reason: "invalid_payload",
-        message:
-          "This Idempotency-Key or payment identifier was first used with another payload. Use a new one for a new payment.",
-      },
-      authorization.payer,
-    ),
+    ...refusedAnswer(request, reusedId, authorization.payer),
     outcome: "idempotency-key-reused",
   };
 }
 
 /** Whether somebody was told success under the identifier that this payload carries: then settle would replay. */
-export async function isReplayable(
-  { findAnswers }: Replaying,
-  { request, payable }: Understood,
-): Promise<boolean> {
+export async function isReplayable(replaying: Replaying, it: Understood): Promise<boolean> {
+  const found = await findIdentified(replaying, it);
+  return found.some(({ payloadHash, body }) => payloadHash === it.request.payloadHash() && body !== null);
+}
+
+/** Whether the identifier that this payload carries stands for another one: then settle would refuse. */
+export async function isReused(replaying: Replaying, it: Understood): Promise<boolean> {
+  const found = await findIdentified(replaying, it);
+  return found.some(({ payloadHash }) => payloadHash !== it.request.payloadHash());
+}
+
+/** Most payloads carry none, and cost no look-up. */
+async function findIdentified({ findAnswers }: Replaying, { request, payable }: Understood) {
   const id = request.paymentIdentifier;
-  if (!id) return false;
-  const found = await findAnswers([{ scope: `identifier:${payable.id}`, id }]);
-  return found.some(({ payloadHash, body }) => payloadHash === request.payloadHash() && body !== null);
+  return id ? findAnswers([{ scope: `identifier:${payable.id}`, id }]) : [];
 }

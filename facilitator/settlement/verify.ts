@@ -4,7 +4,7 @@ import type { Reason } from "../scheme/reasons.ts";
 import type { ToldClaim } from "./claim-parts.ts";
 import type { Engine } from "./engine.ts";
 import { examine, type Looking } from "./examine.ts";
-import { isReplayable, type Replaying } from "./replay.ts";
+import { isReplayable, isReused, type Replaying, reusedId } from "./replay.ts";
 import type { PaymentRequest, VerifyAnswer } from "./request.ts";
 import type { FirstSight, VerdictCache } from "./short-memory.ts";
 import { type Reading, type Understood, understand } from "./understand.ts";
@@ -67,6 +67,9 @@ async function verifyOrThrow(verifying: Verifying, request: PaymentRequest): Pro
     return answer;
   }
   const { it } = understanding;
+  // Nobody else waits here, not even a turn: who comes at once is read on the chain at once.
+  if (it.request.paymentIdentifier && (await isReused(verifying, it)))
+    return invalid(reusedId.reason, reusedId.message, it.authorization.payer);
   if (it.known.claim) return verifyKnown(verifying, it, it.known.claim);
   const answer = await verifyFresh(verifying, it);
   if (answer.outcome === "valid") return answer;

@@ -90,6 +90,37 @@ describe("a settle that carries an id", () => {
     expect(await paid.verify()).toMatchObject({ body: { isValid: true } });
   });
 
+  it("by payment-identifier, with another payload under the same: verify says so before settle does", async () => {
+    const resource = await merchant.register();
+    const identifier = { info: { required: false, id: "pay_another_payload" } };
+    const terms = { extensions: { "payment-identifier": identifier } };
+    const [one, other] = [
+      await newPayment(world, merchant, { resource, terms }),
+      await newPayment(world, merchant, { resource, terms }),
+    ];
+    expect(await other.verify()).toMatchObject({ body: { isValid: true } });
+    expect((await one.settle()).body.success).toBe(true);
+    // also where it could not be paid, as settle has it
+    const poor = await newPayment(world, merchant, { resource, terms, payer: await newPayer(world.dev, 0n) });
+    for (const reused of [other, poor]) {
+      expect(await reused.verify()).toMatchObject({
+        status: 200,
+        body: {
+          isValid: false,
+          invalidReason: "invalid_payload",
+          invalidMessage: expect.stringContaining("payment identifier"),
+          payer: expect.any(String),
+        },
+      });
+      expect(await reused.settle()).toMatchObject({ status: 409, body: { code: "idempotency_key_reused" } });
+    }
+    expect(await one.verify()).toMatchObject({ body: { isValid: true } });
+    // and the same id is free for something else
+    expect(await (await newPayment(world, merchant, { terms })).verify()).toMatchObject({
+      body: { isValid: true },
+    });
+  });
+
   it("with another payload under the same id: 409, and nothing of it is charged", async () => {
     const resource = await merchant.register();
     const [one, other] = [
