@@ -87,16 +87,25 @@ export const ConfirmInput = z
   .openapi("ConfirmInput");
 export type ConfirmInput = z.infer<typeof ConfirmInput>;
 
+const ZERO = /^0x0{40}$/;
+const WANTED = "0x and 40 hex digits, in mixed case with a right checksum, and not all zero";
+
+/** Where money may be sent: an address that somebody can hold. `checkRecipient` knows what is wrong on its chain. */
+export const Destination = z
+  .string()
+  .refine((text) => parseAddress(text) !== null && !ZERO.test(text), WANTED)
+  .openapi({
+    type: "string",
+    pattern: "^0x[0-9a-fA-F]{40}$",
+    example: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+  });
+
 export const ReviewInput = z
   .strictObject({
     action: z.enum(["accept", "return", "extend"]).openapi({
       description: "accept what came as the payment; return it to its payer; or give the payer more time",
     }),
-    destination: z
-      .string()
-      .refine((text) => parseAddress(text) !== null, "an address; a mixed-case one with a right checksum")
-      .optional()
-      .openapi({ type: "string", pattern: "^0x[0-9a-fA-F]{40}$", description: "Where a return goes" }),
+    destination: Destination.optional().openapi({ description: "Where a return goes" }),
     note: z.string().max(500).optional(),
   })
   .openapi("ReviewInput");

@@ -1,10 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import { parseAddress } from "#kernel/bytes";
+import { Destination } from "../clearing/schema.ts";
 import { clearingStates } from "../clearing/state.ts";
 import { Money } from "../http/money.ts";
 import { intentStatuses } from "../payment-intent/state.ts";
 import { ExecutionPath } from "../rate/schema.ts";
-import { Destination } from "../refund/schema.ts";
 
 const Timestamp = z.string().openapi({ format: "date-time", example: "2026-08-11T09:30:00.000Z" });
 

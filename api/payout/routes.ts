@@ -136,7 +136,7 @@ function addressRoutes(till: Till) {
       request: { body: body(PayoutAddressInput) },
       responses: {
         201: json(PayoutAddress, "The address"),
-        ...problems(...secretKeyFaults, ...bodyFaults, "rail_unsupported"),
+        ...problems(...secretKeyFaults, ...bodyFaults, "rail_unsupported", "recipient_is_ours"),
       },
     }),
     handler: async (c) =>

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { Destination } from "../clearing/schema.ts";
 import { Money, MoneyInput } from "../http/money.ts";
 
 /** What a merchant holds in one asset on one chain. Source: merchant-api.md §2.7. */
@@ -48,9 +49,9 @@ export const EntryQuery = z.object({
 export const PayoutAddressInput = z
   .strictObject({
     chain: z.string().min(1).max(64).openapi({ description: "Slug or CAIP-2 id" }),
-    address: z
-      .string()
-      .openapi({ description: "0x address; a mixed-case one must carry a right EIP-55 checksum" }),
+    address: Destination.openapi({
+      description: "0x address; a mixed-case one must carry a right EIP-55 checksum",
+    }),
     label: z.string().max(140).default(""),
   })
   .openapi("PayoutAddressInput");

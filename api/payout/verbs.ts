@@ -5,6 +5,7 @@ import { type Address, address as addressOf, checksum, parseAddress } from "#ker
 import { cleanText } from "#kernel/text";
 import { type EntryFilter, merchantBalances, merchantEntries } from "#ledger";
 import { isCheckViolation, outbox, type Tx } from "#store";
+import { checkRecipient } from "../clearing/verbs/recipient.ts";
 import type { Call, MerchantCtx } from "../http/context.ts";
 import { fault, invalid } from "../http/faults.ts";
 import { parseAmount } from "../http/money.ts";
@@ -38,18 +39,18 @@ export async function readEntries({ ctx, input }: Call<EntryFilter>) {
   return merchantEntries(ctx.db.pool, ctx.merchantId, input);
 }
 
-/** Adds an address to the book; one that is there comes back as it is. Faults: `validation_failed`, `rail_unsupported`. */
+/** Adds an address to the book; one that is there comes back as it is. Faults: `validation_failed`, `rail_unsupported`,
+ *  `recipient_is_ours`. */
 export async function addAddress(
   { facilitator, coolingMs }: Till,
   { ctx, input }: Call<PayoutAddressInput>,
 ): Promise<PayoutAddress> {
   ctx.demand("payouts:write");
   const chain = chainNamed(facilitator.rails(), input.chain);
-  const address = parseAddress(input.address);
-  if (!address || /^0x0{40}$/.test(address))
-    throw invalid("/address", "0x and 40 hex digits, in mixed case with a right checksum, and not all zero");
+  const address = addressOf(input.address);
   const createdAt = ctx.now();
   return ctx.tx(async (tx) => {
+    await checkRecipient({ facilitator }, tx, { chain, recipient: address, pointer: "/address" });
     const [added] = await tx
       .insert(payoutAddress)
       .values({
@@ -120,8 +121,8 @@ export async function removeAddress({ ctx, input }: Call<{ readonly id: string }
 
 /** Pays a merchant out. The money is reserved at once and leaves through the settlement lanes; what refunds were promised
  *  stays. Faults:
- *  `insufficient_balance`, `payout_address_unknown`, `payout_address_cooling`, `recipient_is_ours`, `rail_unsupported`,
- *  `too_many_decimals`, `currency_unsupported`. */
+ *  `insufficient_balance`, `payout_address_unknown`, `payout_address_cooling`, `recipient_is_ours`, `validation_failed`,
+ *  `rail_unsupported`, `too_many_decimals`, `currency_unsupported`. */
 export async function createPayout(
   { facilitator }: Till,
   { ctx, input }: Call<PayoutInput>,
@@ -151,6 +152,12 @@ export async function createPayout(
   };
   try {
     return await ctx.tx(async (tx) => {
+      // The book may be older than the rule, or than the token.
+      await checkRecipient({ facilitator }, tx, {
+        chain: row.chain,
+        recipient: destination,
+        pointer: "/destination",
+      });
       await tx.insert(payout).values(row);
       await facilitator.outgoing.queue(tx, order);
       await leavePromises(tx, row, row.amount);

@@ -1,23 +1,10 @@
 import { z } from "@hono/zod-openapi";
-import { parseAddress } from "#kernel/bytes";
+import { Destination } from "../clearing/schema.ts";
 import { Money, MoneyInput } from "../http/money.ts";
 import { Metadata } from "../http/text.ts";
 import { refundStates } from "./state.ts";
 
 const Timestamp = z.string().openapi({ format: "date-time", example: "2026-08-11T09:30:00.000Z" });
-const ZERO = /^0x0{40}$/;
-
-/** Where money may be sent: an address that somebody can hold. */
-export const Destination = z
-  .string()
-  .refine((text) => parseAddress(text) !== null, "an address; a mixed-case one with a right checksum")
-  .refine((text) => !ZERO.test(text), "an address that somebody holds")
-  .openapi({
-    type: "string",
-    pattern: "^0x[0-9a-fA-F]{40}$",
-    example: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
-  });
-
 export const RefundReason = z.enum([
   "requested-by-customer",
   "duplicate",

@@ -1,5 +1,4 @@
 import { type Address, checksum, parseAddress } from "#kernel/bytes";
-import { fault as kernelFault } from "#kernel/fault";
 import type { Tx } from "#store";
 import type { Call } from "../../http/context.ts";
 import { fault } from "../../http/faults.ts";
@@ -15,10 +14,11 @@ import type { PaymentPosition, ReviewInput } from "../schema.ts";
 import { type Held, transition } from "../timeline.ts";
 import { countMoney, finish, type Outside, type Work } from "../turn.ts";
 import { lockPayment, positionOf } from "./payment.ts";
+import { checkRecipient } from "./recipient.ts";
 
 /** The merchant decides about money that nobody else can judge: accept it as the payment, return it, or give the payer
  *  more time. Faults: `not_found`, `review_not_required`, `funds_not_received`, `funds_not_final`,
- *  `destination_required`, `recipient_is_ours`. Source: merchant-api.md §1.4. */
+ *  `destination_required`, `validation_failed`, `recipient_is_ours`. Source: merchant-api.md §1.4. */
 export async function review(
   desk: ClearingDesk,
   { ctx, input, outside }: Call<ReviewInput & { readonly id: string }> & { readonly outside: Outside },
@@ -92,7 +92,12 @@ async function giveBack(tx: Tx, desk: ClearingDesk, work: Work, input: ReviewInp
   const wanted = leftOf(work, input);
   if (wanted.length === 0)
     throw fault(clearing.state === "in-review" ? "funds_not_received" : "review_not_required");
-  for (const each of wanted) await refuseOurs(tx, desk, each);
+  for (const { deposit, destination } of wanted)
+    await checkRecipient(desk, tx, {
+      chain: deposit.chain,
+      recipient: destination,
+      pointer: "/destination",
+    });
   const failure = { code: "review_returned" as const, reason: "The merchant returned what had come." };
   const cause = "the merchant returned what came";
   const step =
@@ -125,13 +130,6 @@ function leftOf({ held, seen, returns, orders }: Work, input: ReviewInput): read
 
 function isOver(state: Held["clearing"]["state"]): boolean {
   return ["expired", "failed", "cancelled", "returned", "reversed"].includes(state);
-}
-
-async function refuseOurs(tx: Tx, { facilitator }: ClearingDesk, { deposit, destination }: NewReturn) {
-  const rail = facilitator.rails().find(({ chain }) => chain === deposit.chain);
-  const chainId = Number(rail?.network.slice("eip155:".length));
-  if (rail && (await facilitator.outgoing.isOurs(tx, { chainId, recipient: destination })))
-    throw kernelFault("recipient_is_ours", { recipient: checksum(destination), pointer: "/destination" });
 }
 
 /** Where it came from is safe only if the payer is known to own that address: exchanges pay from addresses of theirs. */

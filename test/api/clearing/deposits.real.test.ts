@@ -188,6 +188,14 @@ describe("overpaid", () => {
     expect(
       await seller.review(idOf(asked), { action: "return", destination: addressOf(asked) }),
     ).toMatchObject({ status: 422, body: { code: "recipient_is_ours" } });
+    // where it would be lost it is not sent
+    const nobody = await seller.review(idOf(asked), { action: "return", destination: `0x${"0".repeat(40)}` });
+    const token = await seller.review(idOf(asked), { action: "return", destination: world.dev.usdc });
+    for (const lost of [nobody, token])
+      expect(lost).toMatchObject({
+        status: 400,
+        body: { code: "validation_failed", errors: [{ pointer: "/destination" }] },
+      });
     const { address: destination } = newKey();
     const decided = await seller.review(idOf(asked), { action: "return", destination });
     expect(decided).toMatchObject({ status: 200, body: { clearing: { state: "settled" } } });

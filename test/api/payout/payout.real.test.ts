@@ -201,6 +201,46 @@ describe("POST /v1/payouts", () => {
     },
   );
 
+  it("400 for a token's contract, 422 recipient_is_ours for our treasury, and neither is in the book", async () => {
+    const merchant = await newMerchant(world);
+    const add = (address: Parameters<typeof checksum>[0]) =>
+      call(merchant, "/v1/payout-addresses", {
+        method: "POST",
+        body: { chain: "local", address: checksum(address) },
+      });
+    expect(await add(world.dev.usdc)).toMatchObject({
+      status: 400,
+      body: {
+        code: "validation_failed",
+        errors: [{ pointer: "/address", detail: expect.stringContaining("token") }],
+      },
+    });
+    expect(await add(rowOf(world.dev).treasury)).toMatchObject({
+      status: 422,
+      body: { code: "recipient_is_ours", errors: [{ pointer: "/address" }] },
+    });
+    expect((await call(merchant, "/v1/payout-addresses")).body).toEqual([]);
+  });
+
+  it("400 for a payout to a token's contract that the book has from before, and nothing is reserved", async () => {
+    const merchant = await earned();
+    const before = (await call(merchant, "/v1/balances")).body;
+    const { address } = newKey();
+    await call(merchant, "/v1/payout-addresses", { method: "POST", body: { chain: "local", address } });
+    await world.database.query(
+      `UPDATE payout_address SET address = '\\x${world.dev.usdc.slice(2)}' WHERE address = '\\x${address.slice(2)}'`,
+    );
+    const refused = await call(merchant, "/v1/payouts", {
+      method: "POST",
+      body: { amount: { amount: "0.001", asset: "USDC" }, chain: "local", destination: world.dev.usdc },
+    });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { code: "validation_failed", errors: [{ pointer: "/destination" }] },
+    });
+    expect((await call(merchant, "/v1/balances")).body).toEqual(before);
+  });
+
   it("409 payout_not_cancellable once the treasury has signed", async () => {
     const merchant = await earned();
     const destination = await payee(merchant);
