@@ -28,7 +28,7 @@ import { hearPayments } from "./settlement/hear.ts";
 import { leaveOnce, lockOnce, takeOnce } from "./settlement/hold.ts";
 import { type Intake, intake } from "./settlement/intake.ts";
 import { releaseLanes } from "./settlement/lane.ts";
-import { lookupPayment } from "./settlement/lookup.ts";
+import { boundPayable, lookupPayment } from "./settlement/lookup.ts";
 import { type Loop, loop } from "./settlement/loop.ts";
 import { transactionReader } from "./settlement/newest-transaction.ts";
 import { firstRecorded, releaseObservers } from "./settlement/observer.ts";
@@ -198,6 +198,7 @@ function doorOf(
     releaseGrant: (paymentId, requestId) => releaseGrant(engine, paymentId, requestId),
     status: (paymentId) => settlementStatus(engine, paymentId),
     lookup: (ref) => lookupPayment(engine, ref),
+    boundTo: (signed) => boundPayable(engine, signed),
     async supported(payableId) {
       if (payableId === undefined) return supportedOn(engine, await working(), null);
       const payable = await settling.reading.findPayable({ by: "id", id: payableId });

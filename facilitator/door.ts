@@ -6,7 +6,7 @@ import type { Assessment, Trust } from "./payable/trust.ts";
 import type { Arrival } from "./settlement/deposit/arrivals.ts";
 import type { DepositOrder, OpenedOrder } from "./settlement/deposit/order.ts";
 import type { Holder } from "./settlement/hold.ts";
-import type { PaymentLookup, PaymentRef } from "./settlement/lookup.ts";
+import type { PaymentLookup, PaymentRef, SignedRef } from "./settlement/lookup.ts";
 import type { PayableState } from "./settlement/offer.ts";
 import type { OutgoingOrder, OutgoingStatus } from "./settlement/outgoing.ts";
 import type { PaymentChoice, PaymentView } from "./settlement/payments.ts";
@@ -101,6 +101,8 @@ export interface Facilitator {
   status(paymentId: string): Promise<SettlementStatus | null>;
   /** The same for a payer who holds no id, only what was signed or sent. */
   lookup(ref: PaymentRef): Promise<PaymentLookup>;
+  /** Id of what an authorization pays, from its claim on and for ever; null while nobody has claimed it. */
+  boundTo(signed: SignedRef): Promise<string | null>;
   /** Networks that work right now; with an id only those of that payable, null when there is none. */
   supported(payableId?: string): Promise<Supported | null>;
   rails(): readonly RailFacts[];

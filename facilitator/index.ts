@@ -46,7 +46,7 @@ export {
   type Settings,
 } from "./settlement/engine.ts";
 export { health, type SettlementHealth } from "./settlement/health.ts";
-export type { PaymentLookup, PaymentRef } from "./settlement/lookup.ts";
+export type { PaymentLookup, PaymentRef, SignedRef } from "./settlement/lookup.ts";
 export { type Loop, loop } from "./settlement/loop.ts";
 export type { PayableState } from "./settlement/offer.ts";
 export type { OutgoingOrder, OutgoingStatus } from "./settlement/outgoing.ts";

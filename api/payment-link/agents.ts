@@ -1,13 +1,13 @@
 import type { Context } from "hono";
 import { clientAddress } from "../http/limit.ts";
-import { type CheckoutDesk, deriveIntent } from "./verbs/checkout.ts";
+import { type CheckoutDesk, deriveIntent, type MeantLink } from "./verbs/checkout.ts";
 
 /** Links that agents are not offered directly, because their payer names the amount (`?amount=`) or their price moves: a
  *  visit of the agent URL is a checkout, and what it is asked to pay is the intent. Source: agents.md §7. */
 export function linkIntents(desk: CheckoutDesk) {
-  return (c: Context, { id, named }: { readonly id: string; readonly named: string | null }) => {
+  return (c: Context, ask: MeantLink) => {
     const { ctx, edge } = c.var;
     const visitor = { ctx: { ...ctx, newId: edge.newId }, address: clientAddress(c, edge) };
-    return deriveIntent(desk, { ...visitor, id, named, amount: c.req.query("amount") });
+    return deriveIntent(desk, { ...visitor, ...ask, amount: c.req.query("amount") });
   };
 }

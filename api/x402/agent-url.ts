@@ -16,6 +16,7 @@ import { json, problems } from "../http/route.ts";
 import { challenge } from "./challenge.ts";
 import { followDelivery } from "./delivery.ts";
 import { carriedInHeaders } from "./header.ts";
+import { type Meant, meantBy } from "./meant.ts";
 import { presentReason, presentSettle, type Voice } from "./present.ts";
 import { presentReceipt } from "./receipt.ts";
 import { readSpend } from "./spend.ts";
@@ -31,15 +32,14 @@ interface Counter {
   /** Finds what is to be paid in the place of an id that is not for sale itself, or makes it. */
   readonly derive?: Derive;
 }
-/** Of something whose amount its payer names, or whose price moves: the id of an intent that asks for it. `named` is the
- *  payable that a payment was signed for. Null for what is not there. Faults: those of making one. */
-export type Derive = (
-  c: Context,
-  ask: { readonly id: string; readonly named: string | null },
-) => Promise<string | null>;
+/** Of something whose amount its payer names, or whose price moves: the id of an intent that asks for it, the one that a
+ *  payment is meant for or a new one. Null for what is not there. Faults: those of making one. */
+export type Derive = (c: Context, ask: Meant & { readonly id: string }) => Promise<string | null>;
 /** A request to pay one thing. */
 interface Visit extends Counter {
   readonly c: Context;
+  /** What it carries as payment, as it came. */
+  readonly payload: unknown;
   readonly offer: Offer;
   readonly voice: Voice;
 }
@@ -81,7 +81,7 @@ async function arrive(c: Context, counter: Counter, payload: unknown): Promise<V
   const offer = await find(c, counter, payload);
   if (!offer) throw fault("not_found");
   const networks = v1Networks(counter.facilitator.rails());
-  return { ...counter, c, offer, voice: { version: 2, networks, baseUrl: counter.baseUrl } };
+  return { ...counter, c, payload, offer, voice: { version: 2, networks, baseUrl: counter.baseUrl } };
 }
 
 async function find(c: Context, { facilitator, derive }: Counter, payload: unknown): Promise<Offer | null> {
@@ -89,16 +89,21 @@ async function find(c: Context, { facilitator, derive }: Counter, payload: unkno
   if (!prefixes.some((prefix) => isId(prefix, id))) return null;
   const offer = await facilitator.offer({ by: "id", id });
   if (offer || !derive || !isId("plink", id)) return offer;
-  const derived = await derive(c, { id, named: signedFor(payload) });
+  const derived = await derive(c, { id, ...(await meantBy(facilitator, payload)) });
   return derived === null ? null : facilitator.offer({ by: "id", id: derived });
 }
 
-const IN_AGENT_URL = /\/x402\/payables\/(pi_[0-9A-Z]{26})$/;
-
-/** The intent that a payment names as what it is for. */
-function signedFor(payload: unknown): string | null {
-  const { resource } = (payload ?? {}) as { readonly resource?: { readonly url?: unknown } };
-  return IN_AGENT_URL.exec(String(resource?.url ?? ""))?.[1] ?? null;
+/** Of identical calls that come at once each has an intent made for it, and one of them is claimed: the one that all pay.
+ *  Null where the payment names an intent, or is bound to something that is not of this link. */
+async function claimedVisit(visit: Visit): Promise<Visit | null> {
+  const { c, facilitator, derive, offer, payload } = visit;
+  const id = c.req.param("id") ?? "";
+  if (!derive || offer.payable.id === id) return null;
+  const { bound } = await meantBy(facilitator, payload);
+  if (bound === null || bound === offer.payable.id) return null;
+  const derived = await derive(c, { id, named: bound, bound });
+  const claimed = derived === null ? null : await facilitator.offer({ by: "id", id: derived });
+  return claimed && { ...visit, offer: claimed };
 }
 
 function unpaid(visit: Visit, error?: string): Response {
@@ -158,6 +163,8 @@ async function pay(visit: Visit, payment: WirePayment): Promise<Response> {
     log.error({ requestId, ...errorFields(error) }, "paying a payable failed");
     return unavailable(visit, { errorReason: "settlement_pending", transaction: "", network: "" });
   }
+  const claimed = answer.outcome === "bound-elsewhere" ? await claimedVisit(visit) : null;
+  if (claimed) return pay(claimed, payment);
   const { paymentId } = answer;
   if (answer.outcome === "settled" && !answer.replayed && paymentId !== null)
     delivery.orElse(() => {

@@ -2,7 +2,7 @@ import type { PaymentOption, Quote } from "#facilitator";
 import { checksum, parseAddress } from "#kernel/bytes";
 import { parseAtomic } from "#kernel/money";
 import type { V1Networks } from "./v1.ts";
-import { type Reading, readPayment } from "./wire.ts";
+import { membersOf, type Reading, readPayment } from "./wire.ts";
 
 /** Reads a payment for something that we offer ourselves, so that a bare payload is enough. v1's payload names no
  *  asset: it stands for the option that our own v1 challenge offers on that network. Source: x402.md §7. */
@@ -33,10 +33,4 @@ function v1Requirements(
 
 function pays({ payTo, amount }: PaymentOption, to: unknown, value: unknown): boolean {
   return parseAddress(to) === payTo && parseAtomic(value) === amount;
-}
-
-function membersOf(holder: unknown): Readonly<Record<string, unknown>> {
-  return typeof holder === "object" && holder !== null && !Array.isArray(holder)
-    ? (holder as Readonly<Record<string, unknown>>)
-    : {};
 }

@@ -141,9 +141,13 @@ function selectionOf(option: unknown): OptionSelection | null {
   return { scheme, network, asset, amount, payTo } as OptionSelection;
 }
 
+/** The members of an object, none of anything else. */
+export function membersOf(holder: unknown): Members {
+  return isMembers(holder) ? holder : {};
+}
+
 function membersAt(holder: unknown, key: string): Members {
-  const found = isMembers(holder) ? holder[key] : undefined;
-  return isMembers(found) ? found : {};
+  return membersOf(membersOf(holder)[key]);
 }
 
 function text(value: unknown): string | null {

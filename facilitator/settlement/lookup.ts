@@ -26,6 +26,9 @@ export type PaymentRef =
       readonly payer: string;
     };
 
+/** An authorization by what was signed. */
+export type SignedRef = Omit<Extract<PaymentRef, { readonly by: "nonce" }>, "by">;
+
 /** Chain facts only. `several`: one transaction carried more than one payment of this payer. */
 export type PaymentLookup =
   | {
@@ -52,6 +55,17 @@ export async function lookupPayment(engine: Engine, ref: PaymentRef): Promise<Pa
   if (another) return { kind: "several" };
   const status = row ? await settlementStatus(engine, row.id) : null;
   return row && status ? { kind: "found", status, token: row.token, amount: row.amount } : NOT_FOUND;
+}
+
+/** Id of the payable that an authorization is bound to since its claim; null while it is bound to none. */
+export async function boundPayable(engine: Engine, ref: SignedRef): Promise<string | null> {
+  const which = matching(engine, { by: "nonce", ...ref });
+  if (!which) return null;
+  const [row] = await engine.db.pool
+    .select({ payableId: claim.payableId })
+    .from(claim)
+    .where(and(which, fixed(eq(claim.kind, "x402"))));
+  return row?.payableId ?? null;
 }
 
 function matching(engine: Engine, ref: PaymentRef): SQL | undefined {

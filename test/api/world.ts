@@ -141,6 +141,7 @@ export function fakeFacilitator(changes: Partial<Facilitator> = {}): FakeFacilit
     offer: async (target) =>
       target.by === "id" && target.id !== resourceId ? null : { ...quote, state: "open", paymentId: null },
     lookup: async () => ({ kind: "not-found" }),
+    boundTo: async () => null,
     outgoing: {
       queue: async () => {},
       isOurs: async () => false,

@@ -122,24 +122,30 @@ export async function checkOutLink(
   return { intent, isRepeated };
 }
 
-/** The intent by which an agent pays a link that it is not offered directly: the one that its payment names, or a new one.
+/** A link, and what a payment of it is meant for. */
+export interface MeantLink {
+  readonly id: string;
+  /** The intent that it names. */
+  readonly named: string | null;
+  /** What its authorization was claimed for. */
+  readonly bound: string | null;
+}
+interface AgentVisit extends Pick<Visit, "ctx" | "address">, MeantLink {
+  /** Decimal, in the link's currency. */
+  readonly amount: string | undefined;
+}
+
+/** The intent by which an agent pays a link that it is not offered directly: the one that its payment names; the one that
+ *  its authorization is bound to, or a repeated payment would look like one of something else; or a new one.
  *  Null for what is not there. Faults: those of a checkout; `validation_failed` for an amount that is missing. */
 export async function deriveIntent(
   desk: CheckoutDesk,
-  {
-    ctx,
-    id,
-    named,
-    amount,
-    address,
-  }: Pick<Visit, "ctx" | "id" | "address"> & {
-    readonly named: string | null;
-    readonly amount: string | undefined;
-  },
+  { ctx, id, named, bound, amount, address }: AgentVisit,
 ): Promise<string | null> {
   const { pool } = desk.db;
   const { link } = await findLinkById(pool, ctx.now(), id);
   if (named !== null) return (await isOfLink(pool, link, named)) ? named : null;
+  if (bound !== null && (await isOfLink(pool, link, bound))) return bound;
   const input = { executionPath: "x402" as const, ...readAmount(link, amount) };
   const visit = { ctx, id, input, address };
   const found = await pointingTo("/amount", "/query/amount", () => checkVisit(desk, visit));
