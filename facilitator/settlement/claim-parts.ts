@@ -8,6 +8,7 @@ type Row = typeof claim.$inferSelect;
 export const toldColumns = {
   claimKey: claim.claimKey,
   id: claim.id,
+  payableId: claim.payableId,
   chainId: claim.chainId,
   payer: claim.payer,
   amount: claim.amount,

@@ -7,6 +7,7 @@ import type { FoundPayable } from "../payable/row.ts";
 import { claimKey, fingerprint, schemeFor } from "../scheme/index.ts";
 import type { Authorization, Scheme, SignatureVerdict } from "../scheme/port.ts";
 import type { Reason, Refusal } from "../scheme/reasons.ts";
+import { paidBy } from "./bound.ts";
 import type { KnownClaim } from "./claim.ts";
 import type { OpenChain } from "./engine.ts";
 import type { OptionSelection, PaymentRequest } from "./request.ts";
@@ -86,11 +87,13 @@ async function understandOne(reading: Reading, request: PaymentRequest): Promise
 
   const payableFound = reading.findPayable(request.target);
   const claimFound = reading.findClaim({ claimKey: key, chainId: open.chain.row.chainId, token, payer });
-  const [judged, payable, known] = await Promise.all([
+  const [judged, found, known] = await Promise.all([
     authenticate(way, authorization),
     payableFound,
     claimFound,
   ]);
+  const { claim } = known;
+  const payable = await paidBy({ target: request.target, found, claim, findPayable: reading.findPayable });
   if (!payable) return { kind: "unknown-payable", message: unknownPayable(request.target) };
   const wasClaimed = known.claim !== null && "reason" in judged;
   const authentic =
