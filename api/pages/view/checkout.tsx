@@ -9,6 +9,7 @@ import { Page } from "./layout.tsx";
 import { Outcome } from "./outcome.tsx";
 import { PayPanel } from "./pay-panel.tsx";
 import type { CheckoutProps } from "./props.ts";
+import { roomFor } from "./room.ts";
 import { Seller } from "./seller.tsx";
 
 /** Without a script, a page that waits asks again. */
@@ -81,7 +82,9 @@ function Stub({ status, payment, rail, speech, brand }: CheckoutProps) {
     <header class="stub">
       <Seller merchant={status.merchant} brand={brand} />
       <p class="label">{say(isOver(status) ? "total" : "amountDue")}</p>
-      <h1 class="amount">{status.amount.display}</h1>
+      <h1 class="amount" data-room={roomFor(status.amount.display)}>
+        {status.amount.display}
+      </h1>
       <dl>
         {merchantReference ? (
           <>
@@ -93,7 +96,8 @@ function Stub({ status, payment, rail, speech, brand }: CheckoutProps) {
           <>
             <dt>{say(isPaid ? "paidWith" : "payWith")}</dt>
             <dd>
-              {status.due.display} {say("onChain", { chain: chainName(rail.chain) })}
+              <span class="money">{status.due.display}</span>{" "}
+              {say("onChain", { chain: chainName(rail.chain) })}
             </dd>
           </>
         ) : null}

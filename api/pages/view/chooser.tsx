@@ -71,7 +71,7 @@ function Card({ id, offer, isTaken, path, speech }: CardProps) {
       <Coin asset={asset} />
       {name}
       <span class="rail-price">
-        <strong>{presentAmount({ amount: offer.due, asset }).display}</strong>
+        <strong class="money">{presentAmount({ amount: offer.due, asset }).display}</strong>
         <span class="muted">
           <span>{rateText(offer, speech)}</span> · <span>{say("about", { time })}</span>
         </span>

@@ -1,6 +1,7 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
 import type { Speech } from "../words/index.ts";
+import { roomFor } from "./room.ts";
 
 interface FieldProps {
   readonly id: string;
@@ -22,7 +23,11 @@ export function Field({ id, label, value, unit, isGrouped, copyLabel, speech }: 
         {label}
       </span>
       <div class="copyable">
-        <span class={isGrouped ? "value mono" : "value big"} id={id}>
+        <span
+          class={isGrouped ? "value mono" : "value big"}
+          id={id}
+          data-room={isGrouped ? undefined : roomFor(value)}
+        >
           {isGrouped
             ? groups(value).map((group, i) => <span class={i % 2 ? "odd" : ""}>{group}</span>)
             : value}

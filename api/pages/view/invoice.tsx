@@ -5,6 +5,7 @@ import { amountOf } from "../present.ts";
 import type { OpenInvoice } from "../verbs/invoice.ts";
 import type { Speech } from "../words/index.ts";
 import { type Dressed, Page } from "./layout.tsx";
+import { roomFor } from "./room.ts";
 import { Seller } from "./seller.tsx";
 
 interface InvoiceProps extends Dressed {
@@ -52,11 +53,14 @@ function Stub({ invoice, speech, brand, title }: StubProps) {
   const { say } = speech;
   const { merchant, state, outstanding, total, buyerName, dueAt, issuedAt } = invoice;
   const isOwed = state === "open" || state === "uncollectible";
+  const { display } = isOwed ? outstanding : total;
   return (
     <header class="stub">
       <Seller merchant={merchant} brand={brand} />
       <h1 class="label">{title}</h1>
-      <p class="amount">{(isOwed ? outstanding : total).display}</p>
+      <p class="amount" data-room={roomFor(display)}>
+        {display}
+      </p>
       <ul class="dates">
         {isOwed && dueAt ? <li>{say("dueOn", { date: dateOf(dueAt, speech) })}</li> : null}
         {issuedAt ? <li>{say("issuedOn", { date: dateOf(issuedAt, speech) })}</li> : null}

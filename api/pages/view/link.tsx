@@ -5,6 +5,7 @@ import type { Brand } from "../../merchant/verbs/brand.ts";
 import type { LinkView } from "../verbs/link.ts";
 import type { Speech } from "../words/index.ts";
 import { type Dressed, Page } from "./layout.tsx";
+import { roomFor } from "./room.ts";
 import { Seller } from "./seller.tsx";
 
 interface LinkProps extends LinkView, Dressed {
@@ -27,7 +28,9 @@ export function LinkPage(props: LinkProps) {
           {link.amount ? (
             <>
               <p class="label">{link.title ?? say("amountDue")}</p>
-              <h1 class="amount">{link.amount.display}</h1>
+              <h1 class="amount" data-room={roomFor(link.amount.display)}>
+                {link.amount.display}
+              </h1>
             </>
           ) : (
             <h1 class="about">{link.title ?? say("pay", { merchant: name })}</h1>
@@ -55,11 +58,11 @@ function Form({ link, lines, speech, token }: LinkProps) {
         <ul class="lines">
           {lines.map(({ name, quantity, total }) => (
             <li>
-              <span>
+              <span class="name">
                 {name}
                 {quantity > 1 ? <span class="muted"> × {quantity}</span> : null}
               </span>
-              <strong>{presentAmount(total).display}</strong>
+              <strong class="money">{presentAmount(total).display}</strong>
             </li>
           ))}
         </ul>
