@@ -6,12 +6,15 @@ import type { MoneyInput } from "../../http/money.ts";
 import { type Brand, brandOf } from "../../merchant/verbs/brand.ts";
 import { findByWrite } from "../../payment-intent/verbs/read.ts";
 import type { PaymentLink } from "../../payment-link/schema.ts";
+import type { LinkObstacle } from "../../payment-link/state.ts";
 import { type CheckoutDesk, checkOutLink, checkVisit } from "../../payment-link/verbs/checkout.ts";
 import { openLink } from "../../payment-link/verbs/read.ts";
 
 /** A link as its page shows it. */
 export interface LinkView {
   readonly link: PaymentLink;
+  /** Why it cannot be paid; null where nothing of its own stands in the way. */
+  readonly obstacle: LinkObstacle | null;
   /** Of a cart, by their names; empty where something of it is not for sale. */
   readonly lines: readonly PricedLine[];
   readonly brand: Brand;
@@ -19,12 +22,12 @@ export interface LinkView {
 
 /** Fault: `not_found`. */
 export async function readLinkView(desk: CheckoutDesk, id: string, now: Date): Promise<LinkView> {
-  const link = await openLink(desk, id, now);
+  const { link, obstacle } = await openLink(desk, id, now);
   const brand = await brandOf(desk.db.pool, link.merchant.id);
-  if (!link.payable || link.lines.length === 0) return { link, lines: [], brand };
+  if (!link.payable || link.lines.length === 0) return { link, obstacle, lines: [], brand };
   const ids = link.lines.map(({ productId }) => productId);
   const products = await findProducts(desk.db.pool, link.merchant.id, ids);
-  return { link, lines: priceLines(products, link.currency, link.lines).lines, brand };
+  return { link, obstacle, lines: priceLines(products, link.currency, link.lines).lines, brand };
 }
 
 /** Makes the intent of a payer at the page; its id. The same form sent twice makes one. Faults: those of the link's
@@ -47,10 +50,10 @@ export async function payLink(
     readonly amount: MoneyInput | undefined;
   },
 ): Promise<string> {
-  const { merchant } = await openLink(desk, id, ctx.now());
+  const { link } = await openLink(desk, id, ctx.now());
   const fingerprint = stableHash([id, token, amount ?? null]);
   const write = { scope: `${id} form`, key: token, fingerprint };
-  const earlier = await findByWrite(desk.db.pool, merchant.id, write);
+  const earlier = await findByWrite(desk.db.pool, link.merchant.id, write);
   if (earlier?.fingerprint === fingerprint) return earlier.id;
   const input = { executionPath: "deposit-match" as const, ...(amount ? { amount } : {}) };
   const visit = { ctx, id, input, address };

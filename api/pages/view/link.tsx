@@ -111,7 +111,14 @@ function Amount({ link, speech }: Pick<LinkProps, "link" | "speech">) {
   );
 }
 
-function Closed({ link, speech }: LinkProps) {
+function Closed({ link, obstacle, speech }: LinkProps) {
+  // Its last place is taken, but may come free again.
+  if (obstacle === "pending")
+    return (
+      <section class="outcome over">
+        <h2>{speech.say("linkPending")}</h2>
+      </section>
+    );
   return (
     <section class="outcome over">
       <h2>{speech.say("linkClosed")}</h2>

@@ -4,6 +4,7 @@ import type { Call } from "../../http/context.ts";
 import type { Page } from "../../http/page.ts";
 import { presentLink } from "../present.ts";
 import type { PaymentLink, PaymentLinkFilter, PaymentLinkPath } from "../schema.ts";
+import { obstacleOf } from "../state.ts";
 import { paymentLink } from "../tables.ts";
 import { findLink, findLinkById, isPayable, type LinkView, shownAt, standingsWhere } from "./standing.ts";
 
@@ -15,9 +16,11 @@ export async function readLink(view: LinkView, { ctx, input }: Call<PaymentLinkP
   return presentLink(standing, shownAt(view, now));
 }
 
-/** A link for whoever holds its id: the id is the capability of its page. Fault: `not_found`. */
+/** A link for whoever holds its id, and why it cannot be paid: the id is the capability of its page. Fault:
+ *  `not_found`. */
 export async function openLink(view: LinkView & { readonly db: Database }, id: string, now: Date) {
-  return presentLink(await findLinkById(view.db.pool, now, id), shownAt(view, now));
+  const standing = await findLinkById(view.db.pool, now, id);
+  return { link: presentLink(standing, shownAt(view, now)), obstacle: obstacleOf(standing, now) };
 }
 
 /** The merchant's links, newest first; one more than the page holds when there are more. */

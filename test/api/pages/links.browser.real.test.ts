@@ -52,6 +52,27 @@ describe("the page of a link", () => {
     expect([...tab.faults, ...other.faults]).toEqual([]);
   });
 
+  it("of one place: while somebody pays it says so, and once it is paid that it is over", async () => {
+    const made = await link({ kind: "fixed", amount: ten, maxPayments: 1 });
+    const tab = await openTab(browser);
+    await tab.page.goto(made.url);
+    await press(tab, "Pay $10.00");
+    await press(tab, "USDC on Local chain");
+    await reads(tab, "Waiting for your payment");
+    const other = await openTab(browser);
+    await other.page.goto(made.url);
+    await reads(other, "Somebody is paying this right now. Please try again in a while.");
+    expect(await other.page.getByText("takes no payments any more").count()).toBe(0);
+    await photograph(other, "link-pending");
+    await expectAccessible(other);
+    const [intent] = await intentsOf(made.id);
+    const { deposit } = await seller.read(intent?.id ?? "");
+    await sendTo(world, deposit.address, 10_000_000n);
+    await reads(tab, "Paid");
+    await other.page.goto(made.url);
+    await reads(other, "This link takes no payments any more.");
+  });
+
   it("of an open amount: takes what the payer names, within its bounds, with a comma too", async () => {
     const made = await link({
       kind: "open",
