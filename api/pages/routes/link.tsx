@@ -14,14 +14,24 @@ import { payLink, readLinkView } from "../verbs/link.ts";
 import { LinkPage } from "../view/link.tsx";
 import { speechOf } from "../words/index.ts";
 
-const AMOUNT_FAULTS = new Set([
-  "validation_failed",
-  "too_many_decimals",
+const wordOf: Readonly<Record<string, (typeof problemsShown)[number]>> = {
+  validation_failed: "amountWrong",
+  too_many_decimals: "amountWrong",
+  amount_too_small: "amount_too_small",
+  amount_too_large: "amount_too_large",
+  link_not_payable: "linkPending",
+  rail_unsupported: "rail_unsupported",
+};
+const PayMoney = MoneyInput.optional();
+const problemsShown = [
+  "amountWrong",
   "amount_too_small",
   "amount_too_large",
-]);
-const PayMoney = MoneyInput.optional();
-const problemsShown = ["amountWrong", "linkPending", "rail_unsupported"] as const;
+  "linkPending",
+  "rail_unsupported",
+] as const;
+/** More than the page's own field takes is not written into it again. */
+const TYPED_LENGTH = 20;
 
 export function isLink(c: Context): boolean {
   return isId("plink", c.req.param("id") ?? "");
@@ -33,6 +43,7 @@ export async function showLink(c: Context, { intents, assets, edge }: Counter): 
   const shown = {
     ...(await readLinkView(intents, c.req.param("id") ?? "", c.var.ctx.now())),
     problem: problemsShown.find((each) => each === asked) ?? null,
+    typed: (c.req.query("amount") ?? "").slice(0, TYPED_LENGTH),
     token: edge.newId("req"),
     speech: speechOf(c.req.header("accept-language")),
     assets: await assets.addresses(),
@@ -74,30 +85,33 @@ async function takeForm(c: Context, counter: Counter): Promise<Response> {
   await spend(c, "checkout", clientAddress(c, edge));
   refuseForeignForm(c, baseUrl);
   const id = c.req.param("id") ?? "";
-  const form = PayForm.safeParse(await readForm(c));
-  if (!form.success) return c.redirect(`/checkout/${encodeURIComponent(id)}?problem=amountWrong`, 303);
-  return c.redirect(`/checkout/${await attempt(c, counter, id, form.data)}`, 303);
+  const fields = await readForm(c);
+  const form = PayForm.safeParse(fields);
+  const back = (problem: string) => {
+    const typed = (fields.amount ?? "").slice(0, TYPED_LENGTH);
+    return `${encodeURIComponent(id)}?${new URLSearchParams({ problem, ...(typed ? { amount: typed } : {}) })}`;
+  };
+  const leadsTo = form.success ? await attempt(c, counter, id, form.data, back) : back("amountWrong");
+  return c.redirect(`/checkout/${leadsTo}`, 303);
 }
 
-/** Where the payer goes: the page of the payment, or the link's with a word that says what was wrong. */
+/** Where the payer goes: the page of the payment, or back to the link's with a word that says what was wrong. */
 async function attempt(
   c: Context,
   { intents, edge }: Counter,
   id: string,
   { token, amount, currency }: PayForm,
+  back: (problem: string) => string,
 ): Promise<string> {
   const money = amount === undefined ? undefined : { amount: amount.replace(",", "."), asset: currency };
   const read = PayMoney.safeParse(money);
   const ctx = { ...c.var.ctx, newId: edge.newId };
-  const back = (problem: string) => `${encodeURIComponent(id)}?problem=${problem}`;
   if (!read.success) return back("amountWrong");
   try {
     return await payLink(intents, { ctx, id, address: clientAddress(c, edge), token, amount: read.data });
   } catch (error) {
-    const code = error instanceof Fault ? error.code : "";
-    if (AMOUNT_FAULTS.has(code)) return back("amountWrong");
-    if (code === "link_not_payable") return back("linkPending");
-    if (code === "rail_unsupported") return back(code);
-    throw error;
+    const problem = error instanceof Fault ? wordOf[error.code] : undefined;
+    if (problem === undefined) throw error;
+    return back(problem);
   }
 }

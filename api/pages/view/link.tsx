@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
+import { findCurrency } from "../../http/currency.ts";
 import { presentAmount } from "../../http/money.ts";
 import type { Brand } from "../../merchant/verbs/brand.ts";
 import type { LinkView } from "../verbs/link.ts";
@@ -13,6 +14,8 @@ interface LinkProps extends LinkView, Dressed {
   /** Makes the same form sent twice one payment. */
   readonly token: string;
   readonly problem: Parameters<Speech["say"]>[0] | null;
+  /** The amount that was sent with it. */
+  readonly typed: string;
 }
 
 /** The page of a payment link. */
@@ -39,7 +42,7 @@ export function LinkPage(props: LinkProps) {
         <div class="body">
           {problem && (link.payable || problem !== "linkPending") ? (
             <p class="problem" role="alert">
-              {say(problem)}
+              {told(problem, props)}
             </p>
           ) : null}
           {link.payable ? <Form {...props} /> : <Closed {...props} />}
@@ -49,7 +52,7 @@ export function LinkPage(props: LinkProps) {
   );
 }
 
-function Form({ link, lines, speech, token }: LinkProps) {
+function Form({ link, lines, speech, token, typed }: LinkProps) {
   const { say } = speech;
   return (
     <form method="post" action={`/checkout/${link.id}/pay`} class="stack">
@@ -68,7 +71,7 @@ function Form({ link, lines, speech, token }: LinkProps) {
         </ul>
       ) : null}
       <input type="hidden" name="token" value={token} />
-      {link.kind === "open" ? <Amount link={link} speech={speech} /> : null}
+      {link.kind === "open" ? <Amount link={link} speech={speech} typed={typed} /> : null}
       <button type="submit" class="primary">
         {link.amount ? say("payNow", { amount: link.amount.display }) : say("continueToPay")}
       </button>
@@ -77,7 +80,23 @@ function Form({ link, lines, speech, token }: LinkProps) {
   );
 }
 
-function Amount({ link, speech }: Pick<LinkProps, "link" | "speech">) {
+/** What was wrong; of an amount that is out of the link's bounds, which bound it is. */
+function told(problem: NonNullable<LinkProps["problem"]>, { link, speech }: LinkProps): string {
+  const { say } = speech;
+  const [min, max] = [link.minAmount?.display, link.maxAmount?.display];
+  if (problem === "amount_too_small" && min) return say("amountFrom", { min });
+  if (problem === "amount_too_large" && max) return say("amountTo", { max });
+  return say(problem, { example: exampleOf(link.currency, speech) });
+}
+
+/** How an amount of the currency is written in the payer's language. */
+function exampleOf(currency: string, { lang }: Speech): string {
+  const decimals = Math.min(2, findCurrency(currency)?.decimals ?? 2);
+  const form = new Intl.NumberFormat(lang, { minimumFractionDigits: decimals, useGrouping: false });
+  return form.format(decimals === 0 ? 1250 : 12.5);
+}
+
+function Amount({ link, speech, typed }: Pick<LinkProps, "link" | "speech" | "typed">) {
   const { say } = speech;
   const [min, max] = [link.minAmount?.display, link.maxAmount?.display];
   return (
@@ -92,6 +111,7 @@ function Amount({ link, speech }: Pick<LinkProps, "link" | "speech">) {
           autocomplete="off"
           pattern="[0-9]+([.,][0-9]+)?"
           maxlength={20}
+          value={typed}
           required
           aria-describedby="bounds"
         />
@@ -105,7 +125,7 @@ function Amount({ link, speech }: Pick<LinkProps, "link" | "speech">) {
             ? say("amountFrom", { min })
             : max
               ? say("amountTo", { max })
-              : say("amountWrong")}
+              : say("amountWrong", { example: exampleOf(link.currency, speech) })}
       </p>
     </div>
   );

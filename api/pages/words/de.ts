@@ -107,7 +107,7 @@ export const de: Words = {
   paidWith: "Bezahlt mit",
   open: "Bezahlen",
   yourAmount: "Wie viel möchten Sie zahlen?",
-  amountWrong: "Schreiben Sie einen Betrag wie 12.50.",
+  amountWrong: "Schreiben Sie einen Betrag wie {example}.",
   amountBounds: "Von {min} bis {max}.",
   amountFrom: "Mindestens {min}.",
   amountTo: "Höchstens {max}.",

@@ -102,7 +102,7 @@ export const en = {
   paidWith: "Paid with",
   open: "Pay",
   yourAmount: "How much do you want to pay?",
-  amountWrong: "Write an amount such as 12.50.",
+  amountWrong: "Write an amount such as {example}.",
   amountBounds: "From {min} to {max}.",
   amountFrom: "At least {min}.",
   amountTo: "At most {max}.",

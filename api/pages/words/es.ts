@@ -102,7 +102,7 @@ export const es: Words = {
   paidWith: "Pagado con",
   open: "Pagar",
   yourAmount: "¿Cuánto quiere pagar?",
-  amountWrong: "Escriba un importe como 12.50.",
+  amountWrong: "Escriba un importe como {example}.",
   amountBounds: "De {min} a {max}.",
   amountFrom: "Al menos {min}.",
   amountTo: "Como máximo {max}.",

@@ -106,7 +106,7 @@ export const fr: Words = {
   paidWith: "Payé avec",
   open: "Payer",
   yourAmount: "Combien voulez-vous payer ?",
-  amountWrong: "Écrivez un montant comme 12.50.",
+  amountWrong: "Écrivez un montant comme {example}.",
   amountBounds: "De {min} à {max}.",
   amountFrom: "Au moins {min}.",
   amountTo: "Au plus {max}.",

@@ -87,11 +87,34 @@ describe("the page of a link", () => {
     await expectAccessible(tab);
     await tab.page.getByLabel("How much do you want to pay?").fill("4.99");
     await press(tab, "Continue");
-    await tab.page.getByRole("alert").waitFor();
+    const alert = tab.page.getByRole("alert");
+    await alert.waitFor();
+    const field = tab.page.getByLabel("How much do you want to pay?");
+    expect([await alert.textContent(), await field.inputValue()]).toEqual(["At least €5.00.", "4.99"]);
+    await photograph(tab, "link-too-small");
+    await expectAccessible(tab);
+    await field.fill("6000");
+    await press(tab, "Continue");
+    await tab.page.getByText("At most €50.00.").waitFor();
+    expect(await field.inputValue()).toBe("6000");
     await tab.page.getByLabel("How much do you want to pay?").fill("12,50");
     await press(tab, "Continue");
     await reads(tab, "€12.50");
     expect(await intentsOf(made.id)).toMatchObject([{ amount: "1250" }]);
+  });
+
+  it.each([
+    ["JPY", "en", "Write an amount such as 1250."],
+    ["EUR", "en", "Write an amount such as 12.50."],
+    ["EUR", "de", "Schreiben Sie einen Betrag wie 12,50."],
+    ["EUR", "fr", "Écrivez un montant comme 12,50."],
+    ["EUR", "es", "Escriba un importe como 12,50."],
+  ])("of any amount of %s: gives an example of it in %s", async (currency, language, words) => {
+    const { url } = await link({ kind: "open", currency });
+    const headers = { Accept: "text/html", "Accept-Language": language };
+    const page = await (await fetch(`${url}?problem=amountWrong&amount="><b>`, { headers })).text();
+    expect(page.split(words)).toHaveLength(3);
+    expect(page).not.toContain("<b>");
   });
 
   it("of a cart: names what is in it; disabled, it takes no money", async () => {
@@ -154,9 +177,10 @@ describe("POST /checkout/{id}/pay", () => {
   ])("%o leads back with %s", async (fields, problem) => {
     const { id } = await link({ kind: "open", currency: "USD" });
     const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+    const typed = given.amount === undefined ? "" : `&amount=${given.amount}`;
     expect(await send(id, given as Record<string, string>)).toEqual([
       303,
-      `/checkout/${id}?problem=${problem}`,
+      `/checkout/${id}?problem=${problem}${typed}`,
     ]);
     expect(await intentsOf(id)).toEqual([]);
   });
