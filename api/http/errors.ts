@@ -19,7 +19,7 @@ const ErrorPage = z
 type ErrorPage = z.infer<typeof ErrorPage>;
 
 const style = `body{max-width:40rem;margin:4rem auto;padding:0 1rem;font:1.1rem/1.5 system-ui,sans-serif;color-scheme:light dark}
-code{font-size:.95em}`;
+code{font-size:.95em}footer{margin-top:3rem}`;
 const policy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'; frame-ancestors 'none'; base-uri 'none'`;
 
 /** What a problem's `type` points to: the code, in words. */
@@ -61,10 +61,13 @@ function errorPage(code: string): ErrorPage | null {
 }
 
 function asHtml({ code, title, status, detail }: ErrorPage) {
+  const braces = /\{\w+\}/.test(detail) ? html`<p>Words in braces are filled in.</p>` : "";
   return html`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${raw(style)}</style></head>
-<body><h1>${title}</h1><p>${detail}</p><p><code>${code}</code>, HTTP status ${status}</p></body>
+<body><header><a href="/docs">Farebox API</a></header>
+<main><h1>${title}</h1><p>${detail}</p>${braces}<p><code>${code}</code>, HTTP status ${status}</p></main>
+<footer><a href="/docs/errors#${code}">All error codes</a></footer></body>
 </html>`;
 }
 

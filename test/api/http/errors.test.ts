@@ -18,6 +18,11 @@ describe("GET /errors/{code}", () => {
       expect(page).toEqual({ code, title: spec?.title, status: expect.any(Number), detail: spec?.detail });
       const html = await (await ask(code, "text/html,application/xhtml+xml,*/*;q=0.8")).text();
       expect(html).toContain(`<h1>${spec?.title}</h1>`);
+      expect([code, html.includes("Words in braces are filled in.")]).toEqual([
+        code,
+        /\{\w+\}/.test(spec?.detail ?? ""),
+      ]);
+      expect(html).toContain(`<a href="/docs/errors#${code}">All error codes</a>`);
       expect(html).toContain(`<code>${code}</code>, HTTP status ${(page as { status: number }).status}`);
     }
   });
