@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
+import { lineTotal } from "../../invoice/present.ts";
 import type { Invoice } from "../../invoice/schema.ts";
 import { isPayable } from "../../invoice/state.ts";
 import type { PaymentSummary } from "../../payment/schema.ts";
@@ -117,6 +118,7 @@ function LinesCard({ invoice: { lines, total, paid, outstanding, state } }: Pick
           },
           { name: "Quantity", isAmount: true, show: ({ quantity }) => String(quantity) },
           { name: "Unit price", isAmount: true, show: ({ unitPrice }) => <Amount of={unitPrice} /> },
+          { name: "Amount", isAmount: true, show: (line) => <Amount of={lineTotal(line)} /> },
         ]}
       />
       <dl class="sums">

@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
+import { lineTotal } from "../../invoice/present.ts";
 import type { Brand } from "../../merchant/verbs/brand.ts";
 import { amountOf } from "../present.ts";
 import type { OpenInvoice } from "../verbs/invoice.ts";
@@ -79,14 +80,16 @@ function Lines({ invoice, speech }: PartProps) {
           <th scope="col">{say("item")}</th>
           <th scope="col">{say("quantity")}</th>
           <th scope="col">{say("unitPrice")}</th>
+          <th scope="col">{say("lineTotal")}</th>
         </tr>
       </thead>
       <tbody>
-        {invoice.lines.map(({ name, quantity, unitPrice }) => (
+        {invoice.lines.map((line) => (
           <tr>
-            <td>{name}</td>
-            <td>{quantity}</td>
-            <td>{unitPrice.display}</td>
+            <td>{line.name}</td>
+            <td>{line.quantity}</td>
+            <td>{line.unitPrice.display}</td>
+            <td>{lineTotal(line).display}</td>
           </tr>
         ))}
       </tbody>

@@ -123,6 +123,7 @@ export const de: Words = {
   quantity: "Menge",
   item: "Position",
   unitPrice: "Preis",
+  lineTotal: "Betrag",
   total: "Summe",
   paidSoFar: "Bisher bezahlt",
   outstanding: "Zu zahlen",

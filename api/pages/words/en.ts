@@ -118,6 +118,7 @@ export const en = {
   quantity: "Quantity",
   item: "Item",
   unitPrice: "Price",
+  lineTotal: "Amount",
   total: "Total",
   paidSoFar: "Paid so far",
   outstanding: "To pay",

@@ -118,6 +118,7 @@ export const es: Words = {
   quantity: "Cantidad",
   item: "Artículo",
   unitPrice: "Precio",
+  lineTotal: "Importe",
   total: "Total",
   paidSoFar: "Pagado hasta ahora",
   outstanding: "Por pagar",

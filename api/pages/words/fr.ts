@@ -122,6 +122,7 @@ export const fr: Words = {
   quantity: "Quantité",
   item: "Article",
   unitPrice: "Prix",
+  lineTotal: "Montant",
   total: "Total",
   paidSoFar: "Déjà payé",
   outstanding: "À payer",

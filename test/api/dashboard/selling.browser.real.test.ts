@@ -217,6 +217,7 @@ describe("invoices", () => {
     await me.fill({ "buyer.email": "ada@buyer.example", "lines.0.quantity": "3", notes: "Thanks" });
     await me.press("Save the draft");
     await me.says("The invoice is saved.");
+    await me.page.getByRole("row", { name: "Consulting 3 $2.00 $6.00" }).waitFor();
     expect((await read(`/v1/invoices/${id}`)).total.display).toBe("$10.00");
     await me.press("Issue");
     await me.says("The invoice is issued");

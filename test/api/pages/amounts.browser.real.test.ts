@@ -64,6 +64,24 @@ describe("an amount is on one line", () => {
     await photograph(tab, "amount-to-send");
   });
 
+  it("of an invoice, and of its lines", async () => {
+    const { url } = await seller.must("POST", "/v1/invoices", {
+      buyer: { name: "Ada Lovelace" },
+      currency: "EUR",
+      lines: [
+        {
+          name: "Consulting ".repeat(9).trim(),
+          unitPrice: { amount: "12345.67", asset: "EUR" },
+          quantity: 80,
+        },
+      ],
+      issue: true,
+    });
+    await expectOneLine(url, ".amount", ["€987,653.60"]);
+    await expectOneLine(url, "td:not(:first-child)", ["80", "€12,345.67", "€987,653.60"]);
+    await photograph(tab, "amount-of-an-invoice");
+  });
+
   it("of a cart's lines", async () => {
     const product = await seller.must("POST", "/v1/catalog/products", {
       sku: "long",

@@ -33,6 +33,7 @@ const issued = (body: Record<string, unknown> = {}) =>
 const reads = ({ page }: Tab, title: string) =>
   page.getByRole("heading", { name: title }).waitFor({ timeout: 15_000 });
 const press = ({ page }: Tab, name: string) => page.getByRole("button", { name }).click();
+const cells = (rows: readonly string[]) => rows.map((row) => row.split(/\s*[\t\n]\s*/));
 const intentsOf = async (id: string) =>
   world.database.query<{ id: string }>(
     "SELECT id FROM payment_intent WHERE metadata->>'invoiceId' = $1 ORDER BY id",
@@ -50,6 +51,11 @@ describe("the page of an invoice", () => {
     await reads(tab, `Invoice ${made.number}`);
     await tab.page.getByText("Consulting <i>hours</i>").waitFor();
     await tab.page.getByText("For Ada Lovelace").waitFor();
+    expect(await tab.page.locator("tr").allInnerTexts().then(cells)).toEqual([
+      ["Item", "Quantity", "Price", "Amount"],
+      ["Consulting <i>hours</i>", "2", "$4.00", "$8.00"],
+      ["Travel", "1", "$2.00", "$2.00"],
+    ]);
     expect(await tab.page.content()).not.toMatch(/buyer\.example|PT999|Analytical|margin/);
     await photograph(tab, "invoice");
     await expectAccessible(tab);
