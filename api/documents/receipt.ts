@@ -17,11 +17,11 @@ const pathNames = {
 const SCALE = 18;
 
 /** The receipt of a settled payment. It says nothing that could change while the payment and its refunds stay as they
- *  are. Source: merchant-api.md §7. */
+ *  are; who paid, only where `tellsPayer`. Source: merchant-api.md §7. */
 export async function receiptPdf(
   settled: Settled,
   signed: SignedProof,
-  { baseUrl, head }: Drawn,
+  { baseUrl, head, tellsPayer }: Drawn & { readonly tellsPayer: boolean },
 ): Promise<Uint8Array> {
   const { intent, completedAt } = settled;
   const sheet = await openSheet({ title: `Receipt ${intent.id}`, at: completedAt, head });
@@ -29,8 +29,9 @@ export async function receiptPdf(
   sheet.title("Receipt", merchantLine(intent));
   writePayment(sheet, settled);
   writeMoney(sheet, settled);
+  if (tellsPayer) writePayer(sheet, settled);
   if (settled.refunds.length > 0) writeRefunds(sheet, settled);
-  writeProof(sheet, signed, settled.explorer);
+  writeProof(sheet, signed, { explorer: settled.explorer, tellsPayer });
   sheet.code(checkoutUrl(baseUrl, intent), "See where this payment stands now:");
   return sheet.end();
 }
@@ -41,10 +42,9 @@ function writePayment(sheet: Sheet, { intent, clearing, completedAt }: Settled):
   sheet.row("Receipt number", intent.id, "mono");
   sheet.row("Transaction", clearing.id, "mono");
   if (intent.merchantReference !== null) sheet.row("Reference", intent.merchantReference);
-  if (intent.customer?.name !== undefined) sheet.row("Paid by", intent.customer.name);
 }
 
-function writeMoney(sheet: Sheet, { intent, clearing }: Settled): void {
+function writeMoney(sheet: Sheet, { clearing }: Settled): void {
   const coins = (amount: bigint) => presentAmount({ amount, asset: clearing.asset }).formatted;
   sheet.heading("What was paid");
   sheet.row("Received", `${coins(clearing.settlementAmount)} on ${clearing.chain}`);
@@ -52,7 +52,11 @@ function writeMoney(sheet: Sheet, { intent, clearing }: Settled): void {
   sheet.row("Rate", rateLine(clearing));
   sheet.row("Fee", coins(clearing.fee));
   sheet.row("Credited to the merchant", coins(clearing.settlementAmount - clearing.fee));
-  if (intent.payerAddress !== null) sheet.row("Payer's address", checksum(intent.payerAddress), "mono");
+}
+
+function writePayer(sheet: Sheet, { intent: { customer, payerAddress } }: Settled): void {
+  if (customer?.name !== undefined) sheet.row("Paid by", customer.name);
+  if (payerAddress !== null) sheet.row("Payer's address", checksum(payerAddress), "mono");
 }
 
 function rateLine({ rateFrom, rateTo, scaledRate, rateSource, rateLockedAt }: Settled["clearing"]): string {
@@ -73,7 +77,7 @@ function writeRefunds(sheet: Sheet, { refunds }: Settled): void {
 function writeProof(
   sheet: Sheet,
   { proof, digest, signature, publicKey }: SignedProof,
-  explorer: string | null,
+  { explorer, tellsPayer }: Pick<Settled, "explorer"> & { readonly tellsPayer: boolean },
 ): void {
   sheet.heading("Settlement proof");
   sheet.paragraph(
@@ -87,7 +91,7 @@ function writeProof(
     if (explorer !== null) sheet.row("Look it up at", `${explorer}/tx/${transfer.transactionHash}`, "mono");
     sheet.row("Log index", String(transfer.logIndex), "mono");
     sheet.row("Block", `${transfer.blockNumber} · ${transfer.blockHash}`, "mono");
-    sheet.row("From", transfer.from, "mono");
+    if (tellsPayer) sheet.row("From", transfer.from, "mono");
     sheet.row("To", transfer.to, "mono");
     sheet.row("Value in atomic units", transfer.amount, "mono");
   }

@@ -89,7 +89,8 @@ function receiptOf(room: ProofDesk) {
     }),
     handler: async (c) => {
       const { merchantId, db } = c.var.merchant;
-      return receipt(c, room, await readSettled(room, db.pool, { merchantId, id: c.req.valid("param").id }));
+      const settled = await readSettled(room, db.pool, { merchantId, id: c.req.valid("param").id });
+      return receipt(c, room, settled, { tellsPayer: true });
     },
   });
 }
@@ -133,7 +134,8 @@ function payersCopies(room: ProofDesk) {
     handler: async (c) => {
       const { pool } = c.var.edge.db;
       const { merchantId, id } = await openIntent(pool, c.req.valid("param").id);
-      return receipt(c, room, await readSettled(room, pool, { merchantId, id }));
+      const settled = await readSettled(room, pool, { merchantId, id });
+      return receipt(c, room, settled, { tellsPayer: !isOfInvoice(settled.intent) });
     },
   });
   const asked = defineOpenAPIRoute({
@@ -184,7 +186,7 @@ async function askedWith(
 ) {
   const { merchantId } = intent;
   const { invoiceId } = intent.metadata;
-  if (invoiceId === undefined || (intent.source !== "invoice" && intent.source !== "subscription")) {
+  if (invoiceId === undefined || !isOfInvoice(intent)) {
     const drawn = await drawnFor(c, room, merchantId);
     return sent(c, await paymentRequestPdf(intent, drawn), `payment-request-${intent.id}`);
   }
@@ -202,10 +204,21 @@ async function printed(
   return sent(c, await invoicePdf(row, { ...drawn, isForBuyer }), row.number ?? row.id);
 }
 
-async function receipt(c: Context, room: ProofDesk, settled: Settled) {
+/** Anybody who found an invoice in the index is given the address of its payment, which its buyer may pay then: of such a
+ *  payment the address says nothing of who paid, even when the invoice is not listed any more. */
+function isOfInvoice({ source }: IntentRow): boolean {
+  return source === "invoice" || source === "subscription";
+}
+
+async function receipt(
+  c: Context,
+  room: ProofDesk,
+  settled: Settled,
+  { tellsPayer }: { readonly tellsPayer: boolean },
+) {
   const signed = room.key.sign(proofOf(room, settled));
   const drawn = await drawnFor(c, room, settled.intent.merchantId);
-  return sent(c, await receiptPdf(settled, signed, drawn), `receipt-${settled.intent.id}`);
+  return sent(c, await receiptPdf(settled, signed, { ...drawn, tellsPayer }), `receipt-${settled.intent.id}`);
 }
 
 async function drawnFor(c: Context, { baseUrl }: ProofDesk, merchantId: string): Promise<Drawn> {

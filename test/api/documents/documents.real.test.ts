@@ -257,6 +257,33 @@ describe("a listed invoice", () => {
     }
     expect((await pdfOf(seller, `/v1/invoices/${made.id}/invoice.pdf`)).text).toContain("Ada Example");
   });
+
+  it("nor who paid: the buyer pays what a stranger was given the address of", async () => {
+    const lines = [{ name: "Tea", unitPrice: { amount: "12.50", asset: "USD" }, quantity: 1 }];
+    const bill = { buyer: { name: "Jane Private" }, currency: "USD", lines, issue: true };
+    const made = await seller.must("POST", "/v1/invoices", bill);
+    await seller.must("POST", `/v1/invoices/${made.id}/list`);
+    const headers = { "Content-Type": "application/json", "Idempotency-Key": "a stranger's" };
+    const init = { method: "POST", headers, body: "{}" };
+    const { id, customer } = await jsonOf(
+      { call: (path) => fetch(`${world.baseUrl}${path}`, init) },
+      `/v1/invoices/${made.id}/checkout`,
+    );
+    expect(customer).toBeNull();
+    const { deposit } = await seller.confirm(id);
+    const { payer } = await sendTo(world, deposit.address, 12_500_000n);
+    await seller.reaches(id, "settled");
+    const telling = new RegExp(`Jane|${payer.address}`, "i");
+    for (const word of ["list", "unlist"]) {
+      await seller.must("POST", `/v1/invoices/${made.id}/${word}`);
+      const { text } = await pdfOf(anybody, `/checkout/${id}/receipt.pdf`);
+      expect(text).toContain("12.50 USD");
+      expect(text).not.toMatch(telling);
+    }
+    const { text } = await pdfOf(seller, `/v1/payments/${id}/receipt.pdf`);
+    expect(text).toContain("Jane Private");
+    expect(text.toLowerCase()).toContain(payer.address.toLowerCase());
+  });
 });
 
 describe("before a payment is completed", () => {
