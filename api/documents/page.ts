@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import type { Font } from "fontkit";
 import type PDFDocument from "pdfkit";
 import { create as createCode } from "qrcode";
-import { cleanText } from "#kernel/text";
+import { cleanLines, cleanText, cutText } from "#kernel/text";
 import type { Letterhead } from "../merchant/verbs/brand.ts";
 
 const files = { regular: "DejaVuSans", bold: "DejaVuSans-Bold", mono: "DejaVuSansMono" } as const;
@@ -11,6 +11,7 @@ const files = { regular: "DejaVuSans", bold: "DejaVuSans-Bold", mono: "DejaVuSan
 const MARGIN = 56;
 const WIDTH = 595.28 - 2 * MARGIN;
 const BOTTOM = 841.89 - MARGIN;
+const FOOT = BOTTOM + 20;
 const INK = "#16202c";
 const FAINT = "#5b6876";
 const LINE = "#d5dbe1";
@@ -21,10 +22,12 @@ export interface Sheet {
   /** The name of the document at the top, with what it is about beside it. */
   title(text: string, beside: string): void;
   heading(text: string): void;
+  /** Text on as many lines as it was written on. */
   paragraph(text: string): void;
-  /** Label and value; `mono` for what is compared letter by letter. */
+  /** Label and value, on as many lines as it was written on; `mono` for what is compared letter by letter. */
   row(label: string, value: string, style?: "mono" | "strong"): void;
-  /** Cells of a table, the last ones aligned right. `widths` are shares. */
+  /** Cells of a table, the last ones aligned right; the first row is its head, again on each further page. `widths` are
+   *  shares. */
   table(widths: readonly number[], rows: readonly (readonly string[])[]): void;
   /** A code for a phone, with what it leads to beside it. */
   code(url: string, beside: string): void;
@@ -55,6 +58,7 @@ export async function openSheet({ title, at, head }: SheetOptions): Promise<Shee
   const doc = new Document({
     size: "A4",
     margin: MARGIN,
+    bufferPages: true,
     font: "", // none to begin with: each text names its own
     lang: "en",
     pdfVersion: "1.7",
@@ -69,6 +73,7 @@ export async function openSheet({ title, at, head }: SheetOptions): Promise<Shee
   const write = pen(doc, fonts);
   drawHead(doc, head);
   const end = () => {
+    numberPages(doc, write, title);
     doc.end();
     return written;
   };
@@ -111,8 +116,24 @@ function clean(text: string): string {
   return cleanText(text);
 }
 
-function room(doc: Doc, height: number): void {
-  if (doc.y + height > BOTTOM) doc.addPage();
+/** Whether a page was begun, since what comes next is that high. */
+function room(doc: Doc, height: number): boolean {
+  const isShort = doc.y + height > BOTTOM;
+  if (isShort) doc.addPage();
+  return isShort;
+}
+
+/** Where there are several, each says at its foot which it is, and of what. */
+function numberPages(doc: Doc, write: Pen, title: string): void {
+  const { count } = doc.bufferedPageRange();
+  if (count === 1) return;
+  for (let i = 0; i < count; i += 1) {
+    doc.switchToPage(i);
+    doc.page.margins.bottom = 0; // or what is written below it begins a page
+    const at = { width: WIDTH, lineBreak: false };
+    write("regular", 8, FAINT).text(cutText(clean(title), 90), MARGIN, FOOT, at);
+    doc.text(`Page ${i + 1} of ${count}`, MARGIN, FOOT, { ...at, align: "right" });
+  }
 }
 
 function textOn(doc: Doc, write: Pen): Pick<Sheet, "title" | "heading" | "paragraph" | "row"> {
@@ -131,23 +152,38 @@ function textOn(doc: Doc, write: Pen): Pick<Sheet, "title" | "heading" | "paragr
     },
     paragraph(text) {
       room(doc, 30);
-      write("regular", 9, FAINT).text(clean(text), MARGIN, doc.y, { width: WIDTH });
+      for (const line of cleanLines(text)) {
+        room(doc, 12);
+        if (line === "") doc.moveDown(0.6);
+        else write("regular", 9, FAINT).text(line, MARGIN, doc.y, { width: WIDTH });
+      }
       doc.moveDown(0.4);
     },
     row(label, value, style) {
-      const face = style === "mono" ? "mono" : style === "strong" ? "bold" : "regular";
-      const size = style === "mono" ? 7.5 : 9;
-      const text = clean(value);
-      const options = { width: WIDTH - LABEL_WIDTH };
-      const height = write(face, size).heightOfString(text, options);
-      room(doc, height + 4);
-      const top = doc.y;
-      write("regular", 9, FAINT).text(clean(label), MARGIN, top, { width: LABEL_WIDTH - 8 });
-      const below = doc.y;
-      write(face, size).text(text, MARGIN + LABEL_WIDTH, top + (style === "mono" ? 1 : 0), options);
-      doc.y = Math.max(below, doc.y) + 3;
+      const named = clean(label);
+      for (const [i, line] of cleanLines(value).entries())
+        drawRow(doc, write, { label: i === 0 ? named : "", line, style });
+      doc.y += 3;
     },
   };
+}
+
+interface RowLine {
+  readonly label: string;
+  readonly line: string;
+  readonly style: "mono" | "strong" | undefined;
+}
+
+function drawRow(doc: Doc, write: Pen, { label, line, style }: RowLine): void {
+  const face = style === "mono" ? "mono" : style === "strong" ? "bold" : "regular";
+  const size = style === "mono" ? 7.5 : 9;
+  const options = { width: WIDTH - LABEL_WIDTH };
+  room(doc, write(face, size).heightOfString(line, options) + 4);
+  const top = doc.y;
+  if (label !== "") write("regular", 9, FAINT).text(label, MARGIN, top, { width: LABEL_WIDTH - 8 });
+  const below = doc.y;
+  write(face, size).text(line, MARGIN + LABEL_WIDTH, top + (style === "mono" ? 1 : 0), options);
+  doc.y = Math.max(below, doc.y);
 }
 
 function rule(doc: Doc, y: number): void {
@@ -164,7 +200,13 @@ function figuresOn(doc: Doc, write: Pen): Pick<Sheet, "table" | "code" | "stamp"
     table(widths, rows) {
       const total = widths.reduce((sum, width) => sum + width, 0);
       const wide = widths.map((width) => (width / total) * WIDTH);
-      for (const [i, cells] of rows.entries()) drawCells(write, wide, cells, i === 0 ? "bold" : "regular");
+      const [head = [], ...body] = rows.map((cells) => cells.map(clean));
+      room(doc, HEAD_AND_ROW);
+      drawCells(write, wide, head, "bold");
+      for (const cells of body) {
+        if (room(doc, heightOf(write, wide, cells, "regular"))) drawCells(write, wide, head, "bold");
+        drawCells(write, wide, cells, "regular");
+      }
       doc.moveDown(0.4);
     },
     code(url, beside) {
@@ -189,23 +231,30 @@ function figuresOn(doc: Doc, write: Pen): Pick<Sheet, "table" | "code" | "stamp"
   };
 }
 
-function drawCells(write: Pen, widths: readonly number[], cells: readonly string[], face: Face): void {
-  const texts = cells.map(clean);
+/** A table does not begin with a head alone at the foot of a page. */
+const HEAD_AND_ROW = 44;
+
+const cellOf = (widths: readonly number[], i: number) => ({
+  width: (widths[i] ?? 0) - 6,
+  align: i === 0 ? ("left" as const) : ("right" as const),
+});
+
+function heightOf(write: Pen, widths: readonly number[], cells: readonly string[], face: Face): number {
   const doc = write(face, 9);
-  const options = (i: number) => ({
-    width: (widths[i] ?? 0) - 6,
-    align: i === 0 ? ("left" as const) : ("right" as const),
-  });
-  const height = Math.max(...texts.map((text, i) => doc.heightOfString(text, options(i))));
-  room(doc, height + 8);
+  return Math.max(...cells.map((text, i) => doc.heightOfString(text, cellOf(widths, i)))) + 8;
+}
+
+function drawCells(write: Pen, widths: readonly number[], cells: readonly string[], face: Face): void {
+  const height = heightOf(write, widths, cells, face);
+  const doc = write(face, 9, face === "bold" ? FAINT : INK);
   const top = doc.y;
   let x = MARGIN;
-  for (const [i, text] of texts.entries()) {
-    write(face, 9, face === "bold" ? FAINT : INK).text(text, x, top, options(i));
+  for (const [i, text] of cells.entries()) {
+    doc.text(text, x, top, cellOf(widths, i));
     x += widths[i] ?? 0;
   }
-  rule(doc, top + height + 3);
-  doc.y = top + height + 8;
+  rule(doc, top + height - 5);
+  doc.y = top + height;
 }
 
 function drawCode(

@@ -27,6 +27,13 @@ function cleanOnce(text: string): string {
     .normalize("NFC");
 }
 
+/** The same of text on several lines, which stay lines; of empty ones between them one is kept. */
+export function cleanLines(text: string): readonly string[] {
+  const lines = text.split(/\r\n|[\n\r\u2028\u2029]/).map(cleanText);
+  const isSpare = (line: string, i: number) => line === "" && lines[i - 1] === "";
+  return lines.filter((line, i) => !isSpare(line, i));
+}
+
 /** The first `limit` characters of cleaned text; never half of a pair, nor a space at the end. */
 export function cutText(text: string, limit: number): string {
   return text.length <= limit

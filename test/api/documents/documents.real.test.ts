@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { problemOf } from "../../../api/documents/proof.ts";
 import { startWorld, until } from "../../support/house.ts";
 import { newSeller, routeOrder, type Seller, sendTo } from "../../support/payments.ts";
-import { photographPdf, textOfPdf } from "../../support/pdf.ts";
+import { pagesOfPdf, photographPdf, textOfPdf } from "../../support/pdf.ts";
 import { png } from "../../support/png.ts";
 import { programs } from "../../support/programs.ts";
 import { expectAtRest } from "../../support/scene.ts";
@@ -234,6 +234,36 @@ describe("an invoice", () => {
     expect(paid.text).toContain("PAID");
     await photographPdf(paid.bytes, "invoice-paid-pdf");
     expect(paid.text).not.toContain("Amount due");
+  });
+});
+
+describe("a long invoice", () => {
+  it("keeps the lines of an address and of notes, and says on each page what it is a page of", async () => {
+    const lines = Array.from({ length: 60 }, (_, i) => ({
+      name: `Tea of garden ${i + 1}`,
+      unitPrice: { amount: "2.00", asset: "USD" },
+      quantity: 1,
+    }));
+    const { id, number } = await seller.must("POST", "/v1/invoices", {
+      buyer: { name: "Ada Example", address: "1 Rua Nova\n4000-001 Porto\nPortugal" },
+      ...{ currency: "USD", lines, issue: true },
+      notes: "Thank you.\n\nGoods stay ours\nuntil they are paid.",
+    });
+    const { bytes } = await pdfOf(seller, `/v1/invoices/${id}/invoice.pdf`);
+    await photographPdf(bytes, "invoice-long");
+    const pages = await pagesOfPdf(bytes);
+    expect(pages.length).toBeGreaterThan(1);
+    for (const [i, page] of pages.entries())
+      expect(page.at(-1)).toBe(`Invoice ${number} Page ${i + 1} of ${pages.length}`);
+    const head = "Description Quantity Unit price Amount";
+    for (const page of pages.filter((each) => each.some((line) => line.startsWith("Tea"))))
+      expect(page.filter((line) => line === head || line.startsWith("Tea")).indexOf(head)).toBe(0);
+    const all = pages.flat();
+    expect(all.filter((line) => line.startsWith("Tea"))).toHaveLength(60);
+    const address = all.indexOf("Address 1 Rua Nova");
+    expect(all.slice(address + 1, address + 3)).toEqual(["4000-001 Porto", "Portugal"]);
+    const notes = all.indexOf("Thank you.");
+    expect(all.slice(notes + 1, notes + 3)).toEqual(["Goods stay ours", "until they are paid."]);
   });
 });
 
