@@ -1,6 +1,7 @@
 import { presentAmount } from "../http/money.ts";
 import { type InvoiceState, outstandingOf } from "../invoice/state.ts";
 import { type InvoiceRow, invoiceUrl } from "../invoice/verbs/read.ts";
+import { writeLines } from "./lines.ts";
 import { type Drawn, openSheet, type Sheet } from "./page.ts";
 import { day, merchantLine } from "./words.ts";
 
@@ -27,7 +28,7 @@ export async function invoicePdf(
   sheet.title("Invoice", merchantLine(row));
   writeHead(sheet, row);
   if (isForBuyer) writeBuyer(sheet, row);
-  writeLines(sheet, row);
+  writeMoney(sheet, row);
   if (isForBuyer && row.notes !== null) {
     sheet.heading("Notes");
     sheet.paragraph(row.notes);
@@ -55,16 +56,10 @@ function writeBuyer(sheet: Sheet, { buyer }: InvoiceRow): void {
   if (buyer.address !== null) sheet.row("Address", buyer.address);
 }
 
-function writeLines(sheet: Sheet, row: InvoiceRow): void {
+function writeMoney(sheet: Sheet, row: InvoiceRow): void {
   const money = (amount: bigint) => presentAmount({ amount, asset: row.currency }).formatted;
-  const lines = row.lines.map(({ name, unitPrice, quantity }) => [
-    name,
-    String(quantity),
-    money(BigInt(unitPrice)),
-    money(BigInt(unitPrice) * BigInt(quantity)),
-  ]);
-  sheet.heading("Lines");
-  sheet.table([6, 2, 3, 3], [["Description", "Quantity", "Unit price", "Amount"], ...lines]);
+  const lines = row.lines.map((line) => ({ ...line, unitPrice: BigInt(line.unitPrice) }));
+  writeLines(sheet, lines, row.currency);
   sheet.row("Total", money(row.total), "strong");
   if (row.paid > 0n) sheet.row("Paid so far", money(row.paid));
   if (row.state === "open" || row.state === "uncollectible")

@@ -2,7 +2,9 @@ import { checksum } from "#kernel/bytes";
 import { formatDecimal } from "#kernel/money";
 import { presentAmount } from "../http/money.ts";
 import { checkoutUrl } from "../payment-intent/verbs/read.ts";
+import { totalOf, writeLines } from "./lines.ts";
 import { type Drawn, openSheet, type Sheet } from "./page.ts";
+import type { Received } from "./received.ts";
 import type { SignedProof } from "./schema.ts";
 import type { Settled } from "./settled.ts";
 import { day, instant, merchantLine } from "./words.ts";
@@ -16,42 +18,72 @@ const pathNames = {
 /** Digits of a scaled rate after its point. */
 const SCALE = 18;
 
-/** The receipt of a settled payment. It says nothing that could change while the payment and its refunds stay as they
- *  are; who paid, only where `tellsPayer`. Source: merchant-api.md §7. */
+interface Telling {
+  /** Whether it says who paid. */
+  readonly tellsPayer: boolean;
+}
+
+/** The receipt of a settled payment. It says nothing that could change while the payment, its refunds and what goes back
+ *  of it stay as they are. Source: merchant-api.md §7. */
 export async function receiptPdf(
   settled: Settled,
   signed: SignedProof,
-  { baseUrl, head, tellsPayer }: Drawn & { readonly tellsPayer: boolean },
+  { baseUrl, head, tellsPayer }: Drawn & Telling,
 ): Promise<Uint8Array> {
   const { intent, completedAt } = settled;
   const sheet = await openSheet({ title: `Receipt ${intent.id}`, at: completedAt, head });
-  sheet.stamp("PAID", "good");
+  sheet.stamp(settled.received.wasAccepted ? "ACCEPTED" : "PAID", "good");
   sheet.title("Receipt", merchantLine(intent));
   writePayment(sheet, settled);
+  if (settled.lines.length > 0) writeSold(sheet, settled);
   writeMoney(sheet, settled);
   if (tellsPayer) writePayer(sheet, settled);
   if (settled.refunds.length > 0) writeRefunds(sheet, settled);
-  writeProof(sheet, signed, { explorer: settled.explorer, tellsPayer });
+  writeProof(sheet, signed, { ...settled, tellsPayer });
   sheet.code(checkoutUrl(baseUrl, intent), "See where this payment stands now:");
   return sheet.end();
 }
 
-function writePayment(sheet: Sheet, { intent, clearing, completedAt }: Settled): void {
-  sheet.row("Amount", presentAmount({ amount: intent.amount, asset: intent.currency }).formatted, "strong");
+function writePayment(sheet: Sheet, { intent, clearing, completedAt, received }: Settled): void {
+  const amount = presentAmount({ amount: intent.amount, asset: intent.currency }).formatted;
+  sheet.row(received.wasAccepted ? "Amount asked for" : "Amount", amount, "strong");
   sheet.row("Paid on", `${day(completedAt)} (${instant(completedAt)})`);
   sheet.row("Receipt number", intent.id, "mono");
   sheet.row("Transaction", clearing.id, "mono");
   if (intent.merchantReference !== null) sheet.row("Reference", intent.merchantReference);
 }
 
-function writeMoney(sheet: Sheet, { clearing }: Settled): void {
+/** An invoice may be paid by several payments: then its lines come to more than this one. */
+function writeSold(sheet: Sheet, { intent, lines }: Settled): void {
+  const total = totalOf(lines);
+  writeLines(sheet, lines, intent.currency);
+  if (total !== intent.amount)
+    sheet.row("Total of the lines", presentAmount({ amount: total, asset: intent.currency }).formatted);
+}
+
+function writeMoney(sheet: Sheet, { clearing, received }: Settled): void {
   const coins = (amount: bigint) => presentAmount({ amount, asset: clearing.asset }).formatted;
+  const { came, waived, tooMuch, toReturn } = received;
   sheet.heading("What was paid");
-  sheet.row("Received", `${coins(clearing.settlementAmount)} on ${clearing.chain}`);
+  sheet.row("Received", `${coins(came)} on ${clearing.chain}`);
+  if (waived > 0n) sheet.row("Waived", `${coins(waived)}, by which it is less than was due`);
+  if (tooMuch > 0n) {
+    sheet.row("Counted as paid", coins(clearing.settlementAmount));
+    sheet.row("Too much", tooMuchLine({ tooMuch, toReturn }, coins));
+  }
   sheet.row("Way", pathNames[clearing.executionPath]);
   sheet.row("Rate", rateLine(clearing));
   sheet.row("Fee", coins(clearing.fee));
   sheet.row("Credited to the merchant", coins(clearing.settlementAmount - clearing.fee));
+}
+
+function tooMuchLine(
+  { tooMuch, toReturn }: Pick<Received, "tooMuch" | "toReturn">,
+  coins: (amount: bigint) => string,
+): string {
+  if (toReturn === 0n) return `${coins(tooMuch)}, sent back to the payer`;
+  if (toReturn === tooMuch) return `${coins(tooMuch)}, which is still the payer's`;
+  return `${coins(tooMuch)}, of which ${coins(toReturn)} is still the payer's`;
 }
 
 function writePayer(sheet: Sheet, { intent: { customer, payerAddress } }: Settled): void {
@@ -77,7 +109,7 @@ function writeRefunds(sheet: Sheet, { refunds }: Settled): void {
 function writeProof(
   sheet: Sheet,
   { proof, digest, signature, publicKey }: SignedProof,
-  { explorer, tellsPayer }: Pick<Settled, "explorer"> & { readonly tellsPayer: boolean },
+  { explorer, confirmations, tellsPayer }: Pick<Settled, "explorer" | "confirmations"> & Telling,
 ): void {
   sheet.heading("Settlement proof");
   sheet.paragraph(
@@ -86,6 +118,8 @@ function writeProof(
   );
   sheet.row("Chain", proof.network === null ? proof.chain : `${proof.chain} (${proof.network})`);
   if (proof.token !== null) sheet.row("Token contract", proof.token, "mono");
+  if (confirmations !== null && proof.transfers.length > 0)
+    sheet.row("Confirmations", `${confirmations} or more when it was settled`);
   for (const transfer of proof.transfers) {
     sheet.row("Transaction hash", transfer.transactionHash, "mono");
     if (explorer !== null) sheet.row("Look it up at", `${explorer}/tx/${transfer.transactionHash}`, "mono");

@@ -10,6 +10,7 @@ import { findByAddress, type InvoiceRow } from "../invoice/verbs/read.ts";
 import { letterheadOf } from "../merchant/verbs/brand.ts";
 import { type IntentRow, openIntent } from "../payment-intent/verbs/read.ts";
 import { invoicePdf } from "./invoice.ts";
+import { isOfInvoice } from "./lines.ts";
 import type { Drawn } from "./page.ts";
 import { paymentRequestPdf } from "./payment-request.ts";
 import { receiptPdf } from "./receipt.ts";
@@ -135,6 +136,8 @@ function payersCopies(room: ProofDesk) {
       const { pool } = c.var.edge.db;
       const { merchantId, id } = await openIntent(pool, c.req.valid("param").id);
       const settled = await readSettled(room, pool, { merchantId, id });
+      // Anybody who found an invoice in the index is given the address of its payment, which its buyer may pay then. Even
+      // when it is not listed any more, the address says nothing of who paid.
       return receipt(c, room, settled, { tellsPayer: !isOfInvoice(settled.intent) });
     },
   });
@@ -202,12 +205,6 @@ async function printed(
 ) {
   const drawn = await drawnFor(c, room, row.merchantId);
   return sent(c, await invoicePdf(row, { ...drawn, isForBuyer }), row.number ?? row.id);
-}
-
-/** Anybody who found an invoice in the index is given the address of its payment, which its buyer may pay then: of such a
- *  payment the address says nothing of who paid, even when the invoice is not listed any more. */
-function isOfInvoice({ source }: IntentRow): boolean {
-  return source === "invoice" || source === "subscription";
 }
 
 async function receipt(

@@ -4,6 +4,7 @@ import { checksum, type Hash } from "#kernel/bytes";
 import { formatDecimal } from "#kernel/money";
 import { merchantEntries } from "#ledger";
 import type { Executor } from "#store";
+import { requiredFor } from "../clearing/money.ts";
 import { clearingOrder } from "../clearing/tables.ts";
 import {
   type ClearingRow,
@@ -16,6 +17,8 @@ import { findCurrency } from "../http/currency.ts";
 import { fault } from "../http/faults.ts";
 import type { IntentRow } from "../payment-intent/verbs/offer.ts";
 import { refund } from "../refund/tables.ts";
+import { linesOf, type SoldLine } from "./lines.ts";
+import { type Received, receivedFor } from "./received.ts";
 import type { SettlementProof } from "./schema.ts";
 
 export interface DocumentDesk {
@@ -29,7 +32,12 @@ export interface Settled {
   readonly intent: IntentRow;
   readonly clearing: ClearingRow;
   readonly completedAt: Date;
+  readonly lines: readonly SoldLine[];
+  readonly received: Received;
   readonly transfers: readonly Proven[];
+  /** Each transfer had at least so many when it was counted; null where the chain is not watched any more, or where a
+   *  provider watches it. */
+  readonly confirmations: number | null;
   readonly refunds: readonly RefundRow[];
   /** The entry of the books that credited the merchant; null where an outside provider holds the money. */
   readonly ledgerEntryId: string | null;
@@ -61,7 +69,9 @@ export async function readSettled(
     intent,
     clearing,
     completedAt,
-    transfers: await transfersOf(desk, db, intent, clearing),
+    lines: await linesOf(db, intent),
+    received: await receivedFor(db, clearing),
+    ...(await seenOf(desk, db, intent, clearing)),
     refunds: await db
       .select()
       .from(refund)
@@ -72,15 +82,25 @@ export async function readSettled(
   };
 }
 
-async function transfersOf(
+type Seen = Pick<Settled, "transfers" | "confirmations">;
+
+async function seenOf(
   desk: DocumentDesk,
   db: Executor,
   intent: IntentRow,
   clearing: ClearingRow,
-): Promise<readonly Proven[]> {
-  if (clearing.executionPath !== "x402") return depositsOf(db, clearing);
+): Promise<Seen> {
+  if (clearing.executionPath !== "x402")
+    return { transfers: await depositsOf(db, clearing), confirmations: neededFor(desk, clearing) };
   const payments = await paymentsOf(desk, intent, clearing);
-  return payments.filter(({ id }) => id === clearing.providerReference).flatMap(agentTransfer);
+  const [payment] = payments.filter(({ id }) => id === clearing.providerReference);
+  return { transfers: payment ? agentTransfer(payment) : [], confirmations: payment?.required ?? null };
+}
+
+function neededFor({ facilitator }: DocumentDesk, clearing: ClearingRow): number | null {
+  const { chain, asset, settlementAmount } = clearing;
+  const rail = facilitator.rails().find((each) => each.chain === chain && each.asset === asset);
+  return rail ? requiredFor(settlementAmount, rail.depth).confirmations : null;
 }
 
 function agentTransfer(payment: PaymentView): readonly Proven[] {

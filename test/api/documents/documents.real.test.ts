@@ -6,18 +6,20 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { problemOf } from "../../../api/documents/proof.ts";
+import { newKey } from "../../support/authorization.ts";
 import { startWorld, until } from "../../support/house.ts";
-import { newSeller, routeOrder, type Seller, sendTo } from "../../support/payments.ts";
+import { movableClock, newSeller, routeOrder, type Seller, sendTo } from "../../support/payments.ts";
 import { pagesOfPdf, photographPdf, textOfPdf } from "../../support/pdf.ts";
 import { png } from "../../support/png.ts";
 import { programs } from "../../support/programs.ts";
 import { expectAtRest } from "../../support/scene.ts";
 import { paidMerchant, untilSucceeded } from "../refund/paid.ts";
 
+const clock = movableClock();
 let world: Awaited<ReturnType<typeof startWorld>>;
 let seller: Seller;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startWorld({ clock });
   seller = await newSeller(world);
 });
 afterAll(() => world.stop());
@@ -353,5 +355,73 @@ describe("before a payment is completed", () => {
     const stranger = await newSeller(world);
     for (const file of ["receipt.pdf", "proof.json", "invoice.pdf"])
       expect((await stranger.ask("GET", `/v1/payments/${id}/${file}`)).status).toBe(404);
+  });
+});
+
+describe("the receipt of a cart", () => {
+  it("names each line, and how deep its money lay when it was settled", async () => {
+    const product = { sku: "mug", name: "Blue mug", prices: [{ amount: "6.25", asset: "USD" }] };
+    const { id: productId } = await seller.must("POST", "/v1/catalog/products", product);
+    const cart = { kind: "cart", currency: "USD", lines: [{ productId, quantity: 2 }] };
+    const link = await seller.must("POST", "/v1/payment-links", cart);
+    const { id } = await seller.must("POST", `/v1/payment-links/${link.id}/checkout`, {});
+    const { deposit } = await seller.confirm(id);
+    await sendTo(world, deposit.address, 12_500_000n);
+    await seller.reaches(id, "settled");
+    const { bytes, text } = await pdfOf(anybody, `/checkout/${id}/receipt.pdf`);
+    expect(text).toContain("Blue mug 2 6.25 USD 12.50 USD");
+    expect(text).not.toContain("Total of the lines");
+    expect(text).toContain(`Confirmations ${deposit.required} or more when it was settled`);
+    await photographPdf(bytes, "receipt-cart");
+  });
+
+  it("an invoice's lines stand on the receipt of what pays it", async () => {
+    const lines = [{ name: "Tea", unitPrice: { amount: "12.50", asset: "USD" }, quantity: 2 }];
+    const bill = { buyer: { name: "Ada" }, currency: "USD", lines, issue: true };
+    const made = await seller.must("POST", "/v1/invoices", bill);
+    const { id } = await seller.must("POST", `/v1/invoices/${made.id}/checkout`, {});
+    const { deposit } = await seller.confirm(id);
+    await sendTo(world, deposit.address, 25_000_000n);
+    await seller.reaches(id, "settled");
+    const { text } = await pdfOf(anybody, `/checkout/${id}/receipt.pdf`);
+    expect(text).toContain("Tea 2 12.50 USD 25.00 USD");
+  });
+});
+
+describe("the receipt of what was not exactly paid", () => {
+  it("says how much came, and how much of it is too much, until it has gone back", async () => {
+    const { paymentIntent, deposit } = await seller.asked();
+    const { id } = paymentIntent;
+    await sendTo(world, deposit.address, 12_340_000n);
+    await seller.reaches(id, "settled");
+    const receipt = async () => (await pdfOf(anybody, `/checkout/${id}/receipt.pdf`)).text;
+    expect(await receipt()).toContain(
+      "Received 12.34 USDC on local Counted as paid 10.00 USDC Too much 2.34 USDC, which is still the payer's",
+    );
+    const { address: destination } = newKey();
+    expect((await seller.review(id, { action: "return", destination })).status).toBe(200);
+    expect(await receipt()).toContain("Too much 2.34 USDC, sent back to the payer");
+  });
+
+  it("says how much was waived of what was accepted, and not that all was paid", async () => {
+    const { paymentIntent, deposit } = await seller.asked();
+    const { id } = paymentIntent;
+    await sendTo(world, deposit.address, 4_000_000n);
+    const isConfirmed = async () => (await seller.read(id)).deposit.deposits[0]?.status === "confirmed";
+    await until(isConfirmed, "it is confirmed");
+    clock.forward(32 * 60_000);
+    await seller.reaches(id, "in-review");
+    expect((await seller.review(id, { action: "accept" })).status).toBe(200);
+    await seller.reaches(id, "settled");
+    const { bytes, text } = await pdfOf(seller, `/v1/payments/${id}/receipt.pdf`);
+    expect(text).not.toContain("PAID");
+    for (const words of [
+      "ACCEPTED",
+      "Amount asked for 10.00 USD",
+      "Received 4.00 USDC on local",
+      "Waived 6.00 USDC",
+    ])
+      expect(text).toContain(words);
+    await photographPdf(bytes, "receipt-accepted");
   });
 });
