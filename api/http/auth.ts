@@ -115,6 +115,7 @@ export function merchantContext(c: Context, scope: MerchantScope): MerchantCtx {
     demand: (permission) => {
       if (!scope.permissions.has(permission)) throw fault("permission_denied", { permission });
     },
+    countListing: () => spend(c, "listing", scope.merchantId),
     tx: (work) => edge.db.tx(work),
   };
 }

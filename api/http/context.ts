@@ -82,6 +82,8 @@ export interface MerchantCtx extends WriterCtx {
   readonly merchantId: string;
   /** Fault: `permission_denied`. */
   demand(permission: Permission): void;
+  /** Counts one thing that the merchant newly shows in discovery. Fault: `rate_limited`. Source: security.md §5. */
+  countListing(): Promise<void>;
 }
 
 /** How verbs are called. */

@@ -3,9 +3,20 @@ import type { Context, MiddlewareHandler } from "hono";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { type Edge, nodeRequest } from "./context.ts";
 import { fault } from "./faults.ts";
-import { type Allowance, type Count, type Limits, policyOf, type RateName, rateOf, rates } from "./rates.ts";
+import {
+  type Allowance,
+  type Count,
+  type Limits,
+  policyOf,
+  type Rate,
+  type RateName,
+  rateOf,
+  rates,
+  steadyOf,
+} from "./rates.ts";
 
-const BURST_SECONDS = 10;
+/** A burst is there again after so many times the seconds of its rate. */
+const BURST_TIMES = 10;
 
 export function memoryCount(): Count {
   const counters = new Map(Object.entries(rates).map(([name, rate]) => [name, counter(name, rate)]));
@@ -20,16 +31,17 @@ export function limitsOf(count: Count): Limits {
   return async (name, who) => (await count(name, who))?.retryAfterSeconds ?? null;
 }
 
-function counter(name: string, { perSecond, burst }: { readonly perSecond: number; readonly burst: number }) {
-  const steady = new RateLimiterMemory({ keyPrefix: name, points: perSecond, duration: 1 });
+function counter(name: string, rate: Rate) {
+  const { points: most, seconds } = steadyOf(rate);
+  const steady = new RateLimiterMemory({ keyPrefix: name, points: most, duration: seconds });
   const extra = new RateLimiterMemory({
     keyPrefix: `${name}-burst`,
-    points: burst - perSecond,
-    duration: BURST_SECONDS,
+    points: rate.burst - most,
+    duration: BURST_TIMES * seconds,
   });
   return async (who: string, points: 0 | 1): Promise<Allowance> => {
     const first = await consume(steady, who, points);
-    if (first.retryAfterSeconds === null || burst === perSecond) return first;
+    if (first.retryAfterSeconds === null || rate.burst === most) return first;
     // What is beyond the steady rate comes out of the burst; the steady rate is soon free again.
     const second = await consume(extra, who, points);
     return second.retryAfterSeconds === null ? { ...first, retryAfterSeconds: null } : first;

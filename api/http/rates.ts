@@ -1,4 +1,9 @@
-/** Requests a second, and how many may come at once. Source: merchant-api.md §3.3, security.md §6. */
+/** How many in a second or a minute, and how many may come at once. */
+export type Rate = ({ readonly perSecond: number } | { readonly perMinute: number }) & {
+  readonly burst: number;
+};
+
+/** What is counted, and how much of it may come. Source: merchant-api.md §3.3, security.md §5, §6. */
 export const rates = {
   "secret-key": { perSecond: 100, burst: 200 },
   "publishable-key": { perSecond: 20, burst: 40 },
@@ -27,7 +32,9 @@ export const rates = {
   /** Callbacks of providers, by address; each costs a signature check over up to 1 MiB. */
   "provider-webhook": { perSecond: 20, burst: 200 },
   payer: { perSecond: 50, burst: 250 },
-} as const;
+  /** What a merchant newly shows in discovery: a shop may list its catalogue, nobody may fill the index. */
+  listing: { perMinute: 6, burst: 100 },
+} as const satisfies Readonly<Record<string, Rate>>;
 export type RateName = keyof typeof rates;
 
 /** What is left after a request was counted. */
@@ -42,9 +49,17 @@ export type Count = (name: RateName, who: string, points?: 0 | 1) => Promise<All
 /** Counts one request; null when it may pass, else the seconds to wait. */
 export type Limits = (name: RateName, who: string) => Promise<number | null>;
 
+/** The steady part of a rate: so many in so many seconds. */
+export function steadyOf(rate: Rate): { readonly points: number; readonly seconds: number } {
+  return "perMinute" in rate
+    ? { points: rate.perMinute, seconds: 60 }
+    : { points: rate.perSecond, seconds: 1 };
+}
+
 /** `RateLimit-Policy` of a rate (draft-ietf-httpapi-ratelimit-headers). */
 export function policyOf(name: RateName): string {
-  return `"${name}";q=${rates[name].perSecond};w=1`;
+  const { points, seconds } = steadyOf(rates[name]);
+  return `"${name}";q=${points};w=${seconds}`;
 }
 
 /** `RateLimit` after a request was counted. */

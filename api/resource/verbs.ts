@@ -45,7 +45,8 @@ const nothingKnown: Known = { findings: [], squatter: null };
 /** Registers an endpoint, or registers it anew: the URL identifies it. What is left out takes its default again, save
  *  `listed`, which stays. Who squats on the URL is archived by the same transaction: of two that race for one squatter,
  *  one archives it, and the other finds the URL held. Faults: `url_not_allowed`, `url_registered_elsewhere`, `too_many_decimals`,
- *  `currency_unsupported`, `amount_too_small`, `amount_too_large`, `rail_unsupported`, `token_domain_unreadable`. */
+ *  `currency_unsupported`, `amount_too_small`, `amount_too_large`, `rail_unsupported`, `token_domain_unreadable`,
+ *  `rate_limited`. */
 export async function registerResource(
   { facilitator, allowLocalTargets }: Shop,
   { ctx, input, found = nothingKnown }: Call<ResourceInput> & { readonly found?: Known },
@@ -65,7 +66,8 @@ export async function registerResource(
   };
   return ctx.tx(async (tx) => {
     if (found.squatter) await takeOffSale(tx, { ctx, facilitator, which: found.squatter });
-    const { isNew, ...row } = await upsert(tx, ctx, { url, terms, listed: input.listed });
+    const { isNew, wasListed, ...row } = await upsert(tx, ctx, { url, terms, listed: input.listed });
+    if (row.listed && !wasListed) await ctx.countListing();
     // What was held against the old terms is over; the new ones are probed anew.
     await facilitator.assess(tx, row.id, { warning: null });
     await scheduleProbe(tx, row, { isAnew: true });
@@ -137,7 +139,7 @@ async function upsert(
     terms,
     listed,
   }: { readonly url: string; readonly terms: Terms; readonly listed: boolean | undefined },
-): Promise<ResourceRow & { readonly isNew: boolean }> {
+): Promise<ResourceRow & { readonly isNew: boolean; readonly wasListed: boolean }> {
   const [row] = await tx
     .insert(resource)
     .values({
@@ -153,8 +155,14 @@ async function upsert(
       targetWhere: isNull(resource.archivedAt),
       set: listed === undefined ? terms : { ...terms, listed },
     })
-    // xmax is 0 on a row version that no other replaced: the insert won.
-    .returning({ ...getTableColumns(resource), isNew: sql<boolean>`(xmax = 0)` });
+    .returning({
+      ...getTableColumns(resource),
+      // xmax is 0 on a row version that no other replaced: the insert won.
+      isNew: sql<boolean>`(xmax = 0)`,
+      // What is read here is still what stood before this statement.
+      wasListed: sql<boolean>`EXISTS (SELECT FROM ${resource} AS before WHERE before.merchant_id = ${ctx.merchantId}
+        AND before.url = ${url} AND before.archived_at IS NULL AND before.listed)`,
+    });
   if (!row) throw new Error("an upsert returned no row");
   return row;
 }
@@ -243,7 +251,8 @@ async function findLastProbe({ db }: MerchantCtx, { merchantId, id }: ResourceRo
   return last ? presentProbe(last) : null;
 }
 
-/** Shows a resource to discovery readers, or hides it; done twice it changes nothing. Fault: `not_found`. */
+/** Shows a resource to discovery readers, or hides it; done twice it changes nothing. Faults: `not_found`,
+ *  `rate_limited`. */
 export async function setListed(
   { facilitator }: Shop,
   { ctx, input }: Call<ResourcePath & { readonly listed: boolean }>,
@@ -256,6 +265,7 @@ export async function setListed(
       .set({ listed, updatedAt: ctx.now() })
       .where(and(live(ctx, id), eq(resource.listed, !listed)))
       .returning();
+    if (changed && listed) await ctx.countListing();
     const fact = listed ? "x402.resource.listed" : "x402.resource.unlisted";
     if (changed) await scheduleProbe(tx, changed, { isAnew: false });
     if (changed) await publish(tx, { ctx, facilitator, row: changed, fact });

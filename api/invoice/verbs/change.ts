@@ -131,8 +131,8 @@ export async function writeOff(desk: InvoiceDesk, { ctx, input }: Call<InvoicePa
   });
 }
 
-/** Whether it is shown in the public index; in any state, since the index asks for itself what is payable. Fault:
- *  `not_found`. */
+/** Whether it is shown in the public index; in any state, since the index asks for itself what is payable. Faults:
+ *  `not_found`, `rate_limited`. */
 export async function setListed(
   desk: InvoiceDesk,
   { ctx, input }: Call<InvoicePath & { readonly listed: boolean }>,
@@ -142,6 +142,7 @@ export async function setListed(
     const row = await lockInvoice(tx, { merchantId: ctx.merchantId, id: input.id });
     const { listed } = input;
     if (row.listed === listed) return presentInvoice(row, desk);
+    if (listed) await ctx.countListing();
     const changed = await changeInvoice(tx, desk, { row, changes: { listed }, type: "invoice.updated" });
     return presentInvoice(changed, desk);
   });

@@ -27,8 +27,8 @@ export async function changeLink(
   });
 }
 
-/** Shows a link to discovery readers, or hides it, whether or not it is payable; done twice it changes nothing. Fault:
- *  `not_found`. Source: interface §3. */
+/** Shows a link to discovery readers, or hides it, whether or not it is payable; done twice it changes nothing. Faults:
+ *  `not_found`, `rate_limited`. Source: interface §3. */
 export async function setListed(
   desk: LinkDesk,
   { ctx, input: { id, listed } }: Call<PaymentLinkPath & { readonly listed: boolean }>,
@@ -58,6 +58,7 @@ async function change(
     const before = await lockLink(tx, now, { merchantId, id });
     const changing = changeOf(before.link);
     if (isSame(before.link, changing)) return presentLink(before, shownAt(desk, now));
+    if (changing.listed && !before.link.listed) await ctx.countListing();
     await write(tx, ctx, before.link, changing);
     const after = await findLink(tx, now, { merchantId, id });
     await publishLink(desk, tx, after, now);

@@ -146,9 +146,10 @@ export const guide: readonly Section[] = [
     title: "Rate limits",
     Text: () => (
       <p>
-        <code>RateLimit-Policy</code> says what is counted and how much of it a second, <code>RateLimit</code>{" "}
-        how much is left. Beyond it the answer is <ErrorCode code="rate_limited" />, with the seconds to wait
-        in <code>Retry-After</code>.
+        <code>RateLimit-Policy</code> says what is counted and how much of it in <code>w</code> seconds,{" "}
+        <code>RateLimit</code> how much is left. Beyond it the answer is <ErrorCode code="rate_limited" />,
+        with the seconds to wait in <code>Retry-After</code>. What you newly list counts by itself: 100 at
+        once, then 6 a minute.
       </p>
     ),
   },
