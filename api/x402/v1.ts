@@ -4,12 +4,15 @@ import type { RailFacts, Reason } from "#facilitator";
 export interface V1Networks {
   toCaip2(name: string): string;
   toName(network: string): string;
+  /** Whether it is one of ours that v1 has no name for. */
+  isNameless(network: string): boolean;
 }
 
 export function v1Networks(rails: readonly Pick<RailFacts, "network" | "v1Name">[]): V1Networks {
   return {
     toCaip2: (name) => rails.find(({ v1Name }) => v1Name === name)?.network ?? name,
     toName: (network) => rails.find((rail) => rail.network === network)?.v1Name ?? network,
+    isNameless: (network) => rails.some((rail) => rail.network === network && rail.v1Name === null),
   };
 }
 

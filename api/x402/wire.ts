@@ -72,6 +72,12 @@ export function readPayment(
   const read =
     version === 1 ? readV1(paymentPayload, requirements, networks) : readV2(paymentPayload, requirements);
   if (typeof read === "string") return refuse("invalid_payload", read);
+  const { network } = read.selection;
+  if (version === 1 && networks.isNameless(network))
+    return refuse(
+      "invalid_network",
+      `Version 1 of x402 has no name for ${network}. Pay there with version 2.`,
+    );
   let hash: Hash | null = null;
   return {
     ok: true,

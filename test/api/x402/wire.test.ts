@@ -144,6 +144,23 @@ describe("a v1 body", () => {
     });
   });
 
+  it("for a chain that v1 has no name for is refused in words, also by the name that v2 has for it", () => {
+    const on = (network: string) => ({
+      ...v1Body,
+      paymentPayload: { ...v1Body.paymentPayload, network },
+      paymentRequirements: { ...v1Body.paymentRequirements, network },
+    });
+    expect(readPayment(on("eip155:31337"), networks)).toEqual({
+      ok: false,
+      version: 1,
+      refusal: {
+        reason: "invalid_network",
+        message: "Version 1 of x402 has no name for eip155:31337. Pay there with version 2.",
+      },
+    });
+    expect(read(on("eip155:8453")).selection.network).toBe("eip155:8453");
+  });
+
   it("without requirements is an invalid_payload", () => {
     expect(refusal({ ...v1Body, paymentRequirements: undefined })).toBe("invalid_payload");
   });
