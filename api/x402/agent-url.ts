@@ -263,7 +263,7 @@ export function describeAgentUrl(app: OpenAPIHono): void {
           200: json(ReceiptBody, "The receipt; or, with success false, that the outcome is still open"),
           402: { description: "Not paid; the header PAYMENT-REQUIRED says what to sign" },
           409: { description: "Paid before, bound elsewhere, or a payment is under way" },
-          ...problems("not_found", "payable_closed", "rail_unsupported"),
+          ...problems("duplicate_header", "not_found", "payable_closed", "rail_unsupported"),
         },
         // The price is the payable's own; the 402 tells it.
         "x-payment-info": { price: { mode: "dynamic", currency: "USD" }, protocols: [{ x402: {} }] },

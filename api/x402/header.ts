@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { Refusal } from "#facilitator";
 import { canonicalJson } from "#kernel/codec";
 import { Fault } from "#kernel/fault";
+import { fault } from "../http/faults.ts";
 import { parseStrict } from "../http/strict-json.ts";
 
 /** Largest payment in a header, decoded. Source: x402.md §1, security.md §8. */
@@ -29,14 +30,15 @@ export function carriedPayment(values: readonly unknown[]): Carried {
   return isOne ? { ok: true, payload: first } : refused("Two different payments came at once. Send one.");
 }
 
-/** The payment headers, v2's before v1's; `headerCount` tells how many of a name came. */
+/** The payment headers, v2's before v1's; `headerCount` tells how many of a name came. Fault: `duplicate_header`, for
+ *  two of one name. Source: security.md §8. */
 export function carriedInHeaders(
   header: (name: string) => string | null | undefined,
   headerCount: (name: string) => number = () => 1,
 ): Carried {
-  const names = ["payment-signature", "x-payment"] as const;
-  if (names.some((name) => headerCount(name) > 1))
-    return refused("A payment header came twice. Send it once.");
+  const names = ["PAYMENT-SIGNATURE", "X-PAYMENT"] as const;
+  const twice = names.find((name) => headerCount(name.toLowerCase()) > 1);
+  if (twice) throw fault("duplicate_header", { header: twice });
   return carriedPayment(names.map((name) => header(name)));
 }
 

@@ -10,6 +10,7 @@ import {
   fakeFacilitator,
   payer,
   paymentId,
+  quote,
   resourceId,
   settledAnswer,
   txHash,
@@ -55,6 +56,21 @@ function request(path: string, headers: readonly string[], body = ""): string {
 }
 
 describe("headers that come twice", () => {
+  it.each(["PAYMENT-SIGNATURE", "X-PAYMENT"])(
+    "400: two of %s at an agent URL, and nothing is settled",
+    async (name) => {
+      const { port, facilitator } = await listen();
+      facilitator.offer = async () => ({ ...quote, state: "open", paymentId: null });
+      const payment = `${name}: ${Buffer.from(JSON.stringify(v2Body.paymentPayload)).toString("base64")}`;
+      const path = "/x402/payables/inv_01K2C0Z0000000000000000000";
+      const answer = await raw(port, request(path, [payment, payment]));
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+      expect(answer).toContain('"duplicate_header"');
+      expect(answer).toContain(`The header ${name} may be sent once.`);
+      expect(facilitator.asked).toEqual([]);
+    },
+  );
+
   it("400: two Authorization headers, which a joined value would hide", async () => {
     const { port } = await listen();
     const answer = await raw(
