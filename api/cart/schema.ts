@@ -1,10 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import { LineInputs } from "../catalog/schema.ts";
 import { Money } from "../http/money.ts";
+import { PayerMetadata } from "../http/text.ts";
 import { PaymentIntent, PaymentIntentInput } from "../payment-intent/schema.ts";
 
-const { merchant, executionPath, payment, merchantReference, metadata, customer, returnUrl } =
-  PaymentIntentInput.shape;
+const { merchant, executionPath, payment, merchantReference, customer, returnUrl } = PaymentIntentInput.shape;
 const Currency = z.string().min(1).max(16).openapi({ example: "USD" });
 
 export const CartInput = z.strictObject({ currency: Currency, lines: LineInputs }).openapi("CartInput");
@@ -12,7 +12,8 @@ export type CartInput = z.infer<typeof CartInput>;
 
 /** A cart that is to be paid. Prices are never sent: they are read here. Source: interface §4. */
 export const CartCheckoutInput = CartInput.extend({
-  ...{ merchant, executionPath, payment, merchantReference, metadata, customer, returnUrl },
+  ...{ merchant, executionPath, payment, merchantReference, customer, returnUrl },
+  metadata: PayerMetadata.optional(),
 }).openapi("CartCheckoutInput");
 export type CartCheckoutInput = z.infer<typeof CartCheckoutInput>;
 

@@ -44,7 +44,7 @@ export async function recordPayments(
   await outbox.append(
     tx,
     born.flatMap((each) => {
-      const isAnonymous = !("invoiceId" in (each.intent.metadata ?? {}));
+      const isAnonymous = each.intent.source !== "invoice" && each.intent.source !== "subscription";
       return lastFactOf(desk, each).map((fact) => ({ ...fact, payload: { ...fact.payload, isAnonymous } }));
     }),
   );

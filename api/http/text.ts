@@ -18,7 +18,8 @@ export const Email = z.email().max(254).openapi({ example: "ada@example.com" });
 
 const KEY = /^[A-Za-z0-9_.:-]{1,40}$/;
 const RESERVED = /^(?:x402|system\.)/;
-const MAX_KEYS = 50;
+/** What its writers may give; where a thing comes from is written beside it. */
+export const METADATA_KEYS = 50;
 
 /** What a merchant keeps with a thing. Source: interface §2.1, merchant-api.md §3.3. */
 export const Metadata = z
@@ -27,9 +28,22 @@ export const Metadata = z
     const keys = Object.keys(ctx.value);
     const refuse = (path: readonly string[], message: string) =>
       ctx.issues.push({ code: "custom", input: ctx.value, path: [...path], message });
-    if (keys.length > MAX_KEYS) refuse([], `at most ${MAX_KEYS} keys`);
+    if (keys.length > METADATA_KEYS) refuse([], `at most ${METADATA_KEYS} keys`);
     for (const key of keys.filter((each) => RESERVED.test(each)))
       refuse([key], "keys that begin with x402 or system. are ours");
   })
   .openapi("Metadata", { type: "object", additionalProperties: { type: "string" } });
 export type Metadata = z.infer<typeof Metadata>;
+
+/** Keys by which we say where a payment comes from. */
+const ORIGIN = ["subscriptionId", "cycleIndex", "invoiceId", "paymentLinkId", "resourceId"] as const;
+
+/** What a payer, or a page of the merchant, says of a payment: what it comes from is not theirs to say, and dropped. */
+export const PayerMetadata = Metadata.transform(
+  (said): Metadata =>
+    Object.fromEntries(Object.entries(said).filter(([key]) => !ORIGIN.some((ours) => ours === key))),
+).openapi("PayerMetadata", {
+  type: "object",
+  additionalProperties: { type: "string" },
+  description: `${ORIGIN.slice(0, -1).join(", ")} and ${ORIGIN.at(-1)} are written by us, and left out of what is sent`,
+});

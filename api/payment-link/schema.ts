@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { LineInput, LineInputs } from "../catalog/schema.ts";
 import { Money, MoneyInput } from "../http/money.ts";
-import { line, Metadata, Timestamp } from "../http/text.ts";
+import { line, Metadata, PayerMetadata, Timestamp } from "../http/text.ts";
 import { MerchantRef, MerchantRefInput, PaymentIntentInput } from "../payment-intent/schema.ts";
 import { ExecutionPath, RateSource } from "../rate/schema.ts";
 import { linkKinds } from "./state.ts";
@@ -118,12 +118,13 @@ export const PaymentLinkPath = z.object({
 });
 export type PaymentLinkPath = z.infer<typeof PaymentLinkPath>;
 
-const { executionPath, payment, customer, merchantReference, metadata } = PaymentIntentInput.shape;
+const { executionPath, payment, customer, merchantReference } = PaymentIntentInput.shape;
 /** What its payer says. */
 export const LinkCheckoutInput = z
   .strictObject({
     amount: MoneyInput.optional().openapi({ description: "Of an open link, in its currency" }),
-    ...{ executionPath, payment, customer, merchantReference, metadata },
+    ...{ executionPath, payment, customer, merchantReference },
+    metadata: PayerMetadata.optional(),
   })
   .openapi("LinkCheckoutInput");
 export type LinkCheckoutInput = z.infer<typeof LinkCheckoutInput>;

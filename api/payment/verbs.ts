@@ -73,17 +73,22 @@ function conditionsOf(
     slug === undefined ? undefined : eq(paymentIntent.paymentChain, slug),
     asset === undefined ? undefined : eq(paymentIntent.paymentAsset, asset),
     txHash === undefined ? undefined : paidIn(merchantId, txHash),
-    subscriptionId === undefined ? undefined : says("subscriptionId", subscriptionId),
-    invoiceId === undefined ? undefined : says("invoiceId", invoiceId),
+    subscriptionId === undefined ? undefined : ofSubscription(subscriptionId),
+    invoiceId === undefined ? undefined : ofInvoice(invoiceId),
     of.paymentLinkId === undefined ? undefined : paidBy(of.paymentLinkId),
     of.customerEmail === undefined ? undefined : boughtBy(of.customerEmail),
   ].filter((condition) => condition !== undefined);
 }
 
-function says(key: "subscriptionId" | "invoiceId", value: string): SQL {
-  const column = sql.raw(`payment_intent.metadata`);
-  const name = sql.raw(`'${key}'`);
-  return sql`(${column} ? ${name} AND (${column}->>${name}) = ${value})`;
+/** By their source: a merchant may note such keys on intents of its own. */
+function ofSubscription(id: string): SQL {
+  return sql`(payment_intent.source = 'subscription'
+    AND payment_intent.metadata ? 'subscriptionId' AND (payment_intent.metadata->>'subscriptionId') = ${id})`;
+}
+
+function ofInvoice(id: string): SQL {
+  return sql`(payment_intent.source IN ('invoice', 'subscription')
+    AND payment_intent.metadata ? 'invoiceId' AND (payment_intent.metadata->>'invoiceId') = ${id})`;
 }
 
 function paidBy(linkId: string): SQL {

@@ -6,6 +6,7 @@ import { payableOf, type Recorded, recordPayments } from "../../clearing/verbs/r
 import type { InvoiceRow } from "../present.ts";
 import { invoice } from "../tables.ts";
 import type { InvoiceDesk } from "./desk.ts";
+import { originOf } from "./intents.ts";
 
 /** Writes down what agents paid at the invoice's own URL as payments like any other. */
 export async function hearAgents(tx: Tx, desk: InvoiceDesk, facts: readonly outbox.Fact[]): Promise<void> {
@@ -34,15 +35,11 @@ async function describe(tx: Tx, payments: readonly PaymentView[]): Promise<reado
 }
 
 function recordOf(payment: PaymentView, row: InvoiceRow): Recorded {
-  const cycle = row.subscriptionId && {
-    subscriptionId: row.subscriptionId,
-    cycleIndex: String(row.cycleIndex),
-  };
   return {
     payment,
     source: row.subscriptionId === null ? "invoice" : "subscription",
     currency: row.currency,
-    metadata: { ...row.metadata, invoiceId: row.id, ...cycle },
+    metadata: { ...row.metadata, ...originOf(row) },
     merchantReference: row.number,
   };
 }

@@ -10,7 +10,7 @@ import type { InvoiceRow } from "../present.ts";
 import type { InvoiceCheckout } from "../schema.ts";
 import { isPayable, outstandingOf } from "../state.ts";
 import type { InvoiceDesk } from "./desk.ts";
-import { isUnfunded, liveIntents } from "./intents.ts";
+import { isUnfunded, liveIntents, originOf } from "./intents.ts";
 import { lockInvoice } from "./move.ts";
 
 /** Whether what is owed can be paid as asked; before the transaction, since it may ask for rates. Faults:
@@ -43,7 +43,7 @@ export async function checkoutInvoice(
       (each) => isUnfunded(each) && each.expiresAt > desk.now(),
     );
     const same = waiting.find((each) => isSame(each, checked));
-    if (same) return { intent: forPayer(same, desk), isNew: false };
+    if (same) return { intent: forPayer(same, row, desk), isNew: false };
     if (isStale || (await desk.facilitator.once.lock(tx, row.id))) throw fault("invoice_payment_in_progress");
     const merchant = await findMerchant(tx, row.merchantId);
     const made = await makeIntent(desk, tx, making, {
@@ -54,16 +54,13 @@ export async function checkoutInvoice(
       write,
       heldAs: row.id,
     });
-    return { intent: forPayer(made.row, desk), isNew: !made.isRepeated };
+    return { intent: forPayer(made.row, row, desk), isNew: !made.isRepeated };
   });
 }
 
-const shown = ["invoiceId", "subscriptionId", "cycleIndex"];
-
 /** Anybody may ask who found the invoice in an index: who it is for, and what its merchant noted, is not told. */
-function forPayer(row: IntentRow, desk: InvoiceDesk): PaymentIntent {
-  const metadata = Object.fromEntries(Object.entries(row.metadata).filter(([key]) => shown.includes(key)));
-  return { ...presentIntent(row, desk), customer: null, metadata };
+function forPayer(intent: IntentRow, row: InvoiceRow, desk: InvoiceDesk): PaymentIntent {
+  return { ...presentIntent(intent, desk), customer: null, metadata: originOf(row) };
 }
 
 function refuseUnpayable({ state }: InvoiceRow): void {
@@ -82,15 +79,11 @@ function isSame(intent: IntentRow, { asked, money }: Checked): boolean {
 
 function inputOf(row: InvoiceRow, { payment }: InvoiceCheckout) {
   const { name, email } = row.buyer;
-  const cycle = row.subscriptionId && {
-    subscriptionId: row.subscriptionId,
-    cycleIndex: String(row.cycleIndex),
-  };
   return {
     payment,
     provider: "evm" as const,
     merchantReference: row.number ?? undefined,
-    metadata: { ...row.metadata, invoiceId: row.id, ...cycle },
+    metadata: { ...row.metadata, ...originOf(row) },
     customer: email === null ? { name } : { name, email },
     merchant: {
       name: row.merchantName,

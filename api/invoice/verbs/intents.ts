@@ -14,6 +14,11 @@ type Named = Pick<InvoiceRow, "merchantId" | "id">;
 /** What an intent for an invoice is made by. */
 export const invoiceSources = ["invoice", "subscription"] as const;
 
+/** What an intent for an invoice says of where it comes from. */
+export function originOf({ id, subscriptionId, cycleIndex }: InvoiceRow): Record<string, string> {
+  return { invoiceId: id, ...(subscriptionId && { subscriptionId, cycleIndex: String(cycleIndex) }) };
+}
+
 /** Intents for this invoice that could still be paid, oldest first. */
 export async function liveIntents(db: Executor, { merchantId, id }: Named): Promise<readonly IntentRow[]> {
   return db

@@ -10,6 +10,7 @@ import { fault, invalid } from "../../http/faults.ts";
 import type { WriteKey } from "../../http/idempotency.ts";
 import { MoneyInput, parseAmount, presentAmount } from "../../http/money.ts";
 import { pointingTo } from "../../http/pointer.ts";
+import { METADATA_KEYS } from "../../http/text.ts";
 import { findMerchant } from "../../merchant/verbs/merchant.ts";
 import type { PaymentIntent } from "../../payment-intent/schema.ts";
 import { paymentIntent } from "../../payment-intent/tables.ts";
@@ -94,7 +95,8 @@ function notPayable(why: string) {
 }
 
 /** Makes the payment intent of a payer. It has one of the link's places while it can be paid. Faults:
- *  `link_not_payable`, `rate_limited`, `return_url_not_allowed`, `idempotency_key_reused`. */
+ *  `link_not_payable`, `validation_failed` for too many metadata, `rate_limited`, `return_url_not_allowed`,
+ *  `idempotency_key_reused`. */
 export async function checkOutLink(
   desk: CheckoutDesk,
   tx: Tx,
@@ -180,11 +182,23 @@ function asIntent(link: LinkRow, { payment, customer, merchantReference, metadat
     ...{ payment, customer, provider: "evm" as const },
     merchant: { name, city, countryCode },
     merchantReference: link.merchantReference ?? merchantReference,
-    metadata: { ...metadata, ...link.metadata, paymentLinkId: link.id },
+    metadata: { ...wordsOf(link, metadata), paymentLinkId: link.id },
     returnUrl: link.returnUrl ?? undefined,
     // A place of few is not kept for long by somebody who does not pay.
     expiresInSeconds: link.maxPayments === null ? undefined : 900,
   };
+}
+
+/** Fault: `validation_failed` when they are too many together. */
+function wordsOf({ metadata: own }: LinkRow, said: LinkCheckoutInput["metadata"]) {
+  const words = { ...said, ...own };
+  const room = METADATA_KEYS - Object.keys(own).length;
+  if (Object.keys(words).length > METADATA_KEYS)
+    throw invalid(
+      "/metadata",
+      `at most ${room} keys that the link has not: with its own they are ${METADATA_KEYS}`,
+    );
+  return words;
 }
 
 async function keepLines(

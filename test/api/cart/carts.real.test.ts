@@ -77,7 +77,9 @@ describe("POST /v1/carts/price", () => {
 
 describe("POST /v1/carts/checkout", () => {
   it("makes an intent of the price that stands here, and keeps what was in the cart", async () => {
-    const answer = await buy({ ...basket(), merchantReference: "1001", metadata: { a: "1" } });
+    const forged = { invoiceId: "inv_1", subscriptionId: "sub_1", cycleIndex: "0", paymentLinkId: "plink_1" };
+    const metadata = { a: "1", ...forged, resourceId: "x402r_1" };
+    const answer = await buy({ ...basket(), merchantReference: "1001", metadata });
     expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([201, origin]);
     const { paymentIntent, url } = answer.body;
     expect(paymentIntent).toMatchObject({
@@ -88,6 +90,7 @@ describe("POST /v1/carts/checkout", () => {
       merchantReference: "1001",
       metadata: { a: "1" },
     });
+    expect(Object.keys(paymentIntent.metadata)).toEqual(["a"]);
     expect(url).toBe(`${baseUrl}/checkout/${paymentIntent.id}`);
     expect((await call(owner, "GET", `/v1/payment-intents/${paymentIntent.id}`)).body).toEqual(paymentIntent);
     const lines = await linesOf(database.db.pool, { merchantId: owner.merchantId, id: paymentIntent.id });

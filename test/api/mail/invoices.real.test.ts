@@ -170,4 +170,15 @@ describe("an invoice that is paid", () => {
     expect(subjects().slice(1)).toEqual([receipt]);
     expect(inbox()[1]?.email.text).toContain(`Reference: ${number}`);
   });
+
+  it("is no payment that only names it: its buyer hears nothing of that", async () => {
+    const { id } = await mailed();
+    const { deposit } = await seller.asked({ metadata: { invoiceId: id } });
+    await sendTo(world, deposit.address, 10_000_000n);
+    await world.dev.anvil.mine(3);
+    const settled = "SELECT 1 FROM payment_intent WHERE status = 'completed' AND metadata->>'invoiceId' = $1";
+    await until(async () => (await world.database.query(settled, [id])).length > 0, "it is paid");
+    await allOut();
+    expect(subjects()).toHaveLength(1);
+  });
 });

@@ -272,6 +272,31 @@ describe("POST /v1/payment-links/{id}/checkout", () => {
     expect(await must("GET", `/v1/payment-intents/${answer.body.id}`)).toEqual(answer.body);
   });
 
+  it("lets no payer say what else it pays: it is listed with no invoice and no subscription", async () => {
+    const { id } = await link({ kind: "open", currency: "USD" });
+    const [invoiceId, subscriptionId] = [newId("inv"), newId("sub")];
+    const metadata = { invoiceId, subscriptionId, cycleIndex: "0", resourceId: "x402r_1", note: "mine" };
+    const answer = await checkout(id, { amount: ten, metadata });
+    expect([answer.status, answer.body.metadata]).toEqual([201, { note: "mine", paymentLinkId: id }]);
+    // A merchant notes what it likes on intents of its own; they pay no invoice by it.
+    const own = await must("POST", "/v1/payment-intents", { amount: ten, metadata });
+    expect(own.metadata).toEqual(metadata);
+    for (const query of [`subscriptionId=${subscriptionId}`, `invoiceId=${invoiceId}`])
+      expect(await must("GET", `/v1/payments?${query}`)).toEqual([]);
+  });
+
+  it("takes as many metadata as leave the link's own their place", async () => {
+    const keys = (prefix: string, count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`${prefix}${i}`, "x"]));
+    const { id } = await link({ ...fixed, metadata: keys("a", 30) });
+    const refused = await checkout(id, { metadata: keys("b", 21) });
+    expect(codeOf(refused)).toEqual([400, "validation_failed", "/metadata"]);
+    expect(refused.body.errors[0].detail).toContain("at most 20 keys");
+    expect((await checkout(id, { metadata: { ...keys("b", 20), ...keys("a", 30) } })).status).toBe(201);
+    const full = await link({ ...fixed, metadata: keys("a", 50) });
+    expect((await checkout(full.id)).status).toBe(201);
+  });
+
   it("takes no body, and its key is the link's", async () => {
     const [one, two] = [await link(), await link()];
     const key = { "idempotency-key": "same" };

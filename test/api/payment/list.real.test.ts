@@ -71,8 +71,8 @@ const listed: readonly (readonly [query: string, rows: number])[] = [
   ["chain=ink&asset=EURC", 40],
   [`txHash=${hashOf(7)}`, 1],
   [`txHash=${hashOf(-1)}`, 0],
-  ["subscriptionId=sub_1000", 1],
-  ["invoiceId=inv_2000", 1],
+  ["subscriptionId=sub_1500", 1],
+  ["invoiceId=inv_2500", 1],
   ["createdFrom=2001-01-01T00:00:00Z&createdTo=2002-01-01T00:00:00Z", 0],
   ["status=completed&chain=base&asset=USDC", 100],
 ];
