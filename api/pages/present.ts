@@ -2,7 +2,8 @@ import type { RailFacts } from "#facilitator";
 import { atParity } from "#kernel/asset";
 import { unreachable } from "#kernel/fault";
 import type { OpenPayment } from "../clearing/verbs/checkout.ts";
-import { parseAmount, presentAmount } from "../http/money.ts";
+import { type Money, parseAmount, presentAmount } from "../http/money.ts";
+import type { Refund } from "../refund/schema.ts";
 import type { CheckoutStatus, Phase } from "./schema.ts";
 
 /** What the payer of a payment is told, now. */
@@ -44,6 +45,35 @@ function moneyOf({ position }: OpenPayment): Pick<CheckoutStatus, "due" | "recei
     received: presentAmount({ amount: part, asset }),
     remaining: presentAmount({ amount: missing, asset }),
   };
+}
+
+/** What came beyond what was due; null where nothing did. Pure. */
+export function excessOf({ due, received }: CheckoutStatus): Money | null {
+  if (!due || !received) return null;
+  const amount = amountOf(received) - amountOf(due);
+  return amount > 0n ? presentAmount({ amount, asset: due.asset }) : null;
+}
+
+/** What a paid payment was paid with: one that its merchant accepted as it was, with what came. Pure. */
+export function paidWith({ due, received }: CheckoutStatus): Money | null {
+  // A signature pays what was due, and leaves no deposit.
+  return received && amountOf(received) > 0n ? received : due;
+}
+
+/** What of a payment was paid back, and whether that is all the merchant had of it; null where nothing was. Pure. */
+export function refundedOf(
+  status: CheckoutStatus,
+  refunds: readonly Pick<Refund, "state" | "amount">[],
+): { readonly amount: Money; readonly isAll: boolean } | null {
+  const { due } = status;
+  const paid = paidWith(status);
+  if (!due || !paid) return null;
+  const done = refunds.filter(({ state }) => state === "succeeded");
+  const amount = done.reduce((sum, each) => sum + amountOf(each.amount), 0n);
+  if (amount === 0n) return null;
+  // What is too much is not the merchant's, and no refund.
+  const isAll = amount >= amountOf(excessOf(status) ? due : paid);
+  return { amount: presentAmount({ amount, asset: due.asset }), isAll };
 }
 
 /** Atomic units of money that we presented ourselves. */

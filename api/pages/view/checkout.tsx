@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
-import { isOver } from "../present.ts";
+import { isOver, paidWith } from "../present.ts";
 import type { CheckoutStatus } from "../schema.ts";
 import { wordsOf } from "../words/index.ts";
 import { chainName } from "./chains.ts";
@@ -78,6 +78,7 @@ function Stub({ status, payment, rail, speech, brand }: CheckoutProps) {
   const { say } = speech;
   const { merchantReference } = payment.intent;
   const isPaid = status.phase === "paid";
+  const money = isPaid ? paidWith(status) : status.due;
   return (
     <header class="stub">
       <Seller merchant={status.merchant} brand={brand} />
@@ -92,12 +93,11 @@ function Stub({ status, payment, rail, speech, brand }: CheckoutProps) {
             <dd>{merchantReference}</dd>
           </>
         ) : null}
-        {rail && status.due && (isPaid || !isOver(status)) ? (
+        {rail && money && (isPaid || !isOver(status)) ? (
           <>
             <dt>{say(isPaid ? "paidWith" : "payWith")}</dt>
             <dd>
-              <span class="money">{status.due.display}</span>{" "}
-              {say("onChain", { chain: chainName(rail.chain) })}
+              <span class="money">{money.display}</span> {say("onChain", { chain: chainName(rail.chain) })}
             </dd>
           </>
         ) : null}

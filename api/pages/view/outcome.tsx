@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
+import { excessOf, refundedOf } from "../present.ts";
 import type { Phase } from "../schema.ts";
 import type { CheckoutProps } from "./props.ts";
 import { Transaction } from "./transaction.tsx";
@@ -15,10 +16,20 @@ const words = {
   cancelled: ["cancelled", "cancelledHint", "over"],
 } as const satisfies Record<Over, readonly [string, string, string]>;
 
+/** Of a payment that is paid, but of which money went back. */
+const wordsOfRefund = {
+  all: ["refunded", "refundedHint", "over"],
+  part: ["partlyRefunded", "partlyRefundedHint", "good"],
+} as const;
+
 /** Where a payment stands once the payer has done what there was to do. */
 export function Outcome({ status, payment, rail, refunds, speech }: CheckoutProps) {
   const { say } = speech;
-  const [title, hint, mood] = words[status.phase as Over];
+  const refunded = status.phase === "paid" ? refundedOf(status, refunds) : null;
+  const tooMuch = status.phase === "paid" ? excessOf(status) : null;
+  const [title, hint, mood] = refunded
+    ? wordsOfRefund[refunded.isAll ? "all" : "part"]
+    : words[status.phase as Over];
   const merchant = status.merchant.name;
   const { confirmations, required, phase } = status;
   const { returnUrl } = payment.position.paymentIntent;
@@ -26,7 +37,15 @@ export function Outcome({ status, payment, rail, refunds, speech }: CheckoutProp
     <section class={`outcome ${mood}`} aria-labelledby="state">
       <Mark mood={mood} />
       <h2 id="state">{say(title)}</h2>
-      <p>{say(hint, { merchant, n: confirmations ?? 0, required: required ?? 1 })}</p>
+      <p>
+        {say(hint, {
+          merchant,
+          n: confirmations ?? 0,
+          required: required ?? 1,
+          amount: refunded?.amount.display ?? "",
+        })}
+      </p>
+      {tooMuch ? <p>{say("tooMuch", { merchant, amount: tooMuch.display })}</p> : null}
       {phase === "detected" ? (
         <progress max={required ?? 1} value={confirmations ?? 0} aria-labelledby="state" />
       ) : null}

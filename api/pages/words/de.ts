@@ -44,6 +44,12 @@ export const de: Words = {
   settlingHint: "Ihr Geld ist da. Noch einen Augenblick.",
   paid: "Bezahlt",
   paidHint: "{merchant} hat Ihre Zahlung. Vielen Dank.",
+  refunded: "Erstattet",
+  refundedHint: "{merchant} hat {amount} zurückgezahlt.",
+  partlyRefunded: "Teilweise erstattet",
+  partlyRefundedHint: "{merchant} hat Ihre Zahlung und hat davon {amount} zurückgezahlt.",
+  tooMuch:
+    "Es kamen {amount} mehr an als verlangt. Was zu viel ist, wird zurückgesendet, oder {merchant} entscheidet darüber.",
   inReview: "Wird geprüft",
   inReviewHint:
     "Ihr Geld ist da, aber nicht so, wie es verlangt war. {merchant} entscheidet, was geschieht; nichts ist verloren.",

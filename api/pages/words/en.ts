@@ -42,6 +42,12 @@ export const en = {
   settlingHint: "Your money is here. A moment more.",
   paid: "Paid",
   paidHint: "{merchant} has your payment. Thank you.",
+  refunded: "Refunded",
+  refundedHint: "{merchant} paid {amount} back.",
+  partlyRefunded: "Partly refunded",
+  partlyRefundedHint: "{merchant} has your payment, and paid {amount} of it back.",
+  tooMuch:
+    "{amount} more came than was asked for. What is too much is sent back, or {merchant} decides about it.",
   inReview: "Being looked at",
   inReviewHint:
     "Your money is here, but not as it was asked for. {merchant} decides what happens; nothing is lost.",

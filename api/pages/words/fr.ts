@@ -44,6 +44,11 @@ export const fr: Words = {
   settlingHint: "Votre argent est là. Encore un instant.",
   paid: "Payé",
   paidHint: "{merchant} a reçu votre paiement. Merci.",
+  refunded: "Remboursé",
+  refundedHint: "{merchant} a remboursé {amount}.",
+  partlyRefunded: "Remboursé en partie",
+  partlyRefundedHint: "{merchant} a reçu votre paiement et en a remboursé {amount}.",
+  tooMuch: "Il est arrivé {amount} de plus que demandé. Le surplus est renvoyé, ou {merchant} en décide.",
   inReview: "En cours d’examen",
   inReviewHint:
     "Votre argent est là, mais pas comme demandé. {merchant} décide de la suite ; rien n’est perdu.",

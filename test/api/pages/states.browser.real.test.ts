@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectAccessible, openBrowser, openTab, photograph, type Tab } from "../../support/browser.ts";
 import { startWorld, until } from "../../support/house.ts";
 import { movableClock, newSeller, type Seller, sendTo } from "../../support/payments.ts";
+import { expectAtRest } from "../../support/scene.ts";
+import { untilSucceeded } from "../refund/paid.ts";
 
 const clock = movableClock();
 let world: Awaited<ReturnType<typeof startWorld>>;
@@ -66,6 +68,59 @@ describe("the page of a payment", () => {
     await sendTo(world, deposit.address, 6_000_000n);
     await reads(tab, "Paid");
     expect(tab.faults).toEqual([]);
+  });
+
+  it("paid with less, which was accepted: says what came", async () => {
+    const { paymentIntent, deposit } = await seller.asked();
+    await sendTo(world, deposit.address, 4_000_000n);
+    await until(
+      async () => (await seller.read(paymentIntent.id)).deposit.deposits[0]?.status === "confirmed",
+      "it is confirmed",
+    );
+    clock.forward(32 * 60_000);
+    await seller.reaches(paymentIntent.id, "in-review");
+    expect(await seller.review(paymentIntent.id, { action: "accept" })).toMatchObject({ status: 200 });
+    const tab = await openTab(browser);
+    await tab.page.goto(pageOf(paymentIntent.id));
+    await reads(tab, "Paid");
+    await tab.page.getByText("4.00 USDC on Local chain").waitFor();
+    expect(await tab.page.getByText("10.00 USDC").count()).toBe(0);
+    await photograph(tab, "accepted");
+  });
+
+  it("paid with more: says how much is too much, and who decides", async () => {
+    const { paymentIntent, deposit } = await seller.asked();
+    await sendTo(world, deposit.address, 12_340_000n);
+    await seller.reaches(paymentIntent.id, "settled");
+    const tab = await openTab(browser);
+    await tab.page.goto(pageOf(paymentIntent.id));
+    await reads(tab, "Paid");
+    await tab.page.getByText("12.34 USDC on Local chain").waitFor();
+    await tab.page.getByText("2.34 USDC more came than was asked for.").waitFor();
+    await photograph(tab, "overpaid");
+    await expectAccessible(tab);
+  });
+
+  it("refunded: says so, of a part and of all", async () => {
+    const { paymentIntent, deposit } = await seller.asked();
+    await sendTo(world, deposit.address, 10_000_000n);
+    await seller.reaches(paymentIntent.id, "settled");
+    await expectAtRest(world);
+    const refund = async (body: unknown) => {
+      const made = await seller.must("POST", `/v1/payments/${paymentIntent.id}/refunds`, body);
+      await untilSucceeded(world, seller, made.id);
+    };
+    const tab = await openTab(browser);
+    await refund({ amount: { amount: "3.00", asset: "USDC" } });
+    await tab.page.goto(pageOf(paymentIntent.id));
+    await reads(tab, "Partly refunded");
+    await tab.page.getByText("paid 3.00 USDC of it back.").waitFor();
+    await photograph(tab, "partly-refunded");
+    await expectAccessible(tab);
+    await refund({});
+    await tab.page.reload();
+    await tab.page.getByRole("heading", { name: "Refunded", exact: true }).waitFor();
+    await tab.page.getByText("paid 10.00 USDC back.").waitFor();
   });
 
   it("without its stream asks now and then, and comes to the same", async () => {
