@@ -1,7 +1,7 @@
 import type { MerchantCtx } from "../../http/context.ts";
 import { listInvoices } from "../../invoice/verbs/read.ts";
-import { listPayments } from "../../payment/verbs.ts";
 import { listSubscriptions } from "../../subscription/verbs/read.ts";
+import { listShown } from "../payments/listed.ts";
 import type { Desk } from "../section.ts";
 
 export type CustomersDesk = Pick<Desk, "clearing" | "invoices">;
@@ -21,7 +21,7 @@ export async function historyOf(
     may.has("invoices:read") ? listInvoices(desk, { ctx, input: { ...newest, buyerEmail: email } }) : null,
     may.has("catalog:read") ? listSubscriptions({ ctx, input: { ...newest, customerId: id } }) : null,
     may.has("payments:read")
-      ? listPayments(clearing, { ctx, input: { ...newest, customerEmail: email } })
+      ? listShown(clearing, { ctx, input: { ...newest, customerEmail: email } })
       : null,
   ]);
   return {

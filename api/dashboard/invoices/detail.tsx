@@ -3,8 +3,8 @@
 import { lineTotal } from "../../invoice/present.ts";
 import type { Invoice } from "../../invoice/schema.ts";
 import { isPayable } from "../../invoice/state.ts";
-import type { PaymentSummary } from "../../payment/schema.ts";
 import { columns as paymentColumns } from "../payments/list.tsx";
+import type { ListedPayment } from "../payments/listed.ts";
 import { Card, Heading } from "../view/heading.tsx";
 import { Needs, Way } from "../view/needs.tsx";
 import { Notice } from "../view/notice.tsx";
@@ -29,7 +29,7 @@ const notices = {
 
 interface InvoiceProps {
   readonly invoice: Invoice;
-  readonly payments: readonly PaymentSummary[];
+  readonly payments: readonly ListedPayment[];
   /** Of the customer that the buyer is. */
   readonly customerId: string | null;
   readonly baseUrl: string;

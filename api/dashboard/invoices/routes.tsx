@@ -7,8 +7,8 @@ import type { MerchantCtx } from "../../http/context.ts";
 import { readPage, shownPage } from "../../http/page.ts";
 import { InvoiceFilter, InvoicePath } from "../../invoice/schema.ts";
 import { listInvoices, readInvoice } from "../../invoice/verbs/read.ts";
-import { listPayments } from "../../payment/verbs.ts";
 import { askedOf, parseQuery, pathAs } from "../form.ts";
+import { listShown } from "../payments/listed.ts";
 import { productOptions } from "../products/options.ts";
 import type { Room, Show } from "../room.tsx";
 import type { Section } from "../section.ts";
@@ -80,7 +80,7 @@ function invoiceOf({ clearing, invoices }: InvoicesDesk): Show {
     const invoice = await readInvoice(invoices, { ctx, input: pathOf(c) });
     const of = { invoiceId: invoice.id };
     const payments = ctx.scope.permissions.has("payments:read")
-      ? await listPayments(clearing, { ctx, input: { ...of, limit: 100, after: null } })
+      ? await listShown(clearing, { ctx, input: { ...of, limit: 100, after: null } })
       : [];
     const customerId = await customerOf(ctx, invoice.buyer.email);
     const shown = { invoice, payments, customerId, baseUrl: invoices.baseUrl, notice: c.req.query("notice") };

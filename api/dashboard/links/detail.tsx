@@ -1,9 +1,9 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
 import type { ProductRow } from "../../catalog/verbs/find.ts";
-import type { PaymentSummary } from "../../payment/schema.ts";
 import type { PaymentLink } from "../../payment-link/schema.ts";
 import { columns as paymentColumns } from "../payments/list.tsx";
+import type { ListedPayment } from "../payments/listed.ts";
 import { Form } from "../view/form.tsx";
 import { Card, Heading } from "../view/heading.tsx";
 import { Needs, Way } from "../view/needs.tsx";
@@ -27,7 +27,7 @@ const notices = {
 interface LinkProps {
   readonly link: PaymentLink;
   /** Null for a key that may not see payments. */
-  readonly payments: { readonly rows: readonly PaymentSummary[]; readonly next: string | null } | null;
+  readonly payments: { readonly rows: readonly ListedPayment[]; readonly next: string | null } | null;
   /** Those of its cart, by id. */
   readonly products: ReadonlyMap<string, ProductRow>;
   readonly now: Date;

@@ -4,11 +4,11 @@ import type { Context } from "hono";
 import { findProducts } from "../../catalog/verbs/find.ts";
 import type { MerchantCtx } from "../../http/context.ts";
 import { readPage, shownPage } from "../../http/page.ts";
-import { listPayments } from "../../payment/verbs.ts";
 import { PaymentLinkFilter, PaymentLinkPath } from "../../payment-link/schema.ts";
 import { linkKinds } from "../../payment-link/state.ts";
 import { listLinks, readLink } from "../../payment-link/verbs/read.ts";
 import { askedOf, fieldOf, parseQuery, pathAs } from "../form.ts";
+import { listShown } from "../payments/listed.ts";
 import { productOptions } from "../products/options.ts";
 import type { Show } from "../room.tsx";
 import type { Desk, Section } from "../section.ts";
@@ -72,7 +72,7 @@ function linkOf({ clearing, links }: LinksDesk): Show {
 function paymentsOf(c: Context, ctx: MerchantCtx, clearing: Desk["clearing"]) {
   const filter = { paymentLinkId: pathOf(c).id };
   const page = readPage(c, { limit: PAGE, cursor: c.req.query("cursor") }, filter);
-  return listPayments(clearing, { ctx, input: { ...page, ...filter } }).then((found) =>
+  return listShown(clearing, { ctx, input: { ...page, ...filter } }).then((found) =>
     shownPage(c, page, found, filter),
   );
 }

@@ -1,7 +1,8 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
-import { listPayments } from "../../payment/verbs.ts";
+
 import { readBalances } from "../../payout/verbs.ts";
+import { listShown } from "../payments/listed.ts";
 import type { Desk, Section } from "../section.ts";
 import { readOverview } from "../verbs/overview.ts";
 import { OverviewPage } from "./view.tsx";
@@ -18,7 +19,7 @@ export function overviewSection({ clearing }: Pick<Desk, "clearing">): Section {
           ctx.scope.permissions.has(permission);
         const latest = { limit: LATEST, after: null };
         const overview = mayRead("payments:read") ? await readOverview(ctx) : null;
-        const payments = overview ? await listPayments(clearing, { ctx, input: latest }) : [];
+        const payments = overview ? await listShown(clearing, { ctx, input: latest }) : [];
         const balances = mayRead("ledger:read") ? await readBalances({ ctx, input: null }) : null;
         const shown = { overview, payments: payments.slice(0, LATEST), balances };
         return { title: "Overview", body: <OverviewPage {...shown} baseUrl={clearing.baseUrl} /> };

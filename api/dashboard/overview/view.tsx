@@ -1,8 +1,8 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
-import type { PaymentSummary } from "../../payment/schema.ts";
 import type { readBalances } from "../../payout/verbs.ts";
 import { columns } from "../payments/list.tsx";
+import type { ListedPayment } from "../payments/listed.ts";
 import type { Overview } from "../verbs/overview.ts";
 import { Card, Heading } from "../view/heading.tsx";
 import { Amount } from "../view/shown.tsx";
@@ -14,7 +14,7 @@ type Balances = Awaited<ReturnType<typeof readBalances>>;
 interface OverviewProps {
   /** Null where the key may not read payments. */
   readonly overview: Overview | null;
-  readonly payments: readonly PaymentSummary[];
+  readonly payments: readonly ListedPayment[];
   /** Null where the key may not read the ledger. */
   readonly balances: Balances | null;
   readonly baseUrl: string;
@@ -33,6 +33,7 @@ export function OverviewPage({ overview, payments, balances, baseUrl }: Overview
           </a>
         </p>
       ) : null}
+      {overview && overview.excess.length > 0 ? <TooMuch of={overview.excess} /> : null}
       <div class="columns">
         <div>
           {overview && overview.volumes.length > 0 ? (
@@ -56,6 +57,26 @@ export function OverviewPage({ overview, payments, balances, baseUrl }: Overview
         </>
       ) : null}
     </>
+  );
+}
+
+const MOST_NAMED = 5;
+
+/** It is not in the way of its payment, so nothing else would say that it waits. */
+function TooMuch({ of }: { readonly of: readonly string[] }) {
+  const more = of.length - MOST_NAMED;
+  return (
+    <p class="warning">
+      Too much came for {of.length === 1 ? "one payment" : `${of.length} payments`}. What was too much is the
+      payer's, and waits for you to return it:{" "}
+      {of.slice(0, MOST_NAMED).map((id, i) => (
+        <>
+          {i === 0 ? "" : ", "}
+          <a href={`/dashboard/payments/${id}`}>{id}</a>
+        </>
+      ))}
+      {more > 0 ? ` and ${more} more` : ""}
+    </p>
   );
 }
 

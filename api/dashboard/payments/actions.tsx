@@ -11,6 +11,8 @@ import { useViewer } from "../view/visit.ts";
 
 interface ActionsProps {
   readonly payment: PaymentPosition;
+  /** What can still be refunded; null where nothing was credited. */
+  readonly left: Money | null;
   readonly excess: readonly Money[];
 }
 
@@ -18,15 +20,15 @@ interface ActionsProps {
 export const DECIDE = "decide";
 
 /** What can be done about a payment as it stands. */
-export function Actions({ payment, excess }: ActionsProps) {
-  const folds = foldsOf(payment, excess);
+export function Actions(props: ActionsProps) {
+  const folds = foldsOf(props);
   if (folds.length === 0) return null;
   return <Card title="What you can do">{folds}</Card>;
 }
 
 const ended = ["failed", "expired"];
 
-function foldsOf(payment: PaymentPosition, excess: readonly Money[]): Child[] {
+function foldsOf({ payment, left, excess }: ActionsProps): Child[] {
   const { paymentIntent, clearing, deposit } = payment;
   const at = `/dashboard/payments/${paymentIntent.id}`;
   const isInReview = clearing?.state === "in-review" || deposit?.reviewRequired === true;
@@ -34,7 +36,7 @@ function foldsOf(payment: PaymentPosition, excess: readonly Money[]): Child[] {
     isInReview || excess.length > 0 ? (
       <ReviewFold at={at} decisions={decisionsOf(payment)} isOpen={isInReview} />
     ) : null,
-    clearing?.state === "settled" ? <RefundFold at={at} payment={payment} /> : null,
+    left && !isNothing(left) ? <RefundFold at={at} payment={payment} left={left} /> : null,
     clearing && ended.includes(clearing.state) ? <RetryFold at={at} /> : null,
     paymentIntent.status === "created" || clearing?.state === "awaiting-funds" ? (
       <CancelFold at={at} />
@@ -72,7 +74,15 @@ function Fold({ title, id, action, needs, isOpen, children }: FoldProps) {
   );
 }
 
-function RefundFold({ at, payment }: { readonly at: string; readonly payment: PaymentPosition }) {
+interface RefundProps {
+  readonly at: string;
+  readonly payment: PaymentPosition;
+  readonly left: Money;
+}
+
+const isNothing = ({ amount }: Money) => /^[0.]+$/.test(amount);
+
+function RefundFold({ at, payment, left }: RefundProps) {
   const { amount, payment: way } = payment.paymentIntent;
   const units = [...new Set([amount.asset, way.asset].filter((each) => each !== null))];
   const action = `${at}/refunds`;
@@ -84,7 +94,7 @@ function RefundFold({ at, payment }: { readonly at: string; readonly payment: Pa
             name="amount.amount"
             label="Amount"
             inputmode="decimal"
-            hint="Empty: everything that is left of it."
+            hint={`Empty: all that can still be refunded, ${left.formatted}.`}
           />
           <Choice name="amount.asset" label="In" options={units.map((unit) => [unit, unit])} />
         </div>

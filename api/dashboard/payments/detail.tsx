@@ -1,8 +1,9 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
 import type { PaymentPosition } from "../../clearing/schema.ts";
-import type { Money } from "../../http/money.ts";
+import { type Money, presentAmount } from "../../http/money.ts";
 import type { Refund } from "../../refund/schema.ts";
+import type { Refunded } from "../../refund/verbs/refunded.ts";
 import { Card, Heading } from "../view/heading.tsx";
 import { Notice } from "../view/notice.tsx";
 import { Amount, Badge, Code, Facts, Time, Transaction } from "../view/shown.tsx";
@@ -14,6 +15,8 @@ import { toneOfRefund, toneOfState } from "./tones.ts";
 interface DetailProps {
   readonly payment: PaymentPosition;
   readonly refunds: readonly Refund[];
+  /** How much that makes; null where nothing is refunded, or nothing was paid. */
+  readonly refunded: Refunded | null;
   /** What came beyond what was due, and still lies here. */
   readonly excess: readonly Money[];
   readonly notice: string | undefined;
@@ -29,8 +32,9 @@ const notices = {
 };
 
 /** A payment whole: where it stands, how it came there, what can be done about it. */
-export function PaymentPage({ payment, refunds, excess, notice }: DetailProps) {
+export function PaymentPage({ payment, refunds, refunded, excess, notice }: DetailProps) {
   const { paymentIntent, clearing, deposit } = payment;
+  const left = leftOf(clearing, refunded);
   const isWaiting = clearing?.state === "in-review" || deposit?.reviewRequired;
   return (
     <>
@@ -38,7 +42,7 @@ export function PaymentPage({ payment, refunds, excess, notice }: DetailProps) {
         above={["/dashboard/payments", "Payments"]}
         title={
           <>
-            <Amount of={paymentIntent.amount} /> <PaymentBadge of={payment} />
+            <Amount of={paymentIntent.amount} /> <PaymentBadge of={payment} refunded={refunded} />
           </>
         }
         about={<Code>{paymentIntent.id}</Code>}
@@ -74,15 +78,23 @@ export function PaymentPage({ payment, refunds, excess, notice }: DetailProps) {
             </Card>
           ) : null}
           {deposit ? <DepositCard deposit={deposit} excess={excess} /> : null}
-          {refunds.length > 0 ? <RefundsCard refunds={refunds} /> : null}
+          {refunds.length > 0 ? <RefundsCard refunds={refunds} left={left} /> : null}
         </div>
         <div>
-          <Actions payment={payment} excess={excess} />
+          <Actions payment={payment} left={left} excess={excess} />
           <TimelineCard timeline={payment.timeline} />
         </div>
       </div>
     </>
   );
+}
+
+/** What can still be refunded; null where nothing was credited. */
+function leftOf(clearing: PaymentPosition["clearing"], refunded: Refunded | null): Money | null {
+  if (clearing?.state !== "settled") return null;
+  return refunded
+    ? presentAmount({ amount: refunded.left, asset: refunded.asset })
+    : clearing.settlementAmount;
 }
 
 function factsOf(intent: PaymentPosition["paymentIntent"]) {
@@ -153,9 +165,15 @@ function DepositCard({ deposit, excess }: DepositProps) {
   );
 }
 
-function RefundsCard({ refunds }: { readonly refunds: readonly Refund[] }) {
+interface RefundsProps {
+  readonly refunds: readonly Refund[];
+  readonly left: Money | null;
+}
+
+function RefundsCard({ refunds, left }: RefundsProps) {
   return (
     <Card title="Refunds">
+      {left ? <Facts of={[["Still refundable", <Amount of={left} />]]} /> : null}
       <Table
         caption="Refunds of this payment, newest first"
         rows={refunds}

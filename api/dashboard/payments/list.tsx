@@ -1,9 +1,11 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
 import type { PaymentSummary } from "../../payment/schema.ts";
+import type { Refunded } from "../../refund/verbs/refunded.ts";
 import { Heading } from "../view/heading.tsx";
 import { Amount, Badge, Empty, Time } from "../view/shown.tsx";
 import { type Column, Table } from "../view/table.tsx";
+import type { ListedPayment } from "./listed.ts";
 import { toneOfState, toneOfStatus } from "./tones.ts";
 
 /** What the list is narrowed by, as its address says it. */
@@ -16,7 +18,7 @@ export interface Filter {
 }
 interface ListProps {
   readonly filter: Filter;
-  readonly rows: readonly PaymentSummary[];
+  readonly rows: readonly ListedPayment[];
   readonly next: string | null;
   readonly baseUrl: string;
 }
@@ -85,7 +87,7 @@ export function PaymentsPage({ filter, rows, next, baseUrl }: ListProps) {
 }
 
 /** Columns of a payment, for every list of them. */
-export const columns: readonly Column<PaymentSummary>[] = [
+export const columns: readonly Column<ListedPayment>[] = [
   {
     name: "Amount",
     isHead: true,
@@ -95,17 +97,31 @@ export const columns: readonly Column<PaymentSummary>[] = [
       </a>
     ),
   },
-  { name: "Status", show: (payment) => <PaymentBadge of={payment} /> },
+  { name: "Status", show: (payment) => <PaymentBadge of={payment} refunded={payment.refunded} /> },
   { name: "Paid with", show: ({ paymentIntent: { payment } }) => wayOf(payment) },
   { name: "For", show: ({ paymentIntent }) => purposeOf(paymentIntent) },
   { name: "Created", isAmount: true, show: ({ paymentIntent: { createdAt } }) => <Time at={createdAt} /> },
 ];
 
-/** The status, or where the money stands while that says more. */
-export function PaymentBadge({ of: { paymentIntent, clearing } }: { readonly of: PaymentSummary }) {
+/** The status, or where the money stands while that says more: also when it has gone back. */
+export function PaymentBadge({
+  of: { paymentIntent, clearing },
+  refunded,
+}: {
+  readonly of: PaymentSummary;
+  readonly refunded: Refunded | null;
+}) {
   if (clearing && clearing.state !== "settled")
     return <Badge state={clearing.state} tone={toneOfState[clearing.state]} />;
+  if (clearing && refunded) return <Badge {...badgeOf(refunded)} />;
   return <Badge state={paymentIntent.status} tone={toneOfStatus[paymentIntent.status]} />;
+}
+
+function badgeOf({ left, isDone }: Refunded) {
+  if (!isDone) return { state: "refund under way", tone: "busy" } as const;
+  return left === 0n
+    ? ({ state: "refunded", tone: "quiet" } as const)
+    : ({ state: "partly refunded", tone: "good" } as const);
 }
 
 export function wayOf({ asset, chain }: { readonly asset: string | null; readonly chain: string | null }) {

@@ -2,12 +2,15 @@
 /** @jsxImportSource hono/jsx */
 import type { Context } from "hono";
 import { isId } from "#kernel/id";
+import type { PaymentPosition } from "../../clearing/schema.ts";
 import { readExcess } from "../../clearing/verbs/excess.ts";
 import { readProof } from "../../documents/verbs.ts";
+import type { MerchantCtx } from "../../http/context.ts";
 import { readPage, shownPage } from "../../http/page.ts";
 import { PaymentFilter } from "../../payment/schema.ts";
-import { listPayments, readPayment } from "../../payment/verbs.ts";
+import { readPayment } from "../../payment/verbs.ts";
 import { listRefunds } from "../../refund/verbs/read.ts";
+import { refundedOf } from "../../refund/verbs/refunded.ts";
 import { instantsOf } from "../days.ts";
 import { parseQuery } from "../form.ts";
 import type { Show } from "../room.tsx";
@@ -15,6 +18,7 @@ import type { Section } from "../section.ts";
 import { furnishActs, type PaymentsDesk } from "./acts.ts";
 import { PaymentPage } from "./detail.tsx";
 import { PaymentsPage } from "./list.tsx";
+import { listShown } from "./listed.ts";
 
 export function paymentsSection(desk: PaymentsDesk): Section {
   return {
@@ -39,7 +43,7 @@ function listOf({ clearing }: PaymentsDesk): Show {
       return c.redirect(`/dashboard/payments/${find}`, 303);
     const filter = parseQuery(PaymentFilter, { ...shown, ...findBy(find), ...between({ from, to }) });
     const page = readPage(c, { limit: PAGE, cursor }, filter);
-    const found = await listPayments(clearing, { ctx, input: { ...page, ...filter } });
+    const found = await listShown(clearing, { ctx, input: { ...page, ...filter } });
     const { rows, next } = shownPage(c, page, found, filter);
     return {
       title: "Payments",
@@ -54,12 +58,19 @@ function paymentOf({ clearing }: PaymentsDesk): Show {
     const payment = await readPayment(clearing, { ctx, input });
     const refunds = await listRefunds({ ctx, input: { ...input, limit: MOST_REFUNDS, after: null } });
     const excess = await readExcess({ ctx, input });
+    const refunded = await refundedFor(ctx, payment);
     const notice = c.req.query("notice");
     return {
       title: `Payment of ${payment.paymentIntent.amount.display}`,
-      body: <PaymentPage payment={payment} refunds={refunds} excess={excess} notice={notice} />,
+      body: <PaymentPage {...{ payment, refunds, refunded, excess, notice }} />,
     };
   };
+}
+
+async function refundedFor({ merchantId, db }: MerchantCtx, { clearing }: PaymentPosition) {
+  if (clearing?.state !== "settled") return null;
+  const found = await refundedOf(db.pool, { merchantId, ids: [clearing.id as `clr_${string}`] });
+  return found.get(clearing.id) ?? null;
 }
 
 /** A file to keep: whoever is shown it can check it without us. */

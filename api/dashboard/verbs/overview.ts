@@ -2,6 +2,7 @@ import { and, count, desc, eq, gte, inArray, sql } from "drizzle-orm";
 import { leastIdOf } from "#kernel/id";
 import { fixed } from "#store";
 import { clearing } from "../../clearing/tables.ts";
+import { listExcess } from "../../clearing/verbs/excess.ts";
 import type { MerchantCtx } from "../../http/context.ts";
 import { presentAmount } from "../../http/money.ts";
 import { paymentIntent } from "../../payment-intent/tables.ts";
@@ -31,6 +32,8 @@ export interface Overview {
   readonly completed: number;
   readonly over: number;
   readonly reviews: number;
+  /** Payments for which too much came that still lies here, newest first. */
+  readonly excess: readonly string[];
   /** Whether there was ever a payment. */
   readonly isNew: boolean;
 }
@@ -42,14 +45,15 @@ export async function readOverview(ctx: MerchantCtx): Promise<Overview> {
   const today = Math.floor(ctx.now().getTime() / DAY_MS) * DAY_MS;
   const span = Array.from({ length: DAYS }, (_, i) => new Date(today - (DAYS - 1 - i) * DAY_MS));
   const since = span[0] ?? ctx.now();
-  const [completions, endings, reviews, isNew] = await Promise.all([
+  const [completions, endings, reviews, excess, isNew] = await Promise.all([
     readCompletions(ctx, since),
     readEndings(ctx, since),
     countReviews(ctx),
+    listExcess(ctx),
     hasNoPayment(ctx),
   ]);
   const days = span.map((day) => day.toISOString().slice(0, 10));
-  return { volumes: volumesOf(completions, days), ...endings, reviews, isNew };
+  return { volumes: volumesOf(completions, days), ...endings, reviews, excess, isNew };
 }
 
 type Completion = DayVolume & { readonly currency: string };

@@ -11,6 +11,7 @@ import {
 } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
+import { untilSucceeded } from "../refund/paid.ts";
 import { openSession } from "./room.ts";
 
 const MINUTE = 60_000;
@@ -102,4 +103,45 @@ it("what nobody has paid is cancelled, and leaves nothing in the books", async (
   expect(await act(session, paymentIntent.id, "cancel")).toMatchObject(done(paymentIntent.id, "cancelled"));
   expect((await seller.read(paymentIntent.id)).paymentIntent.status).toBe("cancelled");
   expect(await ledgerOf(world.database, clearing.id)).toEqual([]);
+});
+
+it("what was given back stands so, with what is left of it, and nothing is offered once all of it was", async () => {
+  const session = await visit();
+  const { paymentIntent, deposit } = await seller.asked();
+  const { id } = paymentIntent;
+  const { payer } = await sendTo(world, deposit.address, 10_000_000n);
+  await seller.reaches(id, "settled");
+  await expectAtRest(world);
+  const badges = async () => {
+    const list = (await session.get("/dashboard/payments")).text;
+    const [, row = ""] = new RegExp(`payments/${id}"(.*?)</tr>`, "s").exec(list) ?? [];
+    const { text } = await session.get(`/dashboard/payments/${id}`);
+    const [, heading = ""] = /<h1>(.*?)<\/h1>/s.exec(text) ?? [];
+    const badge = (html: string) => /class="badge[^>]*>([^<]+)</.exec(html)?.[1];
+    return {
+      list: badge(row),
+      page: badge(heading),
+      isOffered: text.includes("<summary>Refund</summary>"),
+      text,
+    };
+  };
+  const refund = async (once: string, amount: string) => {
+    const fields = { once, "amount.amount": amount, "amount.asset": "USDC", destination: payer.address };
+    expect(await act(session, id, "refunds", fields)).toMatchObject(done(id, "refunded"));
+  };
+  const arrived = async () => {
+    for (const { id: each } of await seller.must("GET", `/v1/payments/${id}/refunds`))
+      await untilSucceeded(world, seller, each);
+  };
+  expect(await badges()).toMatchObject({ list: "completed", page: "completed", isOffered: true });
+  await refund(`a part of ${id}`, "2.5");
+  expect(["refund under way", "partly refunded"]).toContain((await badges()).page);
+  await arrived();
+  const part = await badges();
+  expect(part).toMatchObject({ list: "partly refunded", page: "partly refunded", isOffered: true });
+  expect(part.text).toMatch(/Still refundable<\/dt><dd><span class="money" title="7.500000 USDC"/);
+  expect(part.text).toContain("all that can still be refunded, 7.50 USDC");
+  await refund(`the rest of ${id}`, "");
+  await arrived();
+  expect(await badges()).toMatchObject({ list: "refunded", page: "refunded", isOffered: false });
 });

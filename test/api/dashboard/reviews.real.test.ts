@@ -251,8 +251,13 @@ describe("what was too much", () => {
     const { text } = await mine.get(pathOf(id));
     expect(text).toMatch(/Too much<\/dt><dd><span class="money" title="2.000000 USDC"/);
     expect(decisionsOn(text)).toEqual(["return"]);
+    const waits = [/Too much came for one payment/, new RegExp(`class="warning".*payments/${id}"`)];
+    const overview = (await mine.get("")).text;
+    for (const words of waits) expect(overview).toMatch(words);
+    expect((await stranger.get("")).text).not.toMatch(/Too much came/);
     const { address: destination } = newKey();
     expect(await decide(id, { action: "return", destination })).toMatchObject(done(id, "returned"));
+    expect((await mine.get("")).text).not.toMatch(/Too much came/);
     const after = (await mine.get(pathOf(id))).text;
     expect([after.includes("Too much"), decisionsOn(after)]).toEqual([false, []]);
     await arrives(destination, 2_000_000n);

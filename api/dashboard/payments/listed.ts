@@ -1,0 +1,25 @@
+import type { PaymentDesk } from "../../clearing/verbs/payment.ts";
+import type { Call } from "../../http/context.ts";
+import type { Page } from "../../http/page.ts";
+import type { PaymentFilter, PaymentSummary } from "../../payment/schema.ts";
+import { listPayments } from "../../payment/verbs.ts";
+import { type Refunded, refundedOf } from "../../refund/verbs/refunded.ts";
+
+/** A payment as lists show it: what was given back of it counts for how it stands. */
+export interface ListedPayment extends PaymentSummary {
+  readonly id: string;
+  /** Null where nothing was. */
+  readonly refunded: Refunded | null;
+}
+
+/** As `listPayments`. */
+export async function listShown(
+  desk: PaymentDesk,
+  call: Call<Page & PaymentFilter>,
+): Promise<readonly ListedPayment[]> {
+  const rows = await listPayments(desk, call);
+  const { merchantId, db } = call.ctx;
+  const ids = rows.flatMap(({ clearing }) => (clearing?.state === "settled" ? [clearing.id] : []));
+  const refunded = await refundedOf(db.pool, { merchantId, ids: ids as `clr_${string}`[] });
+  return rows.map((row) => ({ ...row, refunded: refunded.get(row.clearing?.id ?? "") ?? null }));
+}
