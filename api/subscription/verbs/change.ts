@@ -1,10 +1,13 @@
+import { and, eq, max } from "drizzle-orm";
 import type { Money } from "#kernel/money";
+import { fixed, type Tx } from "#store";
 import type { Call } from "../../http/context.ts";
 import { fault } from "../../http/faults.ts";
 import type { InvoiceDesk } from "../../invoice/verbs/desk.ts";
 import { presentSubscription, type SubscriptionRow } from "../present.ts";
 import { cycleAt, firstAfter } from "../schedule.ts";
 import type { CancelInput, Subscription, SubscriptionChange, SubscriptionPath } from "../schema.ts";
+import { subscriptionCycle } from "../tables.ts";
 import { changeSubscription, lockSubscription, moveSubscription } from "./move.ts";
 
 /** Changes what the next cycle asks for. Faults: `not_found`, `version_conflict`, `subscription_cancelled`,
@@ -44,7 +47,7 @@ export async function cancelSubscription(
     if (row.state === "cancelled") return presentSubscription(row);
     const now = desk.now();
     const voidsOpen = row.voidsOpen || input.voidOpenInvoices;
-    const cancelAt = input.at === "period-end" ? periodEnd(row, now) : null;
+    const cancelAt = input.at === "period-end" ? await periodEnd(tx, row, now) : null;
     if (cancelAt)
       return presentSubscription(await changeSubscription(tx, desk, row, { cancelAt, voidsOpen }));
     const changes = { cancelledAt: now, cancelAt: null, pausedAt: null, batch: null, voidsOpen };
@@ -52,9 +55,21 @@ export async function cancelSubscription(
   });
 }
 
-/** When the cycle that runs now ends; null before the first and after the last. */
-function periodEnd(row: SubscriptionRow, now: Date): Date | null {
-  const isOver = row.maxCycles !== null && row.billedCycles >= row.maxCycles;
+/** When the cycle that runs now ends; null before the first and when the last is over. */
+async function periodEnd(tx: Tx, row: SubscriptionRow, now: Date): Promise<Date | null> {
+  if (row.maxCycles !== null && row.billedCycles >= row.maxCycles) {
+    const last = await lastPeriodEnd(tx, row);
+    return last && last > now ? last : null;
+  }
   const next = firstAfter(row, now);
-  return isOver || next === 0 ? null : cycleAt(row, next);
+  return next === 0 ? null : cycleAt(row, next);
+}
+
+async function lastPeriodEnd(tx: Tx, { merchantId, id }: SubscriptionRow): Promise<Date | null> {
+  const { merchantId: owner, subscriptionId, state, endsAt } = subscriptionCycle;
+  const [last] = await tx
+    .select({ endsAt: max(endsAt) })
+    .from(subscriptionCycle)
+    .where(and(eq(owner, merchantId), eq(subscriptionId, id), fixed(eq(state, "issued"))));
+  return last?.endsAt ?? null;
 }

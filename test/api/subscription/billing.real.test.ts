@@ -232,6 +232,28 @@ describe("the end", () => {
     expect(cycles).toHaveLength(1);
   });
 
+  it("at the end of the period also in the last cycle; after that at once", async () => {
+    const merchant = await newBiller(database, house);
+    const anchorAt = "2027-12-15T00:00:00Z";
+    const subscribe = () => merchant.subscribe({ anchorAt, interval: "year", maxCycles: 1 });
+    const [last, over] = [await subscribe(), await subscribe()];
+    const cancel = (id: string) =>
+      merchant.must("POST", `/v1/subscriptions/${id}/cancel`, { at: "period-end" });
+    expect(await cancel(last.id)).toMatchObject({
+      ...{ state: "active", billedCycles: 1, nextBillingAt: null },
+      ...{ cancelAt: "2028-12-15T00:00:00.000Z", cancelledAt: null },
+    });
+    time.set("2028-12-14T23:59:59Z");
+    await house.bill();
+    expect((await merchant.read(last.id)).subscription.state).toBe("active");
+    time.set("2028-12-15T00:00:00Z");
+    await house.bill();
+    expect((await merchant.read(last.id)).subscription).toMatchObject({
+      ...{ state: "cancelled", cancelledAt: "2028-12-15T00:00:00.000Z" },
+    });
+    expect(await cancel(over.id)).toMatchObject({ state: "cancelled", cancelAt: null });
+  });
+
   it("voids what is open where that was asked for", async () => {
     const merchant = await newBiller(database, house);
     const { id } = await merchant.subscribe();
