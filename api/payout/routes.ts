@@ -1,4 +1,5 @@
 import { createRoute, defineOpenAPIRoute, z } from "@hono/zod-openapi";
+import { preferredType } from "../http/accept.ts";
 import { keyed } from "../http/idempotency.ts";
 import { PageQuery, pageOf, readPage } from "../http/page.ts";
 import {
@@ -37,6 +38,7 @@ import {
   type Till,
 } from "./verbs.ts";
 
+const ENTRY_TYPES = ["application/json", "text/csv"] as const;
 const books = { tags: ["balances and ledger"], ...secretKey({ permission: "ledger:read" }) };
 const payouts = { tags: ["payouts"], ...secretKey({ permission: "payouts:write" }) };
 
@@ -78,7 +80,7 @@ function bookRoutes() {
       path: "/v1/ledger/entries",
       summary: "The merchant's side of the books; CSV by Accept: text/csv",
       tags: books.tags,
-      ...secretKey({ permission: "ledger:read", produces: ["application/json", "text/csv"] }),
+      ...secretKey({ permission: "ledger:read", produces: ENTRY_TYPES }),
       request: { query: PageQuery.extend(EntryQuery.shape) },
       responses: {
         200: {
@@ -106,7 +108,8 @@ function bookRoutes() {
         },
       });
       const shown = pageOf(c, page, found, filter);
-      if (c.req.header("accept")?.includes("text/csv"))
+      c.header("Vary", "Accept", { append: true });
+      if (preferredType(c.req.header("accept"), ENTRY_TYPES) === "text/csv")
         return c.text(entriesCsv(shown), 200, { "Content-Type": "text/csv; charset=utf-8" });
       return c.json(shown.map(presentEntry), 200);
     },

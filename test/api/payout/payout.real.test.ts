@@ -276,6 +276,20 @@ describe("GET /v1/ledger/entries", () => {
     ).toEqual([]);
   });
 
+  it("CSV is for who wants it most, in any letter case, and caches are told", async () => {
+    const merchant = await newMerchant(world);
+    const typeFor = async (accept: string) => {
+      const { headers } = await call(merchant, "/v1/ledger/entries", { headers: { Accept: accept } });
+      expect(headers.get("Vary")).toMatch(/\bAccept\b/);
+      return headers.get("Content-Type")?.split(";")[0];
+    };
+    expect(await typeFor("TEXT/CSV")).toBe("text/csv");
+    expect(await typeFor("application/json;q=0.5, text/csv")).toBe("text/csv");
+    expect(await typeFor("application/json, text/csv;q=0")).toBe("application/json");
+    expect(await typeFor("application/json;q=1, text/csv;q=0.1")).toBe("application/json");
+    expect(await typeFor("*/*")).toBe("application/json");
+  });
+
   it("shows nothing of another merchant", async () => {
     await earned();
     const stranger = await newMerchant(world);
