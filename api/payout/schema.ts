@@ -37,11 +37,10 @@ export const LedgerAccount = z
   .openapi("LedgerAccount");
 
 export const EntryQuery = z.object({
-  subject: z
-    .string()
-    .max(40)
-    .optional()
-    .openapi({ description: "A settlement (stl_…), clearing (clr_…), refund (re_…) or payout (po_…)" }),
+  subject: z.string().max(40).optional().openapi({
+    description:
+      "A payment (pi_…, or its clearing clr_…) with its refunds and returns, or one settlement (stl_…), refund (re_…) or payout (po_…)",
+  }),
   from: z.iso.datetime({ offset: true }).optional(),
   to: z.iso.datetime({ offset: true }).optional(),
 });

@@ -13,6 +13,7 @@ import type { Page } from "../http/page.ts";
 import { leavePromises } from "../refund/verbs/promise.ts";
 import { presentAccount, presentAddress, presentBalances, presentPayout } from "./present.ts";
 import type { Payout, PayoutAddress, PayoutAddressInput, PayoutInput } from "./schema.ts";
+import { subjectsOf } from "./subjects.ts";
 import { payout, payoutAddress } from "./tables.ts";
 
 /** What paying a merchant needs besides the request. */
@@ -33,10 +34,16 @@ export async function readAccounts({ ctx }: Call<unknown>) {
   return (await merchantBalances(ctx.db.pool, ctx.merchantId)).map(presentAccount);
 }
 
-/** The merchant's own side of the books, newest first. */
-export async function readEntries({ ctx, input }: Call<EntryFilter>) {
+/** The merchant's own side of the books, newest first; of a payment, all that is about it. */
+export async function readEntries({
+  ctx,
+  input,
+}: Call<EntryFilter & { readonly subject?: string | undefined }>) {
   ctx.demand("ledger:read");
-  return merchantEntries(ctx.db.pool, ctx.merchantId, input);
+  const { db, merchantId } = ctx;
+  const { subject: named } = input;
+  const subject = named === undefined ? undefined : await subjectsOf(db.pool, merchantId, named);
+  return merchantEntries(db.pool, merchantId, { ...input, subject });
 }
 
 /** Adds an address to the book; one that is there comes back as it is. Faults: `validation_failed`, `rail_unsupported`,

@@ -27,7 +27,8 @@ export interface EntryFilter {
   readonly limit: number;
   /** Entries before this one, newest first. */
   readonly after: string | null;
-  readonly subject?: string | undefined;
+  /** One, or any of several. */
+  readonly subject?: string | readonly string[] | undefined;
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
 }
@@ -52,7 +53,7 @@ export async function merchantEntries(
     .where(
       and(
         touches,
-        filter.subject === undefined ? undefined : eq(ledgerTransfer.subject, filter.subject),
+        isAbout(filter.subject),
         filter.from && sql`${ledgerTransfer.postedAt} >= ${filter.from.toISOString()}`,
         filter.to && sql`${ledgerTransfer.postedAt} < ${filter.to.toISOString()}`,
         before(db, filter.after),
@@ -64,6 +65,13 @@ export async function merchantEntries(
   const ids = page.map(({ entryId }) => entryId);
   const entries = await readEntries(db, ids, touches);
   return ids.flatMap((id) => entries.get(id) ?? []);
+}
+
+function isAbout(subject: EntryFilter["subject"]) {
+  if (subject === undefined) return undefined;
+  return typeof subject === "string"
+    ? eq(ledgerTransfer.subject, subject)
+    : inArray(ledgerTransfer.subject, [...subject]);
 }
 
 /** Rows of an entry share their time and id, so the pair orders entries. */

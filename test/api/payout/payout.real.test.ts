@@ -290,6 +290,30 @@ describe("GET /v1/ledger/entries", () => {
     expect(await typeFor("*/*")).toBe("application/json");
   });
 
+  it("finds what is about a payment: its settlement, its refunds", async () => {
+    const merchant = await earned();
+    await earned();
+    const [payment] = (await call(merchant, "/v1/payments")).body;
+    const refunded = await call(merchant, `/v1/payments/${payment.paymentIntent.id}/refunds`, {
+      method: "POST",
+      body: { amount: { amount: "0.004", asset: "USDC" } },
+    });
+    expect(refunded.status).toBe(201);
+    const codesOf = async (subject: string, who = merchant) =>
+      (await call(who, `/v1/ledger/entries?subject=${subject}`)).body.map(
+        ({ code }: { code: string }) => code,
+      );
+    const ids = [payment.paymentIntent.id, payment.clearing.id];
+    for (const id of ids) {
+      const codes = await codesOf(id);
+      expect(codes).toEqual(expect.arrayContaining(["x402-credited", "refund-created"]));
+      expect(await codesOf(id, await newMerchant(world))).toEqual([]);
+    }
+    expect(await codesOf(refunded.body.id)).toContain("refund-created");
+    expect(await codesOf(refunded.body.id)).not.toContain("x402-credited");
+    expect(await codesOf(`pi_${"0".repeat(26)}`)).toEqual([]);
+  });
+
   it("shows nothing of another merchant", async () => {
     await earned();
     const stranger = await newMerchant(world);
