@@ -1,5 +1,5 @@
 import type { Money } from "#kernel/money";
-import { parseAmount, presentAmount } from "../http/money.ts";
+import { presentAmount } from "../http/money.ts";
 import type { Invoice } from "./schema.ts";
 import { outstandingOf, statusOf } from "./state.ts";
 import type { invoice } from "./tables.ts";
@@ -15,12 +15,6 @@ export interface Shown {
 /** Where a buyer reads and pays it. */
 export function invoiceUrl(baseUrl: string, { id }: Pick<InvoiceRow, "id">): string {
   return `${baseUrl}/invoices/${id}/view`;
-}
-
-/** What a line comes to. Pure. */
-export function lineTotal({ unitPrice, quantity }: Invoice["lines"][number]): Invoice["total"] {
-  const { amount, asset } = parseAmount(unitPrice, "");
-  return presentAmount({ amount: amount * BigInt(quantity), asset });
 }
 
 /** As its merchant sees it. Source: interface §2.7. */

@@ -1,8 +1,8 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
-import { lineTotal } from "../../invoice/present.ts";
 import type { Invoice } from "../../invoice/schema.ts";
 import { isPayable } from "../../invoice/state.ts";
+import { lineTotal } from "../../invoice/verbs/line.ts";
 import { columns as paymentColumns } from "../payments/list.tsx";
 import type { ListedPayment } from "../payments/listed.ts";
 import { Card, Heading } from "../view/heading.tsx";

@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
-import { lineTotal } from "../../invoice/present.ts";
+import { lineTotal } from "../../invoice/verbs/line.ts";
 import type { Brand } from "../../merchant/verbs/brand.ts";
 import { amountOf } from "../present.ts";
 import type { OpenInvoice } from "../verbs/invoice.ts";
