@@ -2,7 +2,7 @@ import { hkdfSync } from "node:crypto";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Facilitator } from "#facilitator";
 import type { Clock } from "#kernel/clock";
-import type { NewId } from "#kernel/id";
+import { isId, type NewId } from "#kernel/id";
 import type { Log } from "#kernel/log";
 import { systemRandom } from "#kernel/system";
 import type { Database, outbox, Tx } from "#store";
@@ -46,9 +46,11 @@ import { addDocument } from "./openapi.ts";
 import { mountPages } from "./pages/routes.tsx";
 import { paymentRoutes } from "./payment/routes.ts";
 import { paymentIntentRoutes } from "./payment-intent/routes.ts";
+import type { Making } from "./payment-intent/verbs/create.ts";
 import { linkIntents } from "./payment-link/agents.ts";
 import { linkHearer } from "./payment-link/hear.ts";
 import { paymentLinkRoutes } from "./payment-link/routes.ts";
+import { type AgentVisit, type CheckoutDesk, deriveIntent } from "./payment-link/verbs/checkout.ts";
 import { payoutHearer } from "./payout/events.ts";
 import { payoutRoutes } from "./payout/routes.ts";
 import { providerJobs } from "./provider/jobs.ts";
@@ -81,6 +83,7 @@ import { createSeal } from "./webhook/seal.ts";
 import { describeAgentUrl, mountAgentUrl } from "./x402/agent-url.ts";
 import { type AgentDoor, mountAgentDoor } from "./x402/agents.ts";
 import { mountDocuments } from "./x402/documents.ts";
+import { type Meant, meantBy } from "./x402/meant.ts";
 import { payableIndex } from "./x402/payable-index.ts";
 import { mountPayments } from "./x402/payments.ts";
 import { describePayments, x402Routes } from "./x402/routes.ts";
@@ -119,6 +122,19 @@ export { paymentCodec } from "./x402/codec.ts";
 /** Quotes for a room that must not know this one: it is handed to MCP where the house is composed. */
 export function quoter(pricing: Pick<Pricing, "rates" | "facilitator">) {
   return (input: QuoteInput) => quote(pricing, { input });
+}
+
+/** Intents of links that agents are not offered directly, for the same room. Null for what is no link. */
+export function linkDeriver(desk: CheckoutDesk & Making & Pick<ApiDeps, "facilitator">) {
+  return async ({
+    id,
+    payment,
+    ...visitor
+  }: Omit<AgentVisit, "ctx" | keyof Meant> & { payment: unknown }) => {
+    if (!isId("plink", id)) return null;
+    const meant = await meantBy(desk.facilitator, payment);
+    return deriveIntent(desk, { ...visitor, ...meant, id, ctx: desk });
+  };
 }
 
 export interface ApiConfig {

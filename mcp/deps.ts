@@ -104,10 +104,22 @@ export type Quoter = (input: {
   }[];
 }>;
 
+/** Of a link whose payer names the amount, or whose price moves: the id of an intent that asks for it, the one that a
+ *  payment is meant for or a new one. Null for what is not such a link. Faults: those of making one. */
+export type Deriver = (ask: {
+  readonly id: string;
+  /** Decimal, in the link's currency. */
+  readonly amount: string | undefined;
+  /** A payload as it came; null for none. */
+  readonly payment: unknown;
+  readonly address: string;
+}) => Promise<string | null>;
+
 export interface McpDeps {
   readonly facilitator: Facilitator;
   readonly wire: PaymentWire;
   readonly quote: Quoter;
+  readonly derive: Deriver;
   readonly config: McpConfig;
   readonly clock: Clock;
   readonly log: Log;

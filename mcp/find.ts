@@ -1,5 +1,6 @@
 import type { Facilitator, Offer } from "#facilitator";
 import { isId } from "#kernel/id";
+import type { Call } from "./deps.ts";
 import { failure, type ToolResult } from "./result.ts";
 
 /** Ids of what is paid at its own agent URL. */
@@ -16,14 +17,33 @@ export async function findResource(
   return found?.payable.kind === "resource" ? found : null;
 }
 
+interface Named {
+  readonly id?: string | undefined;
+  readonly url?: string | undefined;
+}
+
 /** A link, invoice or intent by its id, its agent URL or its page. */
-export async function findPayable(
-  facilitator: Facilitator,
-  { id, url }: { readonly id?: string | undefined; readonly url?: string | undefined },
+export async function findPayable(facilitator: Facilitator, named: Named): Promise<Offer | null> {
+  const id = idIn(named);
+  return id === null ? null : facilitator.offer({ by: "id", id });
+}
+
+/** The same for somebody who pays it: of a link that is paid by intents of its own, such an intent. Faults: those of making
+ *  one. Source: agents.md §7. */
+export async function findToPay(
+  { facilitator, derive, caller: { address } }: Call,
+  { amount, payment, ...named }: Named & { readonly amount: string | undefined; readonly payment: unknown },
 ): Promise<Offer | null> {
+  const offer = await findPayable(facilitator, named);
+  const id = idIn(named);
+  if (offer || id === null) return offer;
+  const derived = await derive({ id, amount, payment, address });
+  return derived === null ? null : facilitator.offer({ by: "id", id: derived });
+}
+
+function idIn({ id, url }: Named): string | null {
   const named = id ?? IN_OUR_URL.exec(url ?? "")?.[1] ?? "";
-  const isOne = prefixes.some((prefix) => isId(prefix, named));
-  return isOne ? facilitator.offer({ by: "id", id: named }) : null;
+  return prefixes.some((prefix) => isId(prefix, named)) ? named : null;
 }
 
 export const noResource: ToolResult = failure(

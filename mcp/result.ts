@@ -65,8 +65,16 @@ const told = {
  *  callers. */
 export function fromError(error: unknown): ToolResult {
   if (!(error instanceof Fault)) return failure("internal_error", OURS);
+  const { pointer, why } = error.context;
+  // An argument that no schema can judge: told as those that one does.
+  if (error.kind === "invalid" && typeof pointer === "string" && typeof why === "string")
+    return failure("invalid_arguments", `${nameIn(pointer)}: ${why}. Correct it and call again.`);
   const code = error.kind === "bug" ? "internal_error" : error.code;
   return failure(code, told[error.kind] ?? error.detail);
+}
+
+function nameIn(pointer: string): string {
+  return pointer.split("/").at(-1) ?? pointer;
 }
 
 function withoutUndefined(facts: Members): Record<string, unknown> {

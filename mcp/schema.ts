@@ -32,6 +32,10 @@ export const IdempotencyKey = z
   .string()
   .regex(/^[\x20-\x7e]{1,255}$/)
   .describe("At least 16 random characters; the same key with the same payload replays the first answer");
+export const LinkAmount = z
+  .string()
+  .max(40)
+  .describe("Of a link whose payer says how much: decimal in its currency, such as 2.50");
 export const Cursor = z.string().max(120).describe("nextCursor of the page before, with the same filter");
 export const Limit = z.int().min(1).max(20).default(10);
 export const Words = z.string().max(400);

@@ -2,6 +2,7 @@ import {
   createApi,
   createSafeFetch,
   fixedRates,
+  linkDeriver,
   liveRates,
   type Mailer,
   type MoneyLoop,
@@ -106,7 +107,9 @@ export async function compose(parts: Parts): Promise<House> {
   const isSandbox = parts.chains.every(({ isLocal }) => isLocal);
   const sandbox = isSandbox && parts.sandbox ? await openSandbox(parts, parts.sandbox, loopDb) : undefined;
   // Ids carry the merchants' time, so that they sort as what merchants are told.
-  const newId = idMaker({ clock: sandbox?.clock.clock ?? clock, random });
+  const merchantClock = sandbox?.clock.clock ?? clock;
+  const newId = idMaker({ clock: merchantClock, random });
+  const now = () => merchantClock.now();
   const accounts = accountsOf(parts);
   const chains = await Promise.all(parts.chains.map((row) => openChain(parts, row, accounts)));
   const holder = newId("req");
@@ -136,6 +139,7 @@ export async function compose(parts: Parts): Promise<House> {
     facilitator,
     wire: paymentCodec({ facilitator, baseUrl }),
     quote: quoter({ facilitator, rates }),
+    derive: linkDeriver({ db, facilitator, rates, baseUrl, isSandbox, providers: [], newId, now }),
     config: { baseUrl, version, allowedHosts: parts.mcpHosts, allowedOrigins: parts.mcpOrigins },
     clock,
     log,

@@ -24,6 +24,7 @@ function open(changes: { facilitator?: Parameters<typeof fakeFacilitator>[0]; or
     facilitator,
     wire: paymentCodec({ facilitator, baseUrl }),
     quote: quoter({ facilitator, rates: fixedRates({ clock, log }) }),
+    derive: async () => null,
     config: { baseUrl, version: "0.0.0", allowedOrigins: changes.origins },
     clock,
     log,

@@ -5,7 +5,6 @@ import { type Database, type Executor, fixed, type Tx } from "#store";
 import { keepCart } from "../../cart/verbs.ts";
 import { findProducts } from "../../catalog/verbs/find.ts";
 import { priceLines } from "../../catalog/verbs/price.ts";
-import type { Ctx } from "../../http/context.ts";
 import { fault, invalid } from "../../http/faults.ts";
 import type { WriteKey } from "../../http/idempotency.ts";
 import { MoneyInput, parseAmount, presentAmount } from "../../http/money.ts";
@@ -34,7 +33,7 @@ export type CheckoutDesk = IntentDesk & LinkDesk & { readonly db: Database };
 
 /** A payer, who holds the link's id and nothing else. */
 export interface Visit {
-  readonly ctx: Ctx & Making;
+  readonly ctx: Making;
   readonly id: string;
   readonly input: LinkCheckoutInput;
   /** Where they come from. */
@@ -132,7 +131,8 @@ export interface MeantLink {
   /** What its authorization was claimed for. */
   readonly bound: string | null;
 }
-interface AgentVisit extends Pick<Visit, "ctx" | "address">, MeantLink {
+/** An agent who pays a link. */
+export interface AgentVisit extends Pick<Visit, "ctx" | "address">, MeantLink {
   /** Decimal, in the link's currency. */
   readonly amount: string | undefined;
 }

@@ -1,0 +1,106 @@
+/** Links that are paid by intents of their own, over MCP: of an open amount, and in a currency without a coin. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newPayer, startWorld, until } from "../support/house.ts";
+import { newSeller, type Seller } from "../support/payments.ts";
+import { ledgerOf } from "../support/records.ts";
+import { type Agent, newAgent, signRequired } from "./world.ts";
+
+let world: Awaited<ReturnType<typeof startWorld>>;
+let seller: Seller;
+let agent: Agent;
+beforeAll(async () => {
+  world = await startWorld();
+  seller = await newSeller(world);
+  agent = await newAgent(world.baseUrl, "auto");
+});
+afterAll(async () => {
+  await agent.close();
+  await world.stop();
+});
+
+const open = { kind: "open", currency: "USD", minAmount: { amount: "0.20", asset: "USD" } };
+const inPounds = { kind: "fixed", amount: { amount: "0.40", asset: "GBP" } };
+const newLink = async (body: object): Promise<{ id: string; url: string }> =>
+  seller.must("POST", "/v1/payment-links", body);
+const textOf = async (name: string, args: object) => (await agent.call(name, args)).content[0]?.text;
+
+/** Payments of the link that the merchant sees. */
+async function completed(id: string): Promise<number> {
+  const all: { paymentIntent: { metadata: Record<string, string> } }[] = await seller.must(
+    "GET",
+    "/v1/payments?source=payment-link&status=completed",
+  );
+  return all.filter(({ paymentIntent }) => paymentIntent.metadata.paymentLinkId === id).length;
+}
+
+describe("get_payable", () => {
+  it("asks for what the payer of an open link names, by its id and by its page", async () => {
+    const { id, url } = await newLink(open);
+    for (const named of [{ id }, { url }]) {
+      const { structuredContent: payable } = await agent.call("get_payable", { ...named, amount: "2.50" });
+      expect(payable).toMatchObject({
+        ...{ kind: "payment-intent", state: "open", amount: { decimal: "2.50", symbol: "USD" } },
+        next: { action: "sign", tool: "pay_payable" },
+      });
+      expect(payable.paymentRequired.accepts[0].amount).toBe("2500000");
+    }
+  });
+
+  it("asks for a price in a currency without a coin at a locked rate", async () => {
+    const { id } = await newLink(inPounds);
+    const { structuredContent: payable } = await agent.call("get_payable", { id });
+    expect(payable).toMatchObject({ state: "open", amount: { symbol: "USDC" } });
+  });
+
+  it.each([
+    [
+      {},
+      "invalid_arguments: amount: needed: the payer of an open link says how much. Correct it and call again.",
+    ],
+    [
+      { amount: "lots" },
+      "invalid_arguments: amount: a decimal string in major units, such as 12.50. Correct it and call again.",
+    ],
+    [
+      { amount: "0.123456789" },
+      "too_many_decimals: An amount of USD has at most 2 decimals. Nothing is rounded silently; send fewer.",
+    ],
+    [{ amount: "0.10" }, expect.stringMatching(/^amount_too_small: .*0[.]20/)],
+  ])("says of an open link with %j what is wrong", async (args, told) => {
+    const { id } = await newLink(open);
+    expect(await textOf("get_payable", { id, ...args })).toEqual(told);
+    expect(await textOf("pay_payable", { payableId: id, ...args })).toEqual(told);
+  });
+
+  it("knows no amount of a link that says what it costs, and no link that is not there", async () => {
+    const { id } = await newLink(inPounds);
+    expect(await textOf("get_payable", { id, amount: "1.00" })).toMatch(
+      /^invalid_arguments: amount: none: the link says what it costs/,
+    );
+    const unknown = id.replace(/.{4}$/, "0000");
+    expect(await textOf("get_payable", { id: unknown })).toMatch(/^not_found: /);
+  });
+});
+
+describe("pay_payable", () => {
+  it.each([
+    ["what the payer names", open, { amount: "2.50" }],
+    ["a price at a locked rate", inPounds, {}],
+  ])("takes %s, once: the same call again is a duplicate", async (_, body, args) => {
+    const { id } = await newLink(body);
+    const asked = await agent.call("pay_payable", { payableId: id, ...args });
+    const { resource: __, ...payment } = await signRequired(
+      await newPayer(world.dev, 5_000_000n),
+      asked.structuredContent,
+    );
+    // Without the word which intent it was signed for.
+    const call = { payableId: id, ...args, payment };
+    const { structuredContent: receipt } = await agent.call("pay_payable", call);
+    expect(receipt).toMatchObject({ success: true, status: "settled", payable: { kind: "payment-intent" } });
+    expect(await ledgerOf(world.database, receipt.paymentId)).toHaveLength(2);
+    const again = await agent.call("pay_payable", call);
+    expect(again.content[0]?.text).toMatch(/^duplicate_settlement: /);
+    expect(again._meta).toMatchObject({ "x402/payment-response": { transaction: receipt.transaction } });
+    await until(async () => (await completed(id)) === 1, "it is a payment of the merchant");
+  });
+});
