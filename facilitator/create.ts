@@ -113,6 +113,7 @@ function settlingOf(
   const { db, lookupDb, chains, clock } = engine;
   const coming = crowd(clock, GATHER_MS);
   const made = claimsMade(clock);
+  const loadClaim = claimLoader(db.pool);
   const readers = new Map(
     [...chains].map(([chainId, { chain, laneAddresses }]) => [
       chainId,
@@ -142,11 +143,12 @@ function settlingOf(
       isClosed: async (chainId, token) => !(await chainsNow()).taken.get(chainId)?.has(token),
       budgets: gasBudgets(engine, made),
       recordedUse: (chainId, claimKey) => recordedUse(engine, chainId, claimKey),
+      loadClaim,
     },
     firstSight: firstSightMemory(clock),
     writeClaim: claimWriter(engine),
     grant: granter(engine),
-    loadClaim: claimLoader(db.pool),
+    loadClaim,
     findAnswers: answerReader(lookupDb.pool),
     newestTransaction: transactionReader(lookupDb.pool),
     waiters: waiting,

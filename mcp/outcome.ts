@@ -1,4 +1,4 @@
-import type { SettleAnswer, SettleOutcome } from "#facilitator";
+import type { Facilitator, Offer, SettleAnswer, SettleOutcome } from "#facilitator";
 import { failure, type Next, type ToolResult } from "./result.ts";
 
 /** An outcome as one word of the tools' own. */
@@ -73,4 +73,37 @@ export function outcomeNext(outcome: SettleOutcome, chargeable?: boolean): Next 
         text: "Nothing was charged. Correct what errorMessage names and try again.",
       };
   }
+}
+
+/** What to do about something that nobody may pay now; null while it is open. */
+export function standingNext({ state, paymentId }: Offer): Next | null {
+  switch (state) {
+    case "open":
+      return null;
+    case "held":
+      return {
+        action: "wait",
+        text: `A payment of this is under way. Do not sign; ask ${status} with paymentId ${paymentId} how it ends.`,
+        tool: status,
+      };
+    case "paid":
+      return { action: "do-not-retry", text: "It is paid. Do not sign." };
+    case "closed":
+      return {
+        action: "do-not-retry",
+        text: "It cannot be paid any more. Ask whoever offered it for another.",
+      };
+  }
+}
+
+/** A payment is worth fixing only while what it is for is open: as it stands now, since a refusal may be the work of
+ *  another payment. */
+export async function nextFor(
+  facilitator: Pick<Facilitator, "offer">,
+  offer: Offer,
+  next: Next,
+): Promise<Next> {
+  if (next.action !== "fix-and-retry") return next;
+  const now = await facilitator.offer({ by: "id", id: offer.payable.id });
+  return standingNext(now ?? offer) ?? next;
 }

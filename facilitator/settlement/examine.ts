@@ -13,8 +13,10 @@ import { optionsOf, selectOption } from "../payable/requirements.ts";
 import type { Reason, Refusal } from "../scheme/reasons.ts";
 import { type Budgets, type Priced, priced } from "./budget/budgets.ts";
 import type { ReadAuthorization } from "./chain-read.ts";
+import type { ToldClaim } from "./claim-parts.ts";
 import type { OpenChain } from "./engine.ts";
 import { WALLET_GAS_CAP } from "./gas.ts";
+import { stateOf } from "./offer.ts";
 import { pairTransfers } from "./pairing.ts";
 import type { Understood } from "./understand.ts";
 
@@ -42,6 +44,7 @@ export interface Looking {
   readonly isClosed: (chainId: number, token: Address) => Promise<boolean>;
   readonly budgets: Budgets;
   readonly recordedUse: (chainId: number, claimKey: Hash) => Promise<RecordedUse>;
+  readonly loadClaim: (claimKey: Hash) => Promise<ToldClaim | null>;
 }
 
 /** What our own observer knows of an authorization's use, and the height from which the chain must be asked. */
@@ -53,6 +56,7 @@ export interface RecordedUse {
 /** Step S2 of settlement.md: what can go stale. Cheap checks first, then one shared chain read. Verify and settle use
  *  the same list, so verify predicts settle. Faults: `chain_unavailable`. */
 export async function examine(looking: Looking, it: Understood): Promise<Examined | Refusal> {
+  if (isHeldByAnother(it)) return heldRefusal(looking, it);
   const option = matchOption(it);
   if ("reason" in option) return option;
   const cheap = checkTerms(it, option);
@@ -74,8 +78,28 @@ export async function examine(looking: Looking, it: Understood): Promise<Examine
   return { option, alreadyUsed: false, standings: priced(standings, it, state.block.baseFeePerGas) };
 }
 
+function isHeldByAnother({ payable, claimKey, known }: Understood): boolean {
+  return payable.once && payable.heldBy !== null && payable.heldBy !== claimKey && !known.claim;
+}
+
+/** Who is told to wait for what is paid already waits for nothing. */
+async function heldRefusal(looking: Looking, { payable }: Understood): Promise<Refusal> {
+  const { state } = await stateOf(looking, payable);
+  if (state === "paid") return paidRefusal;
+  return {
+    reason: "invalid_payment_requirements",
+    message: "Another payment of this is under way; it can be paid once. Nothing was charged.",
+  };
+}
+
+const paidRefusal: Refusal = {
+  reason: "invalid_payment_requirements",
+  message: "It is paid already, by another payment; it can be paid once. Nothing was charged.",
+};
+
 function matchOption({ payable, open, request }: Understood): PaymentOption | Refusal {
   if (payable.closedAt) {
+    if (payable.closedAs === "paid") return paidRefusal;
     return {
       reason: "invalid_payment_requirements",
       message: "This is no longer for sale. Nothing was charged.",
@@ -95,16 +119,7 @@ export function allRails({ chain, rails }: OpenChain) {
   return rails.flatMap((rail) => (rail.ok ? [{ chain: chain.row, rail }] : []));
 }
 
-function checkTerms(
-  { authorization, payable, claimKey, known }: Understood,
-  option: PaymentOption,
-): Refusal | null {
-  if (payable.once && payable.heldBy && payable.heldBy !== claimKey && !known.claim) {
-    return {
-      reason: "invalid_payment_requirements",
-      message: "Another payment of this is under way; it can be paid once. Nothing was charged.",
-    };
-  }
+function checkTerms({ authorization }: Understood, option: PaymentOption): Refusal | null {
   if (authorization.payTo !== option.payTo) {
     return {
       reason: "invalid_exact_evm_recipient_mismatch",

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Offer } from "#facilitator";
 import { findToPay, noPayable } from "../find.ts";
+import { standingNext } from "../outcome.ts";
 import {
   clientNotes,
   nothingToSign,
@@ -59,28 +60,14 @@ export const getPayable = defineTool({
 });
 
 function nextOf(offer: Offer): NextStep {
-  switch (offer.state) {
-    case "open":
-      if (offer.options.length === 0) return { action: "do-not-retry", text: nothingToSign(offer) };
-      return {
-        action: "sign",
-        text:
-          "Sign one option of paymentRequired.accepts with your own wallet, then call pay_payable with payableId and " +
-          "the payload as payment. Or send it to the agent URL, resource, in the header PAYMENT-SIGNATURE.",
-        tool: "pay_payable",
-      };
-    case "held":
-      return {
-        action: "wait",
-        text: "A payment of this is under way. Do not sign; ask get_payment_status with paymentId how it ends.",
-        tool: "get_payment_status",
-      };
-    case "paid":
-      return { action: "do-not-retry", text: "It is paid. Do not sign." };
-    case "closed":
-      return {
-        action: "do-not-retry",
-        text: "It cannot be paid any more. Ask whoever sent it for a new one.",
-      };
-  }
+  const standing = standingNext(offer);
+  if (standing) return standing;
+  if (offer.options.length === 0) return { action: "do-not-retry", text: nothingToSign(offer) };
+  return {
+    action: "sign",
+    text:
+      "Sign one option of paymentRequired.accepts with your own wallet, then call pay_payable with payableId and " +
+      "the payload as payment. Or send it to the agent URL, resource, in the header PAYMENT-SIGNATURE.",
+    tool: "pay_payable",
+  };
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { SettleAnswer } from "#facilitator";
 import { findPayable, findResource, noPayable, noResource } from "../find.ts";
-import { outcomeNext, statusOf, unanswered } from "../outcome.ts";
+import { nextFor, outcomeNext, statusOf, unanswered } from "../outcome.ts";
 import { overBudget, settle } from "../pay.ts";
 import { success } from "../result.ts";
 import { IdempotencyKey, Next, PaymentPayload, ShortText } from "../schema.ts";
@@ -58,25 +58,22 @@ export const settlePayment = defineTool({
         network: "",
         errorReason: call.wire.reason(reason, reading.version),
         errorMessage: message,
-        next: outcomeNext("refused"),
+        next: await nextFor(call.facilitator, offer, outcomeNext("refused")),
       });
     }
     const spending = { offer, payment: reading.payment, idempotencyKey };
     const refused = await overBudget(call, spending);
     if (refused) return refused;
     const answer = await settle(call, spending);
-    return unanswered(answer) ?? success(facts(answer, call.wire.settled(answer, reading.payment.version)));
+    const next = await nextFor(call.facilitator, offer, outcomeNext(answer.outcome, answer.extra.chargeable));
+    const settled = call.wire.settled(answer, reading.payment.version);
+    return unanswered(answer) ?? success({ ...facts(answer, settled), next });
   },
 });
 
 function facts(
-  answer: SettleAnswer,
+  { outcome }: SettleAnswer,
   { extra = {}, ...settled }: object & { readonly extra?: object | undefined },
 ) {
-  return {
-    ...settled,
-    status: statusOf(answer.outcome),
-    ...extra,
-    next: outcomeNext(answer.outcome, answer.extra.chargeable),
-  };
+  return { ...settled, status: statusOf(outcome), ...extra };
 }

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { Offer } from "#facilitator";
-import type { Verified } from "../deps.ts";
+import type { Call, Verified } from "../deps.ts";
 import { findPayable, findResource, noPayable, noResource } from "../find.ts";
+import { nextFor } from "../outcome.ts";
 import { overBudget, verify } from "../pay.ts";
 import { type Next as NextStep, success } from "../result.ts";
 import { Next, PaymentPayload, ShortText } from "../schema.ts";
@@ -44,17 +45,17 @@ export const verifyPayment = defineTool({
     if (!reading.ok) {
       const { reason, message } = reading.refusal;
       const invalidReason = call.wire.reason(reason, reading.version);
-      return answer(offer, { isValid: false, invalidReason, invalidMessage: message });
+      return answer(call, offer, { isValid: false, invalidReason, invalidMessage: message });
     }
     const { payment } = reading;
     const refused = await overBudget(call, { offer, payment });
     if (refused) return refused;
-    return answer(offer, call.wire.verified(await verify(call, { offer, payment }), payment.version));
+    return answer(call, offer, call.wire.verified(await verify(call, { offer, payment }), payment.version));
   },
 });
 
-function answer(offer: Offer, verified: Verified) {
-  return success({ ...verified, next: nextOf(offer, verified) });
+async function answer({ facilitator }: Call, offer: Offer, verified: Verified) {
+  return success({ ...verified, next: await nextFor(facilitator, offer, nextOf(offer, verified)) });
 }
 
 function nextOf({ payable }: Offer, { isValid, invalidReason }: Verified): NextStep {

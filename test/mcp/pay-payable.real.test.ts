@@ -254,6 +254,80 @@ describe("an outcome that is open", () => {
   });
 });
 
+describe("another payment of what can be paid once", () => {
+  const use = async (name: string, args: object) =>
+    (await request("tools/call", { name, arguments: args })).structuredContent;
+  const settleByUrl = async (paymentPayload: object) => {
+    const response = await fetch(`${world.baseUrl}/x402/settle`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ x402Version: 2, paymentPayload }),
+    });
+    return response.json();
+  };
+
+  it("waits while the first is under way, and is not retried once it is paid", async () => {
+    const { id } = await project("invoice");
+    const [payment, rival] = [await sign(id), await sign(id, await newPayer(world.dev))];
+    const args = { payableId: id, paymentPayload: rival };
+    const reason = "invalid_payment_requirements";
+    await whileBlocksAreHeld(world.dev, async () => {
+      const { paymentId } = (await ask({ arguments: { payableId: id, payment } })).structuredContent;
+      const next = {
+        action: "wait",
+        text: expect.stringContaining(paymentId),
+        tool: "get_payment_status",
+      };
+      const underWay = expect.stringContaining("under way");
+      expect(await use("verify_payment", args)).toMatchObject({
+        isValid: false,
+        invalidReason: reason,
+        invalidMessage: underWay,
+        next,
+      });
+      expect(await use("settle_payment", args)).toMatchObject({
+        ...{ success: false, status: "refused", errorReason: reason, errorMessage: underWay },
+        next,
+      });
+    });
+    await until(
+      async () => (await use("get_payable", { id })).state === "paid",
+      "the first payment has arrived",
+    );
+    const next = { action: "do-not-retry", text: expect.stringContaining("It is paid.") };
+    const paid = expect.stringMatching(/^It is paid/);
+    expect(await use("verify_payment", args)).toMatchObject({ isValid: false, invalidMessage: paid, next });
+    expect(await use("settle_payment", args)).toMatchObject({ success: false, errorMessage: paid, next });
+    expect(await settleByUrl(rival)).toMatchObject({
+      ...{ success: false, errorReason: reason, errorMessage: paid, transaction: "" },
+    });
+    // and the payment that paid it is still a duplicate of itself
+    await use("settle_payment", { payableId: id, paymentPayload: payment });
+    expect(await use("verify_payment", { payableId: id, paymentPayload: payment })).toMatchObject({
+      invalidReason: "duplicate_settlement",
+      next: { action: "do-not-retry" },
+    });
+  });
+
+  it("is not retried where the payable is closed", async () => {
+    const { id } = await project("invoice");
+    const paymentPayload = await sign(id);
+    await project("invoice", { id, closedAt: new Date(), closedAs: "void" });
+    const next = { action: "do-not-retry" };
+    const args = { payableId: id, paymentPayload };
+    expect(await use("verify_payment", args)).toMatchObject({ isValid: false, next });
+    expect(await use("settle_payment", args)).toMatchObject({ success: false, next });
+  });
+
+  it("is fixed and sent again while the payable is open", async () => {
+    const { id } = await project("invoice");
+    const args = { payableId: id, paymentPayload: await sign(id, await newPayer(world.dev, 1n)) };
+    const next = { action: "fix-and-retry" };
+    expect(await use("verify_payment", args)).toMatchObject({ invalidReason: "insufficient_funds", next });
+    expect(await use("settle_payment", args)).toMatchObject({ errorReason: "insufficient_funds", next });
+  });
+});
+
 describe("a payable that is closed", () => {
   it.each([
     ["void", { closedAt: new Date(), closedAs: "void" }],
