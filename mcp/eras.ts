@@ -1,7 +1,12 @@
 import {
   createMcpHandler,
+  isJSONRPCErrorResponse,
   isLegacyRequest,
+  type JSONRPCMessage,
   type McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 
@@ -46,6 +51,8 @@ async function serveOld(server: McpServer, request: Request, body: unknown): Pro
     sessionIdGenerator: undefined,
     enableJsonResponse: true,
   });
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => send(inOldCodes(message), options);
   await server.connect(transport);
   try {
     request.headers.set("accept", "application/json, text/event-stream");
@@ -54,4 +61,14 @@ async function serveOld(server: McpServer, request: Request, body: unknown): Pro
     await transport.close();
     await server.close();
   }
+}
+
+/** The library says of a missing resource in both eras what 2026-07-28 does. Source: agents.md §1.1. */
+function inOldCodes(message: JSONRPCMessage): JSONRPCMessage {
+  if (!isJSONRPCErrorResponse(message)) return message;
+  const { code, message: text, data } = message.error;
+  const isMissing = ProtocolError.fromError(code, text, data) instanceof ResourceNotFoundError;
+  return isMissing
+    ? { ...message, error: { ...message.error, code: ProtocolErrorCode.ResourceNotFound } }
+    : message;
 }

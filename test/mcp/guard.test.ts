@@ -332,6 +332,26 @@ describe("what is told when it goes wrong", () => {
     });
   });
 
+  it("a resource that is not there has the code of the caller's era", async () => {
+    const { ask } = open();
+    const uris = ["x402://resources/bad", "x402://payables/bad", "x402://nothing/bad"];
+    const reading = (uri: string, more = {}) => ({
+      ...{ jsonrpc: "2.0", id: 4, method: "resources/read" },
+      params: { uri, ...more },
+    });
+    const modern = (uri: string) => ({
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "resources/read",
+      "mcp-name": uri,
+    });
+    for (const uri of uris) {
+      const old = await ask(reading(uri));
+      expect(old.body.error).toMatchObject({ code: -32002, data: { uri } });
+      const { body } = await ask(reading(uri, { _meta: envelope }), modern(uri));
+      expect(body.error).toMatchObject({ code: -32602, data: { uri } });
+    }
+  });
+
   it("an unknown tool is a protocol error", async () => {
     const { body } = await open().ask(call("transfer_all"));
     expect(body.error.code).toBe(-32602);
