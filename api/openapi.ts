@@ -116,6 +116,8 @@ function documentOf(
       title: "Farebox",
       version,
       description,
+      // Indexers want one; a deployment has no person to name, but pages that tell all of it.
+      contact: { url: `${baseUrl}/docs` },
       license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
       "x-guidance": guidance,
     },

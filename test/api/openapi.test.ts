@@ -28,6 +28,7 @@ interface Response {
 }
 interface Document {
   readonly openapi: string;
+  readonly info: object;
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
@@ -68,6 +69,13 @@ describe("GET /openapi.json", () => {
       .filter(({ method, path }) => method !== "ALL" && !pages.test(path))
       .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
     expect(operations.map(([name]) => name).sort()).toEqual([...new Set(served)].sort());
+  });
+
+  it("says what indexers look for: how to buy here, and where to turn", () => {
+    expect(document.info).toMatchObject({
+      "x-guidance": expect.any(String),
+      contact: { url: "https://pay.example/docs" },
+    });
   });
 
   it("knows the sandbox's routes on a sandbox only", async () => {
