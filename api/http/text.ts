@@ -2,6 +2,17 @@ import { z } from "@hono/zod-openapi";
 
 export const Timestamp = z.string().openapi({ format: "date-time", example: "2026-08-11T09:30:00.000Z" });
 
+/** A moment that a caller names. Other years JavaScript writes as PostgreSQL does not read them. */
+export const Instant = z.iso
+  .datetime({ offset: true, abort: true })
+  .refine((text) => isReadable(new Date(text)), "a moment of the years 1 to 9999, in UTC")
+  .openapi({ type: "string", format: "date-time" });
+
+function isReadable(moment: Date): boolean {
+  const year = moment.getUTCFullYear();
+  return year >= 1 && year <= 9999;
+}
+
 const CONTROL = /\p{Cc}/u;
 
 /** Text on one line: trimmed, composed, without control characters. */

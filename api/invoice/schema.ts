@@ -1,12 +1,11 @@
 import { z } from "@hono/zod-openapi";
 import { Money, MoneyInput } from "../http/money.ts";
-import { line, Metadata } from "../http/text.ts";
+import { Instant, line, Metadata } from "../http/text.ts";
 import { MerchantRef, PaymentChoice } from "../payment-intent/schema.ts";
 import { ExecutionPath } from "../rate/schema.ts";
 import { invoiceStates, invoiceStatuses } from "./state.ts";
 
 const Timestamp = z.string().openapi({ format: "date-time", example: "2026-08-11T09:30:00.000Z" });
-const Instant = z.iso.datetime({ offset: true });
 const UNSAFE = /[^\P{Cc}\n]/u;
 
 /** Text on several lines. */

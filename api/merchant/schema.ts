@@ -4,6 +4,7 @@ import { fromBytes } from "#kernel/bytes";
 import { cleanText } from "#kernel/text";
 import { AllowedOrigins } from "../http/origin.ts";
 import { type Preset, permissions, presets } from "../http/permissions.ts";
+import { Instant } from "../http/text.ts";
 import { readPng } from "./png.ts";
 
 /** Text on one line, plain, not empty once it is cleaned. */
@@ -145,7 +146,7 @@ export const ApiKeyInput = z
     preset: PresetName.optional(),
     allowedOrigins: AllowedOrigins.optional(),
     allowedIps: AllowedIps.optional(),
-    expiresAt: z.iso.datetime({ offset: true }).optional(),
+    expiresAt: Instant.optional(),
   })
   .check((ctx) => {
     const { kind, permissions: given, preset, allowedOrigins } = ctx.value;

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { pegs, type Stablecoin } from "#kernel/asset";
 import { parseAddress } from "#kernel/bytes";
 import { Money, MoneyInput } from "../http/money.ts";
-import { Email, line, Metadata, Timestamp } from "../http/text.ts";
+import { Email, Instant, line, Metadata, Timestamp } from "../http/text.ts";
 import { ExecutionPath } from "../rate/schema.ts";
 import { failureReasons, intentSources, intentStatuses, providers } from "./state.ts";
 
@@ -121,7 +121,7 @@ export const PaymentIntentFilter = z.object({
   status: z.enum(intentStatuses).optional(),
   source: z.enum(intentSources).optional(),
   merchantReference: z.string().max(128).optional(),
-  createdFrom: z.iso.datetime({ offset: true }).optional(),
-  createdTo: z.iso.datetime({ offset: true }).optional().openapi({ description: "Exclusive" }),
+  createdFrom: Instant.optional(),
+  createdTo: Instant.optional().openapi({ description: "Exclusive" }),
 });
 export type PaymentIntentFilter = z.infer<typeof PaymentIntentFilter>;

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { LineInput, LineInputs } from "../catalog/schema.ts";
 import { Money, MoneyInput } from "../http/money.ts";
-import { line, Metadata, PayerMetadata, Timestamp } from "../http/text.ts";
+import { Instant, line, Metadata, PayerMetadata, Timestamp } from "../http/text.ts";
 import { MerchantRef, MerchantRefInput, PaymentIntentInput } from "../payment-intent/schema.ts";
 import { ExecutionPath, RateSource } from "../rate/schema.ts";
 import { linkKinds } from "./state.ts";
@@ -9,7 +9,6 @@ import { linkKinds } from "./state.ts";
 const Kind = z.enum(linkKinds);
 
 const Currency = z.string().min(1).max(16).openapi({ example: "USD" });
-const Instant = z.iso.datetime({ offset: true }).openapi({ format: "date-time" });
 const MaxPayments = z
   .int()
   .min(1)

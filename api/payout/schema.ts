@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { Destination } from "../clearing/schema.ts";
 import { Money, MoneyInput } from "../http/money.ts";
+import { Instant } from "../http/text.ts";
 
 /** What a merchant holds in one asset on one chain. Source: merchant-api.md §2.7. */
 export const Balance = z
@@ -41,8 +42,8 @@ export const EntryQuery = z.object({
     description:
       "A payment (pi_…, or its clearing clr_…) with its refunds and returns, or one settlement (stl_…), refund (re_…) or payout (po_…)",
   }),
-  from: z.iso.datetime({ offset: true }).optional(),
-  to: z.iso.datetime({ offset: true }).optional(),
+  from: Instant.optional(),
+  to: Instant.optional(),
 });
 
 export const PayoutAddressInput = z

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { Money, MoneyInput } from "../http/money.ts";
-import { line, Metadata } from "../http/text.ts";
+import { Instant, line, Metadata } from "../http/text.ts";
 import { Invoice } from "../invoice/schema.ts";
 import { intervals } from "./schedule.ts";
 import { subscriptionStates } from "./state.ts";
@@ -26,10 +26,9 @@ export const SubscriptionInput = z
       .max(MOST_DAYS)
       .default(1)
       .openapi({ description: "Up to 52; of days up to 365" }),
-    anchorAt: z.iso
-      .datetime({ offset: true })
-      .optional()
-      .openapi({ description: "When the first cycle begins; now when left out" }),
+    anchorAt: Instant.optional().openapi({
+      description: "When the first cycle begins; now when left out",
+    }),
     daysUntilDue: DaysUntilDue.default(7),
     maxCycles: z.int().min(1).max(10_000).optional(),
     metadata: Metadata.optional(),

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { Instant } from "../http/text.ts";
 import { deliveryStates, disabledReasons } from "./state.ts";
 
 const Timestamp = z.string().openapi({ format: "date-time", example: "2026-08-11T09:30:00.000Z" });
@@ -49,8 +50,8 @@ export const EventFilter = z.object({
       description: "Types or families, separated by commas",
       example: "payment.*,refund.succeeded",
     }),
-  createdFrom: z.iso.datetime({ offset: true }).optional(),
-  createdTo: z.iso.datetime({ offset: true }).optional().openapi({ description: "Exclusive" }),
+  createdFrom: Instant.optional(),
+  createdTo: Instant.optional().openapi({ description: "Exclusive" }),
   order: z.enum(["asc", "desc"]).default("desc").openapi({ description: "asc: oldest first" }),
 });
 export type EventFilter = z.infer<typeof EventFilter>;
@@ -148,8 +149,8 @@ export type TestSent = z.infer<typeof TestSent>;
 
 export const Replay = z
   .strictObject({
-    from: z.iso.datetime({ offset: true }).openapi({ description: "At most 30 days ago" }),
-    to: z.iso.datetime({ offset: true }).openapi({ description: "Exclusive" }),
+    from: Instant.openapi({ description: "At most 30 days ago" }),
+    to: Instant.openapi({ description: "Exclusive" }),
     types: z.array(pattern).min(1).max(MAX_PATTERNS).optional(),
   })
   .openapi("Replay");
