@@ -7,6 +7,7 @@ import { parseAmount } from "../../http/money.ts";
 import { pointingTo } from "../../http/pointer.ts";
 import { findMerchant, type MerchantRow } from "../../merchant/verbs/merchant.ts";
 import { checkIntent, checkReturnUrl, type IntentDesk } from "../../payment-intent/verbs/create.ts";
+import { checkAmount } from "../../payment-intent/verbs/rails.ts";
 import { type LinkRow, presentLink } from "../present.ts";
 import type { PaymentLink, PaymentLinkInput } from "../schema.ts";
 import { paymentLink } from "../tables.ts";
@@ -32,7 +33,7 @@ export async function checkLink(
     settlementAsset: undefined,
     payment: undefined,
   } as const;
-  if (input.kind === "open") return { ...none, ...openTerms(input) };
+  if (input.kind === "open") return { ...none, ...(await openTerms(desk, input)) };
   if (input.kind === "fixed" && input.amount) {
     const money = parseAmount(input.amount, "/amount");
     await checkIntent(desk, money, wishes);
@@ -45,12 +46,20 @@ export async function checkLink(
   return { ...none, currency, amount: total.amount, lines };
 }
 
-function openTerms({ currency = "", minAmount, maxAmount }: PaymentLinkInput) {
+async function openTerms(
+  desk: Pick<IntentDesk, "rates">,
+  { currency = "", minAmount, maxAmount }: PaymentLinkInput,
+) {
   checkCurrency(currency);
   const least = minAmount ? parseAmount(minAmount, "/minAmount").amount : null;
   const most = maxAmount ? parseAmount(maxAmount, "/maxAmount").amount : null;
   if (most !== null && (most === 0n || (least !== null && least > most)))
     throw invalid("/maxAmount", "more than nothing, and not less than `minAmount`");
+  // Only whether it is too much counts: what is less than can be paid bounds nobody.
+  if (least)
+    await pointingTo("/amount/amount", "/minAmount/amount", () =>
+      checkAmount(desk, { amount: least, asset: currency }, { executionPath: "x402" }),
+    );
   return { currency, amount: null, minAmount: least, maxAmount: most };
 }
 

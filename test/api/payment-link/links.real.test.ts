@@ -147,6 +147,11 @@ describe("POST /v1/payment-links", () => {
     [{ kind: "open", currency: "XXX" }, 422, "/currency"],
     [{ kind: "open", currency: "EUR", minAmount: ten }, 400, "/minAmount"],
     [
+      { kind: "open", currency: "USD", minAmount: { ...ten, amount: "1000000.01" } },
+      422,
+      "/minAmount/amount",
+    ],
+    [
       { kind: "open", currency: "USD", minAmount: ten, maxAmount: { ...ten, amount: "9" } },
       400,
       "/maxAmount",
