@@ -251,7 +251,8 @@ function payerRoutes(desk: CheckoutDesk) {
       return keyedAt(c, { input, isRequired: true, holder: id, beforehand }, async (ctx, found, write) => {
         assert(write, "a checkout has a key");
         const { intent, isRepeated } = await ctx.tx((tx) => checkOutLink(desk, tx, visit, { found, write }));
-        const headers = isRepeated ? { "Idempotent-Replayed": "true" } : {};
+        const replayed = isRepeated ? { "Idempotent-Replayed": "true" } : {};
+        const headers = { Location: `/v1/payment-intents/${intent.id}`, ...replayed };
         return { status: 201, body: intent, headers, resourceId: intent.id };
       });
     },

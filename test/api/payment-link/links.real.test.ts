@@ -262,7 +262,8 @@ describe("POST /v1/payment-links/{id}/checkout", () => {
     const metadata = { a: "payer", b: "payer", paymentLinkId: "plink_x" };
     const body = { metadata, merchantReference: "theirs", customer: { email: "ada@shop.example" } };
     const answer = await checkout(id, body);
-    expect(answer.status).toBe(201);
+    const made = `/v1/payment-intents/${answer.body.id}`;
+    expect([answer.status, answer.headers.get("location")]).toEqual([201, made]);
     expect(answer.body).toMatchObject({
       id: expect.stringMatching(/^pi_/),
       status: "created",
