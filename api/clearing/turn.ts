@@ -180,6 +180,7 @@ function standingOf(desk: ClearingDesk, work: Work, { payments, isRateGood }: Ou
     depthMs: confirmations * (facts?.blockTimeSeconds ?? 0) * 1000,
     hasNew: fresh.some((row) => lyingOf(row, returns).clearing > 0n || isStray(row, returns)),
     hasStray: fresh.some((row) => isStray(row, returns)),
+    holdsStray: rows.some((row) => isStray(row, returns)),
     isRateGood,
     isHeldByAgent: payments.some(isUnderWay),
     isForeclosed: false,

@@ -70,6 +70,8 @@ export interface Standing {
   readonly hasNew: boolean;
   /** The same of money in another token, or for an order that was replaced. */
   readonly hasStray: boolean;
+  /** Such money lies here, be it that it was decided to wait for more. */
+  readonly holdsStray: boolean;
   /** Whether late money may still be taken at the rate of the order. */
   readonly isRateGood: boolean;
   /** An agent's payment of the same thing is under way: the two must not both count. */
@@ -123,7 +125,7 @@ export function decide(standing: Standing): Decision | null {
   }
 }
 
-const isGone = ({ held, coming, hasStray }: Standing) => held + coming === 0n && !hasStray;
+const isGone = ({ held, coming, holdsStray }: Standing) => held + coming === 0n && !holdsStray;
 const isClosed = ({ now, expiresAt }: Standing) => isLate(now, expiresAt);
 
 function whileAwaiting(standing: Standing): Decision | null {
@@ -132,7 +134,12 @@ function whileAwaiting(standing: Standing): Decision | null {
   if (hasMoney && standing.isForeclosed) return FORECLOSED;
   if (hasMoney) return { trigger: "detect", cause: "a deposit was seen" };
   if (!isClosed(standing) || standing.isHeldByAgent) return null;
-  return { trigger: "expire", cause: "the window closed", failure: EXPIRED };
+  return ended(standing, "the window closed");
+}
+
+/** Money that lies here is never left behind an end: who waited for more must decide again. */
+function ended({ holdsStray }: Standing, cause: string): Decision {
+  return holdsStray ? { trigger: "review", cause } : { trigger: "expire", cause, failure: EXPIRED };
 }
 
 function whileDetected(standing: Standing): Decision | null {
@@ -140,7 +147,7 @@ function whileDetected(standing: Standing): Decision | null {
   if (standing.hasStray) return { trigger: "review", cause: "money came that was not asked for" };
   if (held + coming === 0n) {
     return isClosed(standing)
-      ? { trigger: "expire", cause: "its deposits left the chain and the window closed", failure: EXPIRED }
+      ? ended(standing, "its deposits left the chain and the window closed")
       : { trigger: "lose", cause: "its deposits left the chain" };
   }
   if (standing.isForeclosed) return FORECLOSED;

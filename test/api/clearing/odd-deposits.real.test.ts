@@ -309,6 +309,26 @@ describe("an order through the router", () => {
 });
 
 describe("another token of the same chain", () => {
+  it("waits for the merchant anew when the payer was given more time and sent nothing else", async () => {
+    const asked = await seller.asked();
+    const { EURC } = world.dev.contracts.assets;
+    await sendTo(world, addressOf(asked), 3_000_000n, { token: EURC });
+    await seller.reaches(idOf(asked), "in-review");
+    const extended = await seller.review(idOf(asked), { action: "extend" });
+    expect(extended.body).toMatchObject({
+      clearing: { state: "awaiting-funds" },
+      deposit: { reviewRequired: false },
+    });
+    clock.forward(32 * MINUTE);
+    const held = await seller.reaches(idOf(asked), "in-review");
+    expect(held).toMatchObject({ paymentIntent: { status: "clearing" }, deposit: { reviewRequired: true } });
+    const { address: destination } = newKey();
+    expect(await seller.review(idOf(asked), { action: "return", destination })).toMatchObject({
+      status: 200,
+      body: { clearing: { state: "returned" } },
+    });
+  });
+
   it("waits for the merchant, who may take it as the payment", async () => {
     const asked = await seller.asked();
     const { EURC } = world.dev.contracts.assets;

@@ -88,6 +88,7 @@ describe("the next step", () => {
     depthMs: 24_000,
     hasNew: false,
     hasStray: false,
+    holdsStray: false,
     isRateGood: true,
     isHeldByAgent: false,
     isForeclosed: false,
@@ -101,6 +102,7 @@ describe("the next step", () => {
     ["money came that was not asked for", { hasStray: true }, "review"],
     ["the window is over, its skew is not", { now: at(60) }, null],
     ["the window is over", { now: at(61) }, "expire"],
+    ["the window is over, and another token lies here", { now: at(61), holdsStray: true }, "review"],
     ["an agent's payment is under way", { now: at(61), isHeldByAgent: true }, null],
   ] as const)("awaiting funds: %s", (_, over, expected) => {
     expect(step(over)).toBe(expected);
@@ -113,6 +115,11 @@ describe("the next step", () => {
     ["enough, while an agent's payment is under way", { held: 100n, isHeldByAgent: true }, null],
     ["all of it left the chain", {}, "lose"],
     ["all of it left the chain, and the window is over", { now: at(61) }, "expire"],
+    [
+      "all of it left the chain, the window is over, and another token lies here",
+      { now: at(61), holdsStray: true },
+      "review",
+    ],
     ["not enough at the end", { held: 60n, now: at(61) }, "review"],
     [
       "more is seen at the end: its confirmations and ten minutes",
@@ -140,7 +147,7 @@ describe("the next step", () => {
     ],
     ["in-review", "held: 60n, hasNew: true", { held: 60n, hasNew: true }, null],
     ["in-review", "coming: 1n", { coming: 1n }, null],
-    ["in-review", "hasStray: true", { hasStray: true }, null],
+    ["in-review", "holdsStray: true", { holdsStray: true }, null],
     ["in-review", "", {}, "extend"],
     ["in-review", "isHeldByAgent: true", { isHeldByAgent: true }, null],
     [
@@ -186,6 +193,7 @@ describe("the next step", () => {
       hasLate: fc.boolean(),
       hasNew: fc.boolean(),
       hasStray: fc.boolean(),
+      holdsStray: fc.boolean(),
       isRateGood: fc.boolean(),
       isHeldByAgent: fc.boolean(),
     });
