@@ -57,7 +57,7 @@ export function PaymentsPage({ filter, rows, next, baseUrl }: ListProps) {
               name="find"
               type="search"
               value={filter.find ?? ""}
-              placeholder="Id, reference or transaction"
+              placeholder="Id, reference, email or transaction"
             />
           </div>
           <div class="field">

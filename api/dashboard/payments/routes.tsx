@@ -9,7 +9,7 @@ import type { MerchantCtx } from "../../http/context.ts";
 import { readPage, shownPage } from "../../http/page.ts";
 import { PaymentFilter } from "../../payment/schema.ts";
 import { readPayment } from "../../payment/verbs.ts";
-import { listRefunds } from "../../refund/verbs/read.ts";
+import { listRefunds, readRefund } from "../../refund/verbs/read.ts";
 import { refundedOf } from "../../refund/verbs/refunded.ts";
 import { instantsOf } from "../days.ts";
 import { parseQuery } from "../form.ts";
@@ -39,7 +39,7 @@ function listOf({ clearing }: PaymentsDesk): Show {
   return async ({ c, ctx }) => {
     const { cursor, ...asked } = query(c);
     const { find, from, to, ...shown } = asked;
-    if (find !== undefined && (isId("pi", find) || isId("clr", find)))
+    if (find !== undefined && (isId("pi", find) || isId("clr", find) || isId("re", find)))
       return c.redirect(`/dashboard/payments/${find}`, 303);
     const filter = parseQuery(PaymentFilter, { ...shown, ...findBy(find), ...between({ from, to }) });
     const page = readPage(c, { limit: PAGE, cursor }, filter);
@@ -55,6 +55,10 @@ function listOf({ clearing }: PaymentsDesk): Show {
 function paymentOf({ clearing }: PaymentsDesk): Show {
   return async ({ c, ctx }) => {
     const input = { id: c.req.param("id") ?? "" };
+    if (isId("re", input.id)) {
+      const { paymentIntentId } = await readRefund({ ctx, input });
+      return c.redirect(`/dashboard/payments/${paymentIntentId}`, 303);
+    }
     const payment = await readPayment(clearing, { ctx, input });
     const refunds = await listRefunds({ ctx, input: { ...input, limit: MOST_REFUNDS, after: null } });
     const excess = await readExcess({ ctx, input });
@@ -98,7 +102,8 @@ function query(c: Context) {
 
 function findBy(text: string | undefined) {
   if (text === undefined) return {};
-  return /^0x[0-9a-fA-F]{64}$/.test(text) ? { txHash: text } : { merchantReference: text };
+  if (/^0x[0-9a-fA-F]{64}$/.test(text)) return { txHash: text };
+  return /^[^@\s]+@[^@\s]+$/.test(text) ? { customerEmail: text } : { merchantReference: text };
 }
 
 /** The payments made on these days. */

@@ -8,6 +8,7 @@ import { useViewer } from "./visit.ts";
 const pages: Readonly<Record<string, readonly [place: Place, path: string]>> = {
   pi: ["payments", "payments"],
   clr: ["payments", "payments"],
+  re: ["payments", "payments"], // leads on to its payment
   plink: ["links", "links"],
   inv: ["invoices", "invoices"],
   sub: ["subscriptions", "subscriptions"],

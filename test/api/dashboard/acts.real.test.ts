@@ -145,3 +145,19 @@ it("what was given back stands so, with what is left of it, and nothing is offer
   await arrived();
   expect(await badges()).toMatchObject({ list: "refunded", page: "refunded", isOffered: false });
 });
+
+it("a refund leads to its payment, wherever its id stands; so does its customer's email", async () => {
+  const session = await visit();
+  const { paymentIntent, deposit } = await seller.asked({ customer: { email: "grace@buyer.example" } });
+  const { id } = paymentIntent;
+  const { payer } = await sendTo(world, deposit.address, 10_000_000n);
+  await seller.reaches(id, "settled");
+  const refund = await seller.must("POST", `/v1/payments/${id}/refunds`, { destination: payer.address });
+  await untilSucceeded(world, seller, refund.id);
+  const at = `/dashboard/payments/${refund.id}`;
+  expect(await session.get(`/dashboard/payments?find=${refund.id}`)).toMatchObject({ leadsTo: at });
+  expect(await session.get(at)).toMatchObject({ status: 303, leadsTo: `/dashboard/payments/${id}` });
+  for (const page of ["ledger", "events"])
+    expect((await session.get(`/dashboard/${page}`)).text).toContain(`href="${at}"`);
+  expect((await session.get("/dashboard/payments?find=Grace@buyer.example")).text).toContain(id);
+});
