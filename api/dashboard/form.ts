@@ -4,7 +4,9 @@ import { ZodError } from "zod";
 import { Fault } from "#kernel/fault";
 import { asPublic, fault } from "../http/faults.ts";
 import { readFields } from "../http/manners.ts";
+import { writtenAmount } from "../http/money.ts";
 import { type FieldError, fieldErrors, pointed } from "../http/problem.ts";
+import { plainly } from "./plain.ts";
 import type { Readings } from "./readings.ts";
 
 const LIMIT = 64 * 1_024;
@@ -74,7 +76,7 @@ export function bodyOf(fields: Fields, readers: Readers = {}, readings: Readings
   for (const [name, text] of fields) {
     if (own.includes(name) || Object.hasOwn(readings, name)) continue;
     const read = readers[name.replaceAll(/\.\d+(?=\.|$)/g, ".*")];
-    put(body, name, read ? read(text) : text);
+    put(body, name, read ? read(text) : isAmount(name) ? writtenAmount(text.trim()) : text);
   }
   for (const [name, reading] of Object.entries(readings)) {
     const value = reading(fields.filter(([each]) => each === name).map(([, text]) => text));
@@ -82,6 +84,8 @@ export function bodyOf(fields: Fields, readers: Readers = {}, readings: Readings
   }
   return body;
 }
+
+const isAmount = (name: string) => /(?:^|\.)amount$/.test(name);
 
 function put(body: Body, name: string, value: unknown): void {
   const isList = name.endsWith("[]");
@@ -127,12 +131,9 @@ export function errorsOf(seen: Fault): Refused["errors"] {
     cause instanceof ZodError ? fieldErrors(cause.issues) : pointed(asPublic(seen));
   return found.map(({ pointer, detail: text }) => ({
     name: nameOf(pointer),
-    detail: text.endsWith(MISSING) ? "This is needed." : text,
+    detail: plainly(text),
   }));
 }
-
-/** What zod says of a member that is not there. */
-const MISSING = "received undefined";
 
 function nameOf(pointer: string): string {
   return pointer.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");

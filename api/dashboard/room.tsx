@@ -83,18 +83,19 @@ export function openRoom(
       keyId: session.keyId,
       csrfToken: session.csrfToken,
       refused,
+      drawn: new Map<string, string>(),
       newKey: () => ctx.newId("req"),
       may: (permission: Permission) => ctx.scope.permissions.has(permission),
       explorerOf,
       place,
       places,
     };
-    const framed = (
-      <ViewerContext.Provider value={viewer}>
-        <Layout title={shown.title} style={await porch.style()}>
-          {shown.body}
-        </Layout>
-      </ViewerContext.Provider>
+    const within = (child: Child) => <ViewerContext.Provider value={viewer}>{child}</ViewerContext.Provider>;
+    if (refused?.code) await within(shown.body).toString(); // what is drawn is noted, for the summary above it
+    const framed = within(
+      <Layout title={shown.title} style={await porch.style()}>
+        {shown.body}
+      </Layout>,
     );
     return whole(c, framed, refused?.code ? statusOfCode(refused.code) : 200);
   };

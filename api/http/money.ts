@@ -6,12 +6,21 @@ import { fault, invalid } from "./faults.ts";
 
 const DECIMAL = /^(0|[1-9]\d{0,14})(\.\d{1,18})?$/;
 
+/** What is said of text that is no amount, before an example. */
+export const NOT_AN_AMOUNT = "a decimal string in major units";
+
+/** An amount as people write it: `9,99` is `9.99`. With three digits behind it a comma may part thousands, so it
+ *  stays, and is refused. */
+export function writtenAmount(text: string): string {
+  return /^\d+,\d\d?$/.test(text) ? text.replace(",", ".") : text;
+}
+
 /** Money in a request: a decimal string in major units. Numbers are refused, because they lose precision. */
 export const MoneyInput = z
   .strictObject({
     amount: z
       .string()
-      .regex(DECIMAL, "a decimal string in major units, such as 0.01")
+      .regex(DECIMAL, `${NOT_AN_AMOUNT}, such as 0.01`)
       // One spelling of an amount: what is written as 10.0 and as 10.00 is the same request.
       .transform((amount) => amount.replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, ""))
       .openapi({ type: "string", pattern: DECIMAL.source, example: "0.01" }),
@@ -70,8 +79,7 @@ function parse({ amount, asset }: MoneyInput, { decimals, supported, pointer }: 
   const atomic = parseDecimal(amount, decimals);
   if (atomic === "too_many_decimals")
     throw fault("too_many_decimals", { asset, decimals, pointer: `${pointer}/amount` });
-  if (atomic === "not_a_decimal")
-    throw invalid(`${pointer}/amount`, "a decimal string in major units, such as 12.50");
+  if (atomic === "not_a_decimal") throw invalid(`${pointer}/amount`, `${NOT_AN_AMOUNT}, such as 12.50`);
   return { amount: atomic, asset };
 }
 

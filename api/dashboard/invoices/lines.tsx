@@ -61,7 +61,8 @@ function LineRow({ at, place, line, products, known }: LineRowProps) {
       <Field
         name={`${at}.quantity`}
         label="Quantity"
-        value={line?.quantity.toString() ?? "1"}
+        value={line?.quantity.toString()}
+        valueOfNewRow="1"
         inputmode="numeric"
       />
     </Group>

@@ -142,7 +142,7 @@ function Cart({ products, product }: Pick<NewLinkProps, "products" | "product">)
                 options={choicesOf(products, "None")}
                 value={i === 0 ? product : undefined}
               />
-              <Field name={`lines.${i}.quantity`} label="Quantity" inputmode="numeric" value="1" />
+              <Field name={`lines.${i}.quantity`} label="Quantity" inputmode="numeric" valueOfNewRow="1" />
             </Group>
           ))}
         </div>

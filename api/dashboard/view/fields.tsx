@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
 import { useContext } from "hono/jsx";
-import { type FieldProps, idOf, Labelled, RefusedContext, useField, useWrong } from "./form.tsx";
+import { type FieldProps, idOf, Labelled, RefusedContext, useField, useLabel, useWrong } from "./form.tsx";
 
 /** A field of several lines. */
 export function Lines({ rows = 3, ...field }: FieldProps & { readonly rows?: number }) {
@@ -29,6 +29,7 @@ export function Checks({
   chosen = [],
 }: Omit<FieldProps, "value"> & { readonly options: readonly Option[]; readonly chosen?: readonly string[] }) {
   const refused = useContext(RefusedContext);
+  useLabel(name, label);
   const wrong = useWrong(name);
   const ticked = refused
     ? refused.fields.filter(([each]) => each === name).map(([, value]) => value)
@@ -58,6 +59,7 @@ export function Checks({
 /** One thing that is so or is not. */
 export function Tick({ name, label, hint, isOn }: Omit<FieldProps, "value"> & { readonly isOn: boolean }) {
   const { value, ...manner } = useField({ name, label, hint, value: isOn ? "true" : "" });
+  useLabel(name, label);
   return (
     <div class="field tick">
       <label class="check">

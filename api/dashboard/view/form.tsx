@@ -3,6 +3,7 @@
 import { type Child, createContext, useContext } from "hono/jsx";
 import { CSRF, fieldOf, MORE, ONCE, type Refused } from "../form.ts";
 import { countRows } from "../rows.ts";
+import { placeOf } from "./drawn.ts";
 import { useViewer } from "./visit.ts";
 
 export const RefusedContext = createContext<Refused | null>(null);
@@ -52,6 +53,8 @@ export interface FieldProps {
   readonly label: string;
   readonly hint?: string | undefined;
   readonly value?: string | undefined;
+  /** What stands in it where nothing was typed into its whole row. */
+  readonly valueOfNewRow?: string;
 }
 interface InputProps extends FieldProps {
   readonly type?: "text" | "email" | "url" | "password" | "number" | "date" | "datetime-local" | "search";
@@ -112,6 +115,7 @@ interface GroupProps {
 
 /** Fields that belong together, with what is wrong with them as a whole. */
 export function Group({ name, legend, class: kind = "part", children }: GroupProps) {
+  useLabel(name, legend);
   const wrong = useWrong(name);
   return (
     <fieldset class={kind} id={idOf(name)}>
@@ -156,6 +160,7 @@ interface LabelledProps extends FieldProps {
 /** A field with its label, and beside it what was wrong with it. */
 export function Labelled({ name, label, hint, isAfter, children }: LabelledProps) {
   const id = idOf(name);
+  useLabel(name, label);
   const wrong = useWrong(name);
   const named = <label for={id}>{label}</label>;
   return (
@@ -177,26 +182,33 @@ export function Labelled({ name, label, hint, isAfter, children }: LabelledProps
   );
 }
 
-export function useField({ name, hint, value }: FieldProps) {
+export function useField({ name, hint, value, valueOfNewRow = "" }: FieldProps) {
   const refused = useContext(RefusedContext);
   const id = idOf(name);
   const wrong = useWrong(name);
+  const row = name.slice(0, name.lastIndexOf(".") + 1);
+  const isNewRow = refused !== null && !refused.fields.some(([each]) => each.startsWith(row));
+  const unsent = isNewRow ? valueOfNewRow : "";
   const told = [wrong ? `${id}-error` : "", hint ? `${id}-hint` : ""].filter((each) => each !== "");
   return {
     id,
     name,
-    value: refused ? (fieldOf(refused.fields, name) ?? "") : (value ?? ""),
+    value: refused ? (fieldOf(refused.fields, name) ?? unsent) : (value ?? valueOfNewRow),
     ...(wrong ? { "aria-invalid": "true" as const } : {}),
     ...(told.length > 0 ? { "aria-describedby": told.join(" ") } : {}),
   };
 }
 
-/** What was wrong with this field, or with an item of the list that it holds. */
+/** What is to be said at this field or group: what was wrong with it, or with what it holds and no other shows. */
 export function useWrong(name: string): string | undefined {
-  const whole = name.replace(/\[\]$/, "");
-  return useContext(RefusedContext)?.errors.find(
-    (error) => error.name === whole || error.name.startsWith(`${whole}.`),
-  )?.detail;
+  const { drawn } = useViewer();
+  const own = name.replace(/\[\]$/, "");
+  return useContext(RefusedContext)?.errors.find((error) => placeOf(error.name, drawn) === own)?.detail;
+}
+
+/** Notes what a field or group is called, for what is said of it elsewhere. */
+export function useLabel(name: string, label: string): void {
+  useViewer().drawn.set(name.replace(/\[\]$/, ""), label);
 }
 
 export function idOf(name: string): string {

@@ -3,6 +3,7 @@ import { assert } from "#kernel/fault";
 import type { Permission } from "../../http/permissions.ts";
 import type { Refused } from "../form.ts";
 import type { Place } from "../nav.ts";
+import type { Drawn } from "./drawn.ts";
 
 /** What every part of a page may need to know of who looks at it. */
 export interface Viewer {
@@ -10,6 +11,7 @@ export interface Viewer {
   readonly keyId: string;
   readonly csrfToken: string;
   readonly refused: Refused | null;
+  readonly drawn: Drawn;
   /** For a form, so that it counts once however often it is sent. */
   newKey(): string;
   may(permission: Permission): boolean;

@@ -62,7 +62,7 @@ describe("x402 resources, balances and the ledger", () => {
     await fill("Price", "a cup");
     await fill("Description", hostile);
     await press("Register");
-    await reads("a decimal string in major units");
+    await reads("An amount in digits");
     expect(await tab.page.getByLabel("Description").inputValue()).toBe(hostile);
     await looksGood("resource-new-refused");
     await fill("Price", "0.01");

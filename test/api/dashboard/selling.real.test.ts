@@ -146,3 +146,41 @@ describe("every page", () => {
     }
   });
 });
+
+describe("a form that is refused", () => {
+  const draft = { "buyer.name": "Ada", currency: "USD", "lines.0.name": "Tea", "lines.0.quantity": "0" };
+
+  it("says what is wrong once beside the field and once above, by its label and in plain words", async () => {
+    const fields = { ...draft, "lines.0.unitPrice.amount": "a few" };
+    const { status, text } = await mine.post("invoices", fields);
+    expect(status).toBe(400);
+    const [, summary = ""] = /<ul>(.*?)<\/ul>/s.exec(text.slice(text.indexOf('role="alert"'))) ?? [];
+    expect(
+      summary
+        .replaceAll(/<[^>]+>/g, "|")
+        .split("|")
+        .filter(Boolean),
+    ).toEqual([
+      ...["Line 1, Unit price", ": An amount in digits, such as 12.50."],
+      ...["Line 1, Quantity", ": At least 1."],
+    ]);
+    for (const words of ["An amount in digits", "At least 1."]) expect(text.split(words)).toHaveLength(3);
+  });
+
+  it("keeps what was typed, and what stands in a row that nothing was typed into", async () => {
+    const { text } = await mine.post("invoices", draft);
+    const typedIn = (name: string) => {
+      const [tag = ""] = new RegExp(`<input[^>]* name="${name}"[^>]*>`).exec(text) ?? [];
+      return / value="([^"]*)"/.exec(tag)?.[1];
+    };
+    expect([typedIn("lines.0.quantity"), typedIn("lines.1.quantity")]).toEqual(["0", "1"]);
+  });
+
+  it("not for a comma before cents", async () => {
+    const fields = { ...draft, "lines.0.quantity": "1", "lines.0.unitPrice.amount": "9,99" };
+    const { status, location } = await mine.post("invoices", fields);
+    expect(status).toBe(303);
+    const id = /inv_\w+/.exec(location ?? "")?.[0];
+    expect((await seller.must("GET", `/v1/invoices/${id}`)).total.display).toBe("$9.99");
+  });
+});

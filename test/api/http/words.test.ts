@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cleanText } from "#kernel/text";
-import { parsePrice, presentPrice } from "../../../api/http/money.ts";
+import { parsePrice, presentPrice, writtenAmount } from "../../../api/http/money.ts";
 
 describe("money", () => {
   it.each([
@@ -13,6 +13,16 @@ describe("money", () => {
     [1_000_000_000_000n, "EURC", "1000000.000000", "1,000,000.00 EURC", "1,000,000.00 EURC"],
   ])("%s of %s", (amount, asset, shown, formatted, display) => {
     expect(presentPrice({ amount, asset })).toEqual({ amount: shown, asset, formatted, display });
+  });
+
+  it.each([
+    ["9,99", "9.99"],
+    ["0,5", "0.5"],
+    ["1,000", "1,000"],
+    ["1.000,50", "1.000,50"],
+    ["12.50", "12.50"],
+  ])("written as %s is read as %s", (written, read) => {
+    expect(writtenAmount(written)).toBe(read);
   });
 
   it("comes back as it went out", () => {
