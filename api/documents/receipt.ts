@@ -1,10 +1,10 @@
 import { checksum } from "#kernel/bytes";
 import { formatDecimal } from "#kernel/money";
+import type { Received } from "../clearing/verbs/received.ts";
 import { presentAmount } from "../http/money.ts";
 import { checkoutUrl } from "../payment-intent/verbs/read.ts";
 import { totalOf, writeLines } from "./lines.ts";
 import { type Drawn, openSheet, type Sheet } from "./page.ts";
-import type { Received } from "./received.ts";
 import type { SignedProof } from "./schema.ts";
 import type { Settled } from "./settled.ts";
 import { day, instant, merchantLine } from "./words.ts";

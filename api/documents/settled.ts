@@ -4,7 +4,6 @@ import { checksum, type Hash } from "#kernel/bytes";
 import { formatDecimal } from "#kernel/money";
 import { merchantEntries } from "#ledger";
 import type { Executor } from "#store";
-import { requiredFor } from "../clearing/money.ts";
 import { clearingOrder } from "../clearing/tables.ts";
 import {
   type ClearingRow,
@@ -13,12 +12,12 @@ import {
   paidBy,
   paymentsOf,
 } from "../clearing/verbs/payment.ts";
+import { confirmationsFor, type Received, receivedFor } from "../clearing/verbs/received.ts";
 import { findCurrency } from "../http/currency.ts";
 import { fault } from "../http/faults.ts";
 import type { IntentRow } from "../payment-intent/verbs/offer.ts";
 import { refund } from "../refund/tables.ts";
 import { linesOf, type SoldLine } from "./lines.ts";
-import { type Received, receivedFor } from "./received.ts";
 import type { SettlementProof } from "./schema.ts";
 
 export interface DocumentDesk {
@@ -91,16 +90,10 @@ async function seenOf(
   clearing: ClearingRow,
 ): Promise<Seen> {
   if (clearing.executionPath !== "x402")
-    return { transfers: await depositsOf(db, clearing), confirmations: neededFor(desk, clearing) };
+    return { transfers: await depositsOf(db, clearing), confirmations: confirmationsFor(desk, clearing) };
   const payments = await paymentsOf(desk, intent, clearing);
   const [payment] = payments.filter(({ id }) => id === clearing.providerReference);
   return { transfers: payment ? agentTransfer(payment) : [], confirmations: payment?.required ?? null };
-}
-
-function neededFor({ facilitator }: DocumentDesk, clearing: ClearingRow): number | null {
-  const { chain, asset, settlementAmount } = clearing;
-  const rail = facilitator.rails().find((each) => each.chain === chain && each.asset === asset);
-  return rail ? requiredFor(settlementAmount, rail.depth).confirmations : null;
 }
 
 function agentTransfer(payment: PaymentView): readonly Proven[] {

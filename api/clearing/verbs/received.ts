@@ -1,8 +1,9 @@
+import type { Facilitator } from "#facilitator";
 import type { Executor } from "#store";
-import { leastOf, lyingOf, sum } from "../clearing/money.ts";
-import { liveOrder } from "../clearing/orders.ts";
-import { loadPurse, type Purse } from "../clearing/purse.ts";
-import type { ClearingRow } from "../clearing/verbs/payment.ts";
+import { leastOf, lyingOf, requiredFor, sum } from "../money.ts";
+import { liveOrder } from "../orders.ts";
+import { loadPurse, type Purse } from "../purse.ts";
+import type { ClearingRow } from "./payment.ts";
 
 /** What came for a settled payment against what was due, in atomic units of its rail's asset. */
 export interface Received {
@@ -36,4 +37,14 @@ function comparedWith(clearing: ClearingRow, { orders, deposits, returns }: Purs
     toReturn: sum(own.map((row) => ({ amount: lyingOf(row, returns).overpayment }))),
     wasAccepted: settlementAmount < leastOf({ sourceAmount: due, toleranceBps }),
   };
+}
+
+/** Confirmations that each deposit of a settled payment had at least when it was counted; null where nobody watches its
+ *  chain here. */
+export function confirmationsFor(
+  { facilitator }: { readonly facilitator: Pick<Facilitator, "rails"> },
+  { chain, asset, settlementAmount }: ClearingRow,
+): number | null {
+  const rail = facilitator.rails().find((each) => each.chain === chain && each.asset === asset);
+  return rail ? requiredFor(settlementAmount, rail.depth).confirmations : null;
 }
