@@ -18,6 +18,7 @@ import { createInvoice } from "./verbs/create.ts";
 import type { InvoiceDesk } from "./verbs/desk.ts";
 import { agentsPayments } from "./verbs/intents.ts";
 import { issueInvoice } from "./verbs/issue.ts";
+import { checkDraft, checkNew } from "./verbs/limits.ts";
 import { listInvoices, readInvoice } from "./verbs/read.ts";
 import { voidInvoice } from "./verbs/void.ts";
 
@@ -63,12 +64,13 @@ function createOf(desk: InvoiceDesk) {
       request: { headers: RequiredIdempotencyHeader, body: body(InvoiceInput) },
       responses: {
         201: json(Invoice, "The invoice: a draft, or issued where that was asked for"),
-        ...problems(...writeFaults, ...lineFaults),
+        ...problems(...writeFaults, ...lineFaults, "amount_too_large", "buyer_email_required"),
       },
     }),
     handler: (c) => {
       const input = c.req.valid("json");
-      return keyed(c, { input, isRequired: true }, async (ctx) => {
+      const beforehand = () => checkNew(desk, { ctx: c.var.merchant, input });
+      return keyedAfter(c, { input, isRequired: true, beforehand }, async (ctx) => {
         const made = await createInvoice(desk, { ctx, input });
         const headers = { Location: `/v1/invoices/${made.id}` };
         return { status: 201, body: made, headers, resourceId: made.id };
@@ -185,12 +187,21 @@ function issueOf(desk: InvoiceDesk) {
       request: { headers: RequiredIdempotencyHeader, params: InvoicePath },
       responses: {
         200: json(Invoice, "The invoice, now open"),
-        ...problems(...writeFaults, "not_found", "invoice_state", "due_date_invalid", "buyer_email_required"),
+        ...problems(
+          ...writeFaults,
+          "not_found",
+          "invoice_state",
+          "due_date_invalid",
+          "buyer_email_required",
+          "amount_too_small",
+          "amount_too_large",
+        ),
       },
     }),
     handler: (c) => {
       const input = c.req.valid("param");
-      return keyed(c, { input, isRequired: true }, async (ctx) => ({
+      const beforehand = () => checkDraft(desk, { ctx: c.var.merchant, input });
+      return keyedAfter(c, { input, isRequired: true, beforehand }, async (ctx) => ({
         status: 200,
         body: await issueInvoice(desk, { ctx, input }),
       }));

@@ -5,6 +5,7 @@ import { deleteDraft, editInvoice, sendInvoice, setListed, writeOff } from "../.
 import { createInvoice } from "../../invoice/verbs/create.ts";
 import { agentsPayments } from "../../invoice/verbs/intents.ts";
 import { issueInvoice } from "../../invoice/verbs/issue.ts";
+import { checkDraft, checkNew } from "../../invoice/verbs/limits.ts";
 import { readInvoice } from "../../invoice/verbs/read.ts";
 import { voidInvoice } from "../../invoice/verbs/void.ts";
 import { type Fields, fieldOf, parseFields, pathAs } from "../form.ts";
@@ -61,6 +62,7 @@ function creating(room: Room, { invoices }: InvoicesDesk, again: Show): void {
     path: PATH,
     tidy,
     read: (_, fields) => parseFields(InvoiceInput, priced(fields), readers),
+    beforehand: (ctx, input) => checkNew(invoices, { ctx, input }),
     async act(ctx, input) {
       const made = await createInvoice(invoices, { ctx, input });
       return `${PATH}/${made.id}?notice=${input.issue ? "issue" : "created"}`;
@@ -105,6 +107,9 @@ function switching(room: Room, { invoices }: InvoicesDesk, again: Show): void {
     room.action({
       path: `${PATH}/:id/${word}`,
       read: pathOf,
+      async beforehand(ctx, input) {
+        if (word === "issue") await checkDraft(invoices, { ctx, input });
+      },
       async act(ctx, { id }) {
         await verb(ctx, id);
         return `${PATH}/${id}?notice=${word}`;

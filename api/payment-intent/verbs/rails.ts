@@ -108,19 +108,19 @@ const MOST_DOLLARS_FOR_ONE = 2n;
 export async function checkAmount(
   { rates }: Pick<RailChoice, "rates">,
   { amount, asset }: Money,
-  { executionPath }: AskedRail,
+  { executionPath, pointer = "/amount/amount" }: AskedRail & { readonly pointer?: string },
 ): Promise<void> {
   const decimals = findCurrency(asset)?.decimals ?? 0;
   const isFine = executionPath === "x402";
   const least = isFine || decimals < 2 ? 1n : 10n ** BigInt(decimals - 2);
-  const about = { asset, pointer: "/amount/amount" };
+  const about = { asset, pointer };
   if (amount < least) throw fault("amount_too_small", { ...about, minimum: formatDecimal(least, decimals) });
   const one = 10n ** BigInt(decimals);
   if (amount * MOST_DOLLARS_FOR_ONE <= MAXIMUM * one) return;
   const rate = await rateTo(rates, asset, "USD");
   const dollars = rate ? convert({ amount, asset }, rate).amount : mulDivCeil(amount, 100n, one);
   if (dollars > MAXIMUM * 100n)
-    throw fault("amount_too_large", { asset: "USD", pointer: about.pointer, maximum: MAXIMUM.toString() });
+    throw fault("amount_too_large", { asset: "USD", pointer, maximum: MAXIMUM.toString() });
 }
 
 /** An amount at the decimals of a price, as agents are shown it; null for a unit that prices are not written in. */

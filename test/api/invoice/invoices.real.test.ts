@@ -31,6 +31,36 @@ beforeEach(async () => {
 
 const typesOf = async (id: string) => (await facts(database, id)).map(({ type }) => type);
 
+describe("more than anybody may pay", () => {
+  const lines = (amount: string, asset = "USD") => [
+    { name: "Ships", unitPrice: { amount, asset }, quantity: 2 },
+  ];
+  const refused = { code: "amount_too_large", errors: [{ pointer: "/lines" }] };
+
+  it("422 amount_too_large: is not issued, as it is made or later; a draft may ask it", async () => {
+    const large = draft({ lines: lines("1000000") });
+    expect(await merchant.ask("POST", "/v1/invoices", { ...large, issue: true })).toMatchObject({
+      status: 422,
+      body: refused,
+    });
+    const made = await merchant.must("POST", "/v1/invoices", large);
+    const path = `/v1/invoices/${made.id}`;
+    expect(await merchant.ask("POST", `${path}/issue`)).toMatchObject({ status: 422, body: refused });
+    expect(await merchant.must("GET", path)).toMatchObject({ state: "draft", number: null });
+    // and at the limit it is issued, with the first number
+    await merchant.must("PATCH", path, { lines: lines("500000") });
+    expect(await merchant.must("POST", `${path}/issue`)).toMatchObject({ state: "open", sequence: 1 });
+  });
+
+  it("goes by the rate of its currency", async () => {
+    const yen = (amount: string) => ({ ...draft(), currency: "JPY", lines: lines(amount, "JPY") });
+    const many = { ...yen("10000000"), issue: true };
+    expect(await merchant.must("POST", "/v1/invoices", many)).toMatchObject({ state: "open" });
+    const most = { ...yen("10000000000"), issue: true };
+    expect(await merchant.ask("POST", "/v1/invoices", most)).toMatchObject({ status: 422, body: refused });
+  });
+});
+
 describe("a draft", () => {
   it("has no number and no address, changes in everything, and may be deleted", async () => {
     const made = await merchant.must("POST", "/v1/invoices", draft());
