@@ -32,12 +32,16 @@ export async function findPayable(facilitator: Facilitator, named: Named): Promi
  *  one. Source: agents.md §7. */
 export async function findToPay(
   { facilitator, derive, caller: { address } }: Call,
-  { amount, payment, ...named }: Named & { readonly amount: string | undefined; readonly payment: unknown },
+  {
+    openAmount,
+    payment,
+    ...named
+  }: Named & { readonly openAmount: string | undefined; readonly payment: unknown },
 ): Promise<Offer | null> {
   const offer = await findPayable(facilitator, named);
   const id = idIn(named);
   if (offer || id === null) return offer;
-  const derived = await derive({ id, amount, payment, address });
+  const derived = await derive({ id, amount: openAmount, payment, address });
   return derived === null ? null : facilitator.offer({ by: "id", id: derived });
 }
 

@@ -73,8 +73,11 @@ export function fromError(error: unknown): ToolResult {
   return failure(code, told[error.kind] ?? error.detail);
 }
 
+/** Arguments that are called otherwise at the agent URL. */
+const renamed: Readonly<Record<string, string>> = { "/query/amount": "openAmount" };
+
 function nameIn(pointer: string): string {
-  return pointer.split("/").at(-1) ?? pointer;
+  return renamed[pointer] ?? pointer.split("/").at(-1) ?? pointer;
 }
 
 function withoutUndefined(facts: Members): Record<string, unknown> {

@@ -32,7 +32,8 @@ export const IdempotencyKey = z
   .string()
   .regex(/^[\x20-\x7e]{1,255}$/)
   .describe("At least 16 random characters; the same key with the same payload replays the first answer");
-export const LinkAmount = z
+/** Not `amount`, as answers call what is due: an agent would send that back. */
+export const OpenAmount = z
   .string()
   .max(40)
   .describe("Of a link whose payer says how much: decimal in its currency, such as 2.50");

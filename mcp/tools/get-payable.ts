@@ -12,7 +12,7 @@ import {
   trustOf,
 } from "../present.ts";
 import { type Next as NextStep, success } from "../result.ts";
-import { Amount, LinkAmount, MerchantText, Next, Notes, PaymentRequired, ShortText, Url } from "../schema.ts";
+import { Amount, MerchantText, Next, Notes, OpenAmount, PaymentRequired, ShortText, Url } from "../schema.ts";
 import { defineTool } from "../tool.ts";
 
 export const getPayable = defineTool({
@@ -24,7 +24,7 @@ export const getPayable = defineTool({
     "get_payment_required. state is open, or why it cannot be paid: held (a payment is under way), paid, void, " +
     'disabled, expired. Example: {"id":"inv_…"}. Then sign one option and call pay_payable.',
   input: z
-    .strictObject({ id: ShortText.optional(), url: Url.optional(), amount: LinkAmount.optional() })
+    .strictObject({ id: ShortText.optional(), url: Url.optional(), openAmount: OpenAmount.optional() })
     .refine(({ id, url }) => (id === undefined) !== (url === undefined), "give exactly one of id and url"),
   output: z.looseObject({
     id: z.string(),
@@ -41,7 +41,7 @@ export const getPayable = defineTool({
   effect: "reads",
   rate: "lookup",
   async run(call, input) {
-    const offer = await findToPay(call, { payment: null, amount: undefined, ...input });
+    const offer = await findToPay(call, { payment: null, openAmount: undefined, ...input });
     if (!offer) return noPayable;
     const why = obstacle(offer);
     const isSignable = why === null && offer.options.length > 0;

@@ -6,7 +6,7 @@ import { outcomeNext, unanswered } from "../outcome.ts";
 import { overBudget, settle } from "../pay.ts";
 import { challengeOf, nothingToSign, obstacle } from "../present.ts";
 import { failure, success, type ToolResult } from "../result.ts";
-import { IdempotencyKey, LinkAmount, ShortText } from "../schema.ts";
+import { IdempotencyKey, OpenAmount, ShortText } from "../schema.ts";
 import { defineTool } from "../tool.ts";
 
 /** The extension in which x402 is negotiated, and the keys that its base binding uses. Source: agents.md §4. */
@@ -26,7 +26,7 @@ export const payPayable = defineTool({
     'never charged twice. Pending is not a failure: wait. Example: {"payableId":"inv_…"}. Then ask get_payment_status.',
   input: z.strictObject({
     payableId: ShortText,
-    amount: LinkAmount.optional(),
+    openAmount: OpenAmount.optional(),
     payment: z
       .union([z.looseObject({}), z.string().max(12_000)])
       .optional()
@@ -35,10 +35,10 @@ export const payPayable = defineTool({
   }),
   effect: "pays",
   rate: "settle",
-  async run(call, { payableId, amount, payment, idempotencyKey }) {
+  async run(call, { payableId, openAmount, payment, idempotencyKey }) {
     const carried = carriedPayment(call, payment);
     const payload = carried.ok ? carried.payload : null;
-    const offer = await findToPay(call, { id: payableId, amount, payment: payload });
+    const offer = await findToPay(call, { id: payableId, openAmount, payment: payload });
     if (!offer) return noPayable;
     if (!carried.ok) return unpaid(call, offer, carried.refusal.reason);
     if (carried.payload === null) return unpaid(call, offer);

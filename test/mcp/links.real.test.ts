@@ -37,7 +37,10 @@ describe("get_payable", () => {
   it("asks for what the payer of an open link names, by its id and by its page", async () => {
     const { id, url } = await newLink(open);
     for (const named of [{ id }, { url }]) {
-      const { structuredContent: payable } = await agent.call("get_payable", { ...named, amount: "2.50" });
+      const { structuredContent: payable } = await agent.call("get_payable", {
+        ...named,
+        openAmount: "2.50",
+      });
       expect(payable).toMatchObject({
         ...{ kind: "payment-intent", state: "open", amount: { decimal: "2.50", symbol: "USD" } },
         next: { action: "sign", tool: "pay_payable" },
@@ -55,17 +58,17 @@ describe("get_payable", () => {
   it.each([
     [
       {},
-      "invalid_arguments: amount: needed: the payer of an open link says how much. Correct it and call again.",
+      "invalid_arguments: openAmount: needed: the payer of an open link says how much. Correct it and call again.",
     ],
     [
-      { amount: "lots" },
-      "invalid_arguments: amount: a decimal string in major units, such as 12.50. Correct it and call again.",
+      { openAmount: "lots" },
+      "invalid_arguments: openAmount: a decimal string in major units, such as 12.50. Correct it and call again.",
     ],
     [
-      { amount: "0.123456789" },
+      { openAmount: "0.123456789" },
       "too_many_decimals: An amount of USD has at most 2 decimals. Nothing is rounded silently; send fewer.",
     ],
-    [{ amount: "0.10" }, expect.stringMatching(/^amount_too_small: .*0[.]20/)],
+    [{ openAmount: "0.10" }, expect.stringMatching(/^amount_too_small: .*0[.]20/)],
   ])("says of an open link with %j what is wrong", async (args, told) => {
     const { id } = await newLink(open);
     expect(await textOf("get_payable", { id, ...args })).toEqual(told);
@@ -74,8 +77,8 @@ describe("get_payable", () => {
 
   it("knows no amount of a link that says what it costs, and no link that is not there", async () => {
     const { id } = await newLink(inPounds);
-    expect(await textOf("get_payable", { id, amount: "1.00" })).toMatch(
-      /^invalid_arguments: amount: none: the link says what it costs/,
+    expect(await textOf("get_payable", { id, openAmount: "1.00" })).toMatch(
+      /^invalid_arguments: openAmount: none: the link says what it costs/,
     );
     const unknown = id.replace(/.{4}$/, "0000");
     expect(await textOf("get_payable", { id: unknown })).toMatch(/^not_found: /);
@@ -84,7 +87,7 @@ describe("get_payable", () => {
 
 describe("pay_payable", () => {
   it.each([
-    ["what the payer names", open, { amount: "2.50" }],
+    ["what the payer names", open, { openAmount: "2.50" }],
     ["a price at a locked rate", inPounds, {}],
   ])("takes %s, once: the same call again is a duplicate", async (_, body, args) => {
     const { id } = await newLink(body);

@@ -6,7 +6,7 @@ import { Fault } from "#kernel/fault";
 import { isId } from "#kernel/id";
 import { clientAddress, spend } from "../../http/limit.ts";
 import { readForm, refuseForeignForm } from "../../http/manners.ts";
-import { MoneyInput } from "../../http/money.ts";
+import { MoneyInput, writtenAmount } from "../../http/money.ts";
 import { problems } from "../../http/route.ts";
 import { CheckoutPath, PayForm } from "../schema.ts";
 import { type Counter, page, whole } from "../serve.tsx";
@@ -103,7 +103,7 @@ async function attempt(
   { token, amount, currency }: PayForm,
   back: (problem: string) => string,
 ): Promise<string> {
-  const money = amount === undefined ? undefined : { amount: amount.replace(",", "."), asset: currency };
+  const money = amount === undefined ? undefined : { amount: writtenAmount(amount), asset: currency };
   const read = PayMoney.safeParse(money);
   const ctx = { ...c.var.ctx, newId: edge.newId };
   if (!read.success) return back("amountWrong");

@@ -107,7 +107,9 @@ describe("links", () => {
     await me.fill({ title: "A pot of tea", "amount.amount": "ten" });
     await me.press("Make the link");
     await me.page.getByRole("alert").waitFor();
-    expect(await me.page.locator("#field-amount-amount-error").textContent()).toContain("decimal");
+    expect(await me.page.locator("#field-amount-amount-error").textContent()).toContain(
+      "An amount in digits",
+    );
     expect(await me.valueOf("title")).toBe("A pot of tea");
     await me.look("link-refused");
     await me.fill({ "amount.amount": "10.00", maxPayments: "2", expiresAt: "2999-01-01T10:30" });

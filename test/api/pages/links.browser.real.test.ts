@@ -171,6 +171,7 @@ describe("POST /checkout/{id}/pay", () => {
     [{ token: "form-0003" }, "amountWrong"],
     [{ token: "form-0003", amount: "ten", currency: "USD" }, "amountWrong"],
     [{ token: "form-0003", amount: "1.001", currency: "USD" }, "amountWrong"],
+    [{ token: "form-0003", amount: "1,000", currency: "USD" }, "amountWrong"],
     [{ token: "form-0003", amount: "10", currency: "EUR" }, "amountWrong"],
     [{ token: "x", amount: "10", currency: "USD" }, "amountWrong"],
     [{ token: "form-0003", amount: "10", currency: "USD", more: "1" }, "amountWrong"],
