@@ -1,7 +1,10 @@
 /** The part of the simulation that fits into every test run; `npm run simulate` goes on from here. */
+import pg from "pg";
 import { describe, expect, inject, it } from "vitest";
+import { databaseAt, TEMPLATE } from "../support/database-at.ts";
 import { runFleet, split } from "./fleet.ts";
 import { job } from "./job.ts";
+import { dropDatabase, prepareDatabase } from "./parts/template.ts";
 import { regressions } from "./regressions.ts";
 import type { Job } from "./worker.ts";
 
@@ -16,6 +19,21 @@ const here = (part: Partial<Job>) => job({ server: inject("databaseUrl"), ...par
 describe("the settlement engine, simulated", { retry: 0, timeout: LONG_MS }, () => {
   it.each(regressions)("holds in seed $seed, which showed $showed", async ({ seed }) => {
     expect((await runFleet([here({ from: seed })])).violations).toEqual([]);
+  });
+
+  it("has one clock: no column of its database takes another time than a seed's", async () => {
+    const [server, database] = [inject("databaseUrl"), "simulated_clock"];
+    await prepareDatabase(server, TEMPLATE, database);
+    const client = new pg.Client({ connectionString: databaseAt(server, database) });
+    await client.connect();
+    try {
+      const { rows } = await client.query(`SELECT table_name, column_name FROM information_schema.columns
+        WHERE table_schema = 'public' AND column_default ~ '(pg_catalog\\.now|CURRENT_TIMESTAMP)'`);
+      expect(rows).toEqual([]);
+    } finally {
+      await client.end();
+      await dropDatabase(server, database);
+    }
   });
 
   it("holds in every seed, whatever goes wrong", async () => {

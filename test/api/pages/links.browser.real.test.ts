@@ -178,7 +178,7 @@ describe("POST /checkout/{id}/pay", () => {
   ])("%o leads back with %s", async (fields, problem) => {
     const { id } = await link({ kind: "open", currency: "USD" });
     const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-    const typed = given.amount === undefined ? "" : `&amount=${given.amount}`;
+    const typed = given.amount === undefined ? "" : `&amount=${encodeURIComponent(given.amount)}`;
     expect(await send(id, given as Record<string, string>)).toEqual([
       303,
       `/checkout/${id}?problem=${problem}${typed}`,

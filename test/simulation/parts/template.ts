@@ -11,7 +11,7 @@ const prepared = `
     AS $$ SELECT current_setting('simulated.now')::timestamptz $$;
   DO $$ DECLARE found record; BEGIN
     FOR found IN SELECT table_name, column_name FROM information_schema.columns
-      WHERE table_schema = 'public' AND column_default LIKE 'now()%' LOOP
+      WHERE table_schema = 'public' AND column_default LIKE '%now()%' LOOP
       EXECUTE format('ALTER TABLE %I ALTER COLUMN %I SET DEFAULT simulated.now()', found.table_name, found.column_name);
     END LOOP;
     FOR found IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
