@@ -18,6 +18,7 @@ import {
   dataFolder,
   exists,
   farebox,
+  isGasBooked,
   killAll,
   runningParts,
   type SentPayment,
@@ -334,6 +335,7 @@ describe("SIGTERM while a settle waits", () => {
 
 describe("a kill -9 of the service alone", () => {
   it("leaves its parts, and the next start takes them over: same dev.json, same books", async () => {
+    await until(() => isGasBooked(service.dev), "the gas of its payments is booked");
     const before = { dev: service.dev, books: await booksOf(service.dev) };
     service.signal("SIGKILL");
     await service.ended;

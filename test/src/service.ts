@@ -6,10 +6,11 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { sql } from "drizzle-orm";
 import { expect } from "vitest";
 import { address, type Hex } from "#kernel/bytes";
 import { trialBalance } from "#ledger";
-import { openDatabase } from "#store";
+import { type Database, openDatabase } from "#store";
 import { existingPlaces } from "../../src/dev/data-place.ts";
 import type { DevJson } from "../../src/dev/dev-json.ts";
 import { freePort } from "../../src/dev/free-port.ts";
@@ -158,13 +159,27 @@ export function answers(url: string): Promise<boolean> {
 }
 
 /** The deployment's trial balance: posted and pending by account and asset. */
-export async function booksOf({ databaseUrl }: DevJson): Promise<Record<string, readonly [bigint, bigint]>> {
-  const db = openDatabase({ url: databaseUrl, log: silentLog, name: "test", maxConnections: 1 });
-  try {
-    const rows = await trialBalance(db.pool);
+export function booksOf(dev: DevJson): Promise<Record<string, readonly [bigint, bigint]>> {
+  return withDatabase(dev, async ({ pool }) => {
+    const rows = await trialBalance(pool);
     return Object.fromEntries(
       rows.map(({ path, asset, posted, pending }) => [`${path} ${asset}`, [posted, pending] as const]),
     );
+  });
+}
+
+/** Whether the gas of every transaction is booked: that follows the finality of what it carried. */
+export function isGasBooked(dev: DevJson): Promise<boolean> {
+  return withDatabase(dev, async ({ pool }) => {
+    const { rows } = await pool.execute(sql`SELECT FROM slot WHERE open`);
+    return rows.length === 0;
+  });
+}
+
+async function withDatabase<T>({ databaseUrl }: DevJson, work: (db: Database) => Promise<T>): Promise<T> {
+  const db = openDatabase({ url: databaseUrl, log: silentLog, name: "test", maxConnections: 1 });
+  try {
+    return await work(db);
   } finally {
     await db.close();
   }

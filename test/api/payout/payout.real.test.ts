@@ -293,7 +293,9 @@ describe("GET /v1/ledger/entries", () => {
   it("finds what is about a payment: its settlement, its refunds", async () => {
     const merchant = await earned();
     await earned();
-    const [payment] = (await call(merchant, "/v1/payments")).body;
+    const payments = async () => (await call(merchant, "/v1/payments")).body;
+    await until(async () => (await payments()).length > 0, "the payment is in the merchant's list");
+    const [payment] = await payments();
     const refunded = await call(merchant, `/v1/payments/${payment.paymentIntent.id}/refunds`, {
       method: "POST",
       body: { amount: { amount: "0.004", asset: "USDC" } },
