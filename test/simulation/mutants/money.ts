@@ -48,7 +48,7 @@ export const money: readonly Mutant[] = [
         to: "",
       },
     ],
-    seed: 15_392,
+    seed: null,
   },
   {
     name: "credit-of-a-block-that-left",

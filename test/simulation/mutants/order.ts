@@ -57,7 +57,7 @@ export const order: readonly Mutant[] = [
   {
     name: "no-fence",
     changes: [{ file: "settlement/lane.ts", from: "        eq(signerTable.fence, fence),\n", to: "" }],
-    seed: 8744,
+    seed: 9412,
   },
   {
     name: "slot-closed-before-final",
