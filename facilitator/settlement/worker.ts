@@ -94,6 +94,7 @@ function watcher(
   const watched = watchList(engine, chain.row.chainId);
   let mine: ObserverRow | null = null;
   let tokens: readonly Address[] = [];
+  let newTokensAt: Hash | null = null;
   let renewAt = 0;
   let hasFollowed = true;
   let bookedAt: string | null = null;
@@ -128,7 +129,9 @@ function watcher(
       shared.at = mine; // sending stops as well
       return undefined;
     }
-    tokens = await followNewTokens(engine, chain, mine, tokens);
+    // At each block once: what a contract does not say now it may not say for long.
+    if (newTokensAt !== mine.cursorHash) tokens = await followNewTokens(engine, chain, mine, tokens);
+    newTokensAt = mine.cursorHash;
     if (mine.cursorHash !== known) shared.rhythm.saw(lookedAt);
     shared.seen = mine.cursorHash;
     hasFollowed = true;

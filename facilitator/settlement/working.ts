@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Address } from "#kernel/bytes";
 import { toArray } from "#store";
-import type { ChainRow } from "../chain/registry.ts";
+import type { Rail } from "../chain/port.ts";
 import type { Engine } from "./engine.ts";
 
 const FRESH_MS = 1_000;
@@ -26,7 +26,7 @@ export function workingChains(engine: Engine): () => Promise<Working> {
   const read = async () => {
     known = await readWorking(engine).catch(() => known);
     // A chain that is not there yet is looked for more often: a server that starts beside us waits for it.
-    const isComplete = [...engine.chains].every(([chainId, { chain }]) => isWhole(known, chainId, chain.row));
+    const isComplete = [...engine.chains].every(([chainId, { rails }]) => isWhole(known, chainId, rails));
     until = engine.clock.monotonicMs() + (isComplete ? FRESH_MS : FRESH_MS / 10);
     reading = null;
     return known;
@@ -39,8 +39,8 @@ export function workingChains(engine: Engine): () => Promise<Working> {
   };
 }
 
-const isWhole = ({ working, taken }: Working, chainId: number, { tokens }: ChainRow) =>
-  working.has(chainId) && tokens.every(({ contract }) => taken.get(chainId)?.has(contract));
+const isWhole = ({ working, taken }: Working, chainId: number, rails: readonly Rail[]) =>
+  working.has(chainId) && rails.every(({ ok, token }) => !ok || taken.get(chainId)?.has(token.contract));
 
 interface Row extends Record<string, unknown> {
   readonly chain_id: string;

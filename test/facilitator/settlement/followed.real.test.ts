@@ -1,6 +1,8 @@
 /** Tokens that join the list of a chain that is followed already, or leave it for a while. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { address } from "#kernel/bytes";
+import { fault } from "#kernel/fault";
+import { chainFaults } from "../../support/chain-faults.ts";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 import { type DevChain, startDevChain } from "../../support/dev-chain.ts";
 import { newMerchant, type RunningHouse, startHouse, until } from "../../support/house.ts";
@@ -65,6 +67,38 @@ it("what the treasury held of a token when it was listed opens its books", async
     expect(await comparisons("EURC@local")).toEqual([{ status: "equal", ledger: "7", on_chain: "7" }]);
   } finally {
     await later.stop();
+  }
+});
+
+it("a contract that does not say what the treasury holds is asked once at each block, and holds nothing up", async () => {
+  const before = await startWithout("EURC");
+  await followed(1);
+  await before.stop();
+  const eurc = address(dev.contracts.assets.EURC);
+  let [looks, asked] = [0, 0];
+  const faults = chainFaults();
+  faults.set({
+    head: (real) => () => {
+      looks += 1;
+      return real.head();
+    },
+    tokenBalance: (real) => (token, account, block) => {
+      if (token !== eurc) return real.tokenBalance(token, account, block);
+      asked += 1;
+      return Promise.reject(fault("chain_unavailable", { chain: "local" }));
+    },
+  });
+  const after = await startHouse(dev, database, { wrapChain: faults.wrap });
+  try {
+    await until(async () => asked > 0, "it is asked");
+    const seen = looks;
+    await until(async () => looks > seen + 10, "the head is looked at again and again");
+    expect(asked).toBe(2); // at the final block and at the cursor
+    const paid = await newPayment({ dev, database, baseUrl: after.baseUrl }, await newMerchant(after));
+    expect((await paid.settle()).body).toMatchObject({ success: true });
+    expect(await openings()).toEqual([]);
+  } finally {
+    await after.stop();
   }
 });
 

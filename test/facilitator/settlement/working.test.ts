@@ -17,8 +17,8 @@ function chainsNow(...answers: readonly (readonly unknown[] | "away")[]) {
     if (!Array.isArray(rows)) throw new Error("the connection was lost");
     return { rows };
   };
-  const chain = { row: { tokens: [{ contract: USDC }, { contract: EURC }] } };
-  const chains = new Map([[31_337, { chain }]]);
+  const rails = [USDC, EURC].map((contract) => ({ ok: true, token: { contract } }));
+  const chains = new Map([[31_337, { rails }]]);
   const engine = { clock, chains, db: { pool: { execute } } } as unknown as Engine;
   const read = workingChains(engine);
   return { clock, read, taken: async () => [...((await read()).taken.get(31_337) ?? [])] };
