@@ -62,3 +62,10 @@ export type {
   SettleOutcome,
   VerifyAnswer,
 } from "./settlement/request.ts";
+export {
+  acceptReviewed,
+  type ReviewedPayment,
+  type ReviewProblem,
+  returnReviewed,
+  reviewedPayments,
+} from "./settlement/review.ts";

@@ -14,6 +14,7 @@ import { say, withDeployment } from "./commands/deployment.ts";
 import { addFactsCommands } from "./commands/facts.ts";
 import { addProofCommands } from "./commands/proof.ts";
 import { addReconcileCommand } from "./commands/reconcile.ts";
+import { addReviewsCommands } from "./commands/reviews.ts";
 import { ConfigProblem, readConfig } from "./config.ts";
 import { recordedParts } from "./dev/recorded-parts.ts";
 import { resetDataFolder } from "./dev/reset.ts";
@@ -156,6 +157,7 @@ program
 
 addProofCommands(program);
 addReconcileCommand(program);
+addReviewsCommands(program);
 addFactsCommands(program);
 
 program

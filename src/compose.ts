@@ -18,6 +18,7 @@ import {
   sandboxProvider,
 } from "#api";
 import {
+  acceptReviewed,
   budgetUse,
   type ChainRow,
   type Checkpoint,
@@ -30,8 +31,12 @@ import {
   type Meter,
   outlook,
   type Reconciled,
+  type ReviewedPayment,
+  type ReviewProblem,
   type Running,
   reconcileAll,
+  returnReviewed,
+  reviewedPayments,
   type Settings,
 } from "#facilitator";
 import type { Random } from "#kernel/clock";
@@ -82,6 +87,12 @@ export interface House {
   readonly newId: NewId;
   /** Books against chain, now, on every chain. */
   reconcile(): Promise<readonly Reconciled[]>;
+  /** Payments that wait for a person, and what a person decides. */
+  readonly reviews: {
+    list(): Promise<readonly ReviewedPayment[]>;
+    accept(id: string): Promise<ReviewProblem | null>;
+    sendBack(id: string): Promise<ReviewProblem | null>;
+  };
   /** Resolves when every chain can be settled on, or after a few seconds without. */
   start(): Promise<void>;
   /** Unready from now on. Resolves after the pause in which a load balancer notices; then waiting settles are answered
@@ -196,6 +207,11 @@ export async function compose(parts: Parts): Promise<House> {
       }),
     },
     reconcile: () => reconcileAll(engine),
+    reviews: {
+      list: () => reviewedPayments(engine),
+      accept: (id) => acceptReviewed(engine, id),
+      sendBack: (id) => returnReviewed(engine, id),
+    },
     async start() {
       sandbox?.clock.start();
       running.start({ moneyLoops: isWorking });

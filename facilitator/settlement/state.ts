@@ -37,7 +37,7 @@ export const transitions = {
   submitting: ["claimed", "included", "final", "failed-watch", "review", "expired", "cancelled"],
   included: ["final", "submitting", "claimed"],
   "failed-watch": ["claimed", "included", "final", "review", "expired", "cancelled"],
-  review: ["included", "expired", "cancelled"],
+  review: ["claimed", "included", "expired", "cancelled"],
   final: [],
   expired: [],
   cancelled: [],

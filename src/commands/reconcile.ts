@@ -1,13 +1,8 @@
 import type { Command } from "commander";
 import type { Reconciled } from "#facilitator";
 import { formatDecimal } from "#kernel/money";
-import { systemClock, systemRandom } from "#kernel/system";
-import { migrate } from "#store";
-import { compose } from "../compose.ts";
-import { readConfig } from "../config.ts";
-import { recordedParts } from "../dev/recorded-parts.ts";
-import { version } from "../version.ts";
-import { migrations, say, silent } from "./deployment.ts";
+import { say } from "./deployment.ts";
+import { withHouse } from "./house.ts";
 
 const TOKEN_DECIMALS = 6;
 
@@ -19,30 +14,13 @@ export function addReconcileCommand(program: Command): void {
     .action(reconcile);
 }
 
-async function reconcile(): Promise<void> {
-  const { outside, dataDir, baseUrl } = readConfig(process.env);
-  const parts = outside ?? (await recordedParts(dataDir));
-  await migrate({ url: parts.databaseUrl, folder: migrations });
-  const house = await compose({
-    ...parts,
-    treasuryKey: null,
-    role: "web",
-    rateLimits: "off",
-    baseUrl,
-    version,
-    clock: systemClock,
-    random: systemRandom,
-    log: silent,
-    meter: { count: () => {}, time: () => {} },
-  });
-  try {
+function reconcile(): Promise<void> {
+  return withHouse(async (house) => {
     const found = await house.reconcile();
     if (found.length === 0) say("No chain has been followed yet.");
     else for (const line of [heading, ...found.map(cells)]) say(table(line));
     process.exitCode = found.some(({ status }) => status === "different") ? 1 : 0;
-  } finally {
-    await house.close();
-  }
+  });
 }
 
 type Line = readonly [

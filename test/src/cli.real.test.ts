@@ -1,6 +1,7 @@
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { post, resolvePending, templates } from "#ledger";
+import { checksum } from "#kernel/bytes";
+import { post as postEntries, resolvePending, templates } from "#ledger";
 import { permissions } from "../../api/http/permissions.ts";
 import { hashingKey, keyHmac } from "../../api/merchant/key.ts";
 import { loadArtifacts } from "../../contracts/index.ts";
@@ -9,7 +10,9 @@ import { payment } from "../facilitator/ledger/rows.ts";
 import { atPort } from "../support/database-at.ts";
 import { freshDatabase, type TestDatabase } from "../support/db.ts";
 import { startDevChain } from "../support/dev-chain.ts";
-import { startHouse } from "../support/house.ts";
+import { newMerchant, post, startHouse, startWorld, until } from "../support/house.ts";
+import { stateOf } from "../support/records.ts";
+import { newPayment, submitAsStranger } from "../support/scene.ts";
 import { dataFolder, type Ended, farebox } from "./service.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -166,9 +169,9 @@ describe("trial-balance", () => {
   it("prints every account, posted and pending, and exits 0 while the books balance", async () => {
     const paid = payment("one", { asset: "USDC@local" });
     await database.db.tx(async (tx) => {
-      await post(tx, [templates.x402Credited(paid)]);
+      await postEntries(tx, [templates.x402Credited(paid)]);
       await resolvePending(tx, "post", [templates.x402EventKey(paid)]);
-      await post(tx, [
+      await postEntries(tx, [
         templates.x402Credited(payment("two", { asset: "USDC@local", gross: 1_230_000n, fee: 0n })),
       ]);
       const spent = {
@@ -179,7 +182,7 @@ describe("trial-balance", () => {
         wei: 21_000n,
         blockNumber: 1,
       };
-      await post(tx, [templates.gasSpent(spent)]);
+      await postEntries(tx, [templates.gasSpent(spent)]);
     });
     const { code, stdout, stderr } = await run("trial-balance");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -246,6 +249,51 @@ describe("reconcile", () => {
       { asset: "EURC@local", status: "equal" },
       { asset: "USDC@local", status: "different" },
     ]);
+  });
+});
+
+describe("reviews list, accept, return", () => {
+  it("list the payments that wait for a person, exit 1, and decide about one", async () => {
+    const world = await startWorld();
+    onTestFinished(() => world.stop());
+    const here = {
+      ...settings,
+      DATABASE_URL: world.database.url,
+      FAREBOX_CHAINS: JSON.stringify([world.dev.config]),
+    };
+    expect(await farebox(here, "reviews", "list")).toMatchObject({ code: 0, stdout: "", stderr: "" });
+    // given a payment that was verified for one thing, submitted by a stranger, and claimed for another
+    const merchant = await newMerchant(world);
+    const paid = await newPayment(world, merchant);
+    await paid.verify();
+    const strangers = await submitAsStranger(world, paid.signed.call);
+    const other = await merchant.register();
+    const { body } = await post(world.baseUrl, `/x402/resources/${other.id}/settle`, paid.body);
+    const id = body.extra.paymentId as string;
+    const listed = await farebox(here, "reviews", "list");
+    expect(listed).toMatchObject({ code: 1, stderr: "" });
+    expect(shown(listed).map((line) => line.split("  ").slice(0, 7))).toEqual([
+      [
+        id,
+        "0.010000",
+        checksum(world.dev.usdc),
+        checksum(paid.payer.address),
+        merchant.id,
+        other.id,
+        strangers,
+      ],
+    ]);
+    expect(await farebox(here, "reviews", "accept", id)).toMatchObject({
+      code: 0,
+      stdout: `${id} is accepted\n`,
+    });
+    for (const verb of ["accept", "return"])
+      expect(await farebox(here, "reviews", verb, id)).toMatchObject({
+        code: 1,
+        stderr: `${id} waits for nobody. See farebox reviews list.\n`,
+      });
+    await until(async () => (await stateOf(world.database, paid.nonce)) !== "claimed", "it goes on");
+    expect(await farebox(here, "reviews", "list")).toMatchObject({ code: 0, stdout: "" });
   });
 });
 

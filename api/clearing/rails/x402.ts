@@ -120,7 +120,9 @@ function toDetected(state: ClearingState, isTheOne: boolean): readonly Step[] {
 }
 
 function toReview(state: ClearingState, { message }: PaymentView): readonly Step[] {
-  const reason = message ?? "Its authorization was used without paying us. A person decides.";
+  const reason =
+    message ??
+    "A stranger submitted its authorization, which was verified for something else first. A person decides.";
   const review: Step = {
     trigger: "review",
     cause: "the claim needs a person",

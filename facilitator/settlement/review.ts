@@ -1,0 +1,136 @@
+import { and, asc, eq, type SQL, sql } from "drizzle-orm";
+import { type Address, checksum, type Hash } from "#kernel/bytes";
+import type { Tx } from "#store";
+import { moveClaims } from "./claim.ts";
+import type { Engine, OpenChain } from "./engine.ts";
+import { queueOutgoing } from "./outgoing.ts";
+import { isProofOf } from "./proof.ts";
+import { releaseUnpaid } from "./release.ts";
+import type { ClaimKind } from "./state.ts";
+import { chainTransfer, claim } from "./tables.ts";
+
+/** A payment that waits for a person. Amount in atomic units of the token. */
+export interface ReviewedPayment {
+  readonly id: string;
+  readonly kind: ClaimKind;
+  readonly merchantId: string;
+  /** What it was claimed for. */
+  readonly payableId: string;
+  readonly chainId: number;
+  readonly token: Address;
+  readonly amount: bigint;
+  readonly payer: Address;
+  readonly since: Date;
+  readonly why: string;
+  /** What brought its money here; null while it has not come. */
+  readonly transaction: Hash | null;
+}
+
+/** Why what a person decided cannot be done. `token-not-listed`: its money has no name in the books. `spent`: its
+ *  authorization was cancelled, or used without paying here; it ends by itself. `not-paid`: no money came that could go
+ *  back. `not-final`: it came in a block that may still leave the chain. */
+export type ReviewProblem = "not-in-review" | "token-not-listed" | "spent" | "not-paid" | "not-final";
+
+const columns = {
+  claimKey: claim.claimKey,
+  id: claim.id,
+  kind: claim.kind,
+  merchantId: claim.merchantId,
+  payableId: claim.payableId,
+  chainId: claim.chainId,
+  token: claim.token,
+  amount: claim.amount,
+  payer: claim.payer,
+  since: claim.updatedAt,
+  message: claim.message,
+  spentBlock: claim.spentBlock,
+  transaction: chainTransfer.txHash,
+  isFinal: chainTransfer.bookedFinal,
+};
+
+const isInReview = sql`${claim.state} = 'review'`;
+const SEEN_ELSEWHERE =
+  "a stranger submitted its authorization, which was verified for something else first: whose payment is it?";
+
+/** The payments that wait for a person, oldest first. */
+export async function reviewedPayments({ loopDb }: Engine): Promise<readonly ReviewedPayment[]> {
+  const rows = await loopDb.pool
+    .select(columns)
+    .from(claim)
+    .leftJoin(chainTransfer, isProofOf)
+    .where(isInReview)
+    .orderBy(asc(claim.createdAt));
+  return rows.map(({ claimKey: _, spentBlock: __, isFinal: ___, message, ...row }) => ({
+    ...row,
+    why: message ?? SEEN_ELSEWHERE,
+  }));
+}
+
+/** Has a payment go on: what came is credited to the merchant who claimed it, what did not is sent. Null when it does. */
+export function acceptReviewed(engine: Engine, id: string): Promise<ReviewProblem | null> {
+  return decide(engine, id, async (tx, { claimKey, spentBlock }) => {
+    if (spentBlock !== null) return "spent";
+    await moveClaims(engine, tx, {
+      keys: [claimKey],
+      to: "claimed",
+      cause: "accepted by an operator",
+      set: { reason: sql`NULL`, message: sql`NULL`, takenUntil: sql`NULL` },
+      where: isInReview,
+    });
+    return null;
+  });
+}
+
+/** Sends the money of a payment back to its payer; the merchant who claimed it gets nothing. Null when it is decided: the
+ *  lanes send it. Fault: `recipient_is_ours`. */
+export function returnReviewed(engine: Engine, id: string): Promise<ReviewProblem | null> {
+  return decide(engine, id, async (tx, payment, { chain }) => {
+    const { claimKey, kind, transaction, isFinal, merchantId, chainId, token, amount, payer } = payment;
+    if (kind !== "x402" || transaction === null) return "not-paid";
+    if (!isFinal) return "not-final";
+    const ended = await moveClaims(engine, tx, {
+      keys: [claimKey],
+      to: "cancelled",
+      cause: "returned by an operator",
+      set: {
+        reason: "invalid_payment_requirements",
+        message: `A person decided that this payment is not accepted. Its money is sent back to ${checksum(payer)}.`,
+      },
+      where: isInReview,
+      fact: "settlement.cancelled",
+    });
+    await releaseUnpaid(tx, chain.row, ended);
+    await queueOutgoing(engine, tx, {
+      ...{ id: engine.newId("ret"), kind: "return", merchantId, chainId, token, amount },
+      ...{ recipient: payer, source: "unmatched", subject: id },
+    });
+    return null;
+  });
+}
+
+type Found = Awaited<ReturnType<typeof findReviewed>>;
+
+function decide(
+  engine: Engine,
+  id: string,
+  work: (tx: Tx, payment: NonNullable<Found>, open: OpenChain) => Promise<ReviewProblem | null>,
+): Promise<ReviewProblem | null> {
+  return engine.loopDb.tx(async (tx) => {
+    const payment = await findReviewed(tx, eq(claim.id, id as `stl_${string}`));
+    if (!payment) return "not-in-review";
+    const open = engine.chains.get(payment.chainId);
+    const isListed = open?.chain.row.tokens.some(({ contract }) => contract === payment.token);
+    return open && isListed ? work(tx, payment, open) : "token-not-listed";
+  });
+}
+
+/** Locked: two people decide one after the other. */
+async function findReviewed(tx: Tx, which: SQL) {
+  const [payment] = await tx
+    .select(columns)
+    .from(claim)
+    .leftJoin(chainTransfer, isProofOf)
+    .where(and(which, isInReview))
+    .for("update", { of: claim });
+  return payment ?? null;
+}
