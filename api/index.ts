@@ -35,6 +35,8 @@ import { currentOf, echoVersion, type Revision, revisions, serviceVersion } from
 import { createWrites } from "./http/writes.ts";
 import { invoiceHearer, invoiceLoops } from "./invoice/loop.ts";
 import { invoiceRoutes } from "./invoice/routes.ts";
+import { deriveIntent as deriveInvoiceIntent } from "./invoice/verbs/derive.ts";
+import type { InvoiceDesk } from "./invoice/verbs/desk.ts";
 import { mailJobs } from "./mail/jobs.ts";
 import type { Mailer } from "./mail/port.ts";
 import { mailHearer } from "./mail/sources/index.ts";
@@ -124,16 +126,16 @@ export function quoter(pricing: Pick<Pricing, "rates" | "facilitator">) {
   return (input: QuoteInput) => quote(pricing, { input });
 }
 
-/** Intents of links that agents are not offered directly, for the same room. Null for what is no link. */
-export function linkDeriver(desk: CheckoutDesk & Making & Pick<ApiDeps, "facilitator">) {
+/** Intents of what agents are not offered directly, for the same room. Null for what has none. */
+export function intentDeriver(desk: CheckoutDesk & InvoiceDesk & Making & Pick<ApiDeps, "facilitator">) {
   return async ({
     id,
     payment,
     ...visitor
   }: Omit<AgentVisit, "ctx" | keyof Meant> & { payment: unknown }) => {
-    if (!isId("plink", id)) return null;
     const meant = await meantBy(desk.facilitator, payment);
-    return deriveIntent(desk, { ...visitor, ...meant, id, ctx: desk });
+    if (isId("plink", id)) return deriveIntent(desk, { ...visitor, ...meant, id, ctx: desk });
+    return isId("inv", id) ? deriveInvoiceIntent(desk, { ...meant, id }) : null;
   };
 }
 
@@ -295,7 +297,14 @@ export function createApi({
   if (sandbox) app.openapiRoutes(sandboxRoutes({ ...sandbox, facilitator, machine: clock }));
   app.openapiRoutes(x402Routes({ facilitator, baseUrl }));
   app.openapiRoutes([payableIndex({ facilitator })] as const);
-  mountAgentUrl(app, { facilitator, baseUrl, derive: linkIntents(intentDesk) });
+  const ofLinks = linkIntents(intentDesk);
+  mountAgentUrl(app, {
+    ...{ facilitator, baseUrl },
+    derive: async (c, ask) => {
+      if (isId("plink", ask.id)) return ofLinks(c, ask);
+      return isId("inv", ask.id) ? deriveInvoiceIntent(invoices, ask) : null;
+    },
+  });
   mountDocuments(app, { facilitator, baseUrl });
   const refunds = {
     ...{ db, facilitator, baseUrl, newId, now, machineNow: () => clock.now() },

@@ -104,8 +104,8 @@ export type Quoter = (input: {
   }[];
 }>;
 
-/** Of a link whose payer names the amount, or whose price moves: the id of an intent that asks for it, the one that a
- *  payment is meant for or a new one. Null for what is not such a link. Faults: those of making one. */
+/** Of a link whose payer names the amount, or a link or invoice whose price moves: the id of an intent that asks for it, the
+ *  one that a payment is meant for or a new one. Null for what has none. Faults: those of making one. */
 export type Deriver = (ask: {
   readonly id: string;
   /** Decimal, in the link's currency. */

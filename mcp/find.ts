@@ -1,4 +1,5 @@
 import type { Facilitator, Offer } from "#facilitator";
+import { hasCoin } from "#kernel/asset";
 import { isId } from "#kernel/id";
 import type { Call } from "./deps.ts";
 import { failure, type ToolResult } from "./result.ts";
@@ -28,8 +29,8 @@ export async function findPayable(facilitator: Facilitator, named: Named): Promi
   return id === null ? null : facilitator.offer({ by: "id", id });
 }
 
-/** The same for somebody who pays it: of a link that is paid by intents of its own, such an intent. Faults: those of making
- *  one. Source: agents.md §7. */
+/** The same for somebody who pays it: of what is paid by intents of its own, such an intent. Faults: those of making one.
+ *  Source: agents.md §7. */
 export async function findToPay(
   { facilitator, derive, caller: { address } }: Call,
   {
@@ -40,9 +41,9 @@ export async function findToPay(
 ): Promise<Offer | null> {
   const offer = await findPayable(facilitator, named);
   const id = idIn(named);
-  if (offer || id === null) return offer;
+  if (id === null || (offer && hasCoin(offer.payable.price.asset))) return offer;
   const derived = await derive({ id, amount: openAmount, payment, address });
-  return derived === null ? null : facilitator.offer({ by: "id", id: derived });
+  return facilitator.offer({ by: "id", id: derived ?? id });
 }
 
 function idIn({ id, url }: Named): string | null {

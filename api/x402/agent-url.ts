@@ -3,6 +3,7 @@ import type { Context } from "hono";
 import { parseAccept } from "hono/utils/accept";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Facilitator, Offer, SettleAnswer } from "#facilitator";
+import { hasCoin } from "#kernel/asset";
 import { Fault, unreachable } from "#kernel/fault";
 import { isId } from "#kernel/id";
 import { errorFields } from "#kernel/log";
@@ -33,7 +34,8 @@ interface Counter {
   readonly derive?: Derive;
 }
 /** Of something whose amount its payer names, or whose price moves: the id of an intent that asks for it, the one that a
- *  payment is meant for or a new one. Null for what is not there. Faults: those of making one. */
+ *  payment is meant for or a new one. Null for what has none, and what nobody may be asked to pay. Faults: those of making
+ *  one. */
 export type Derive = (c: Context, ask: Meant & { readonly id: string }) => Promise<string | null>;
 /** A request to pay one thing. */
 interface Visit extends Counter {
@@ -88,9 +90,9 @@ async function find(c: Context, { facilitator, derive }: Counter, payload: unkno
   const id = c.req.param("id") ?? "";
   if (!prefixes.some((prefix) => isId(prefix, id))) return null;
   const offer = await facilitator.offer({ by: "id", id });
-  if (offer || !derive || !isId("plink", id)) return offer;
+  if (!derive || (offer && hasCoin(offer.payable.price.asset))) return offer;
   const derived = await derive(c, { id, ...(await meantBy(facilitator, payload)) });
-  return derived === null ? null : facilitator.offer({ by: "id", id: derived });
+  return facilitator.offer({ by: "id", id: derived ?? id });
 }
 
 /** Of identical calls that come at once each has an intent made for it, and one of them is claimed: the one that all pay.
@@ -130,7 +132,7 @@ function gone({ c, offer }: Visit): Response {
   return problem(c, fault("payable_closed"), { members: { state }, headers: { "Cache-Control": PRIVATE } });
 }
 
-/** In a currency without a coin of its own nobody can be asked for a fixed amount here; its page locks a rate. */
+/** Below what any chain takes, or while none of them works. */
 function nothingToSign({ c, offer }: Visit): Response {
   const rail = `a coin at parity with ${offer.payable.price.asset}`;
   return problem(c, fault("rail_unsupported", { rail }), { headers: { "Cache-Control": PRIVATE } });
@@ -263,7 +265,16 @@ export function describeAgentUrl(app: OpenAPIHono): void {
           200: json(ReceiptBody, "The receipt; or, with success false, that the outcome is still open"),
           402: { description: "Not paid; the header PAYMENT-REQUIRED says what to sign" },
           409: { description: "Paid before, bound elsewhere, or a payment is under way" },
-          ...problems("duplicate_header", "not_found", "payable_closed", "rail_unsupported"),
+          ...problems(
+            "duplicate_header",
+            "not_found",
+            "payable_closed",
+            "rail_unsupported",
+            "link_not_payable",
+            "amount_too_small",
+            "amount_too_large",
+            "rate_unavailable",
+          ),
         },
         // The price is the payable's own; the 402 tells it.
         "x-payment-info": { price: { mode: "dynamic", currency: "USD" }, protocols: [{ x402: {} }] },

@@ -348,7 +348,7 @@ describe("a payable in a currency that no coin is at parity with", () => {
     ["CHF", { atomic: "400", decimal: "4.00", decimals: 2, symbol: "CHF" }],
     ["JPY", { atomic: "400", decimal: "400", decimals: 0, symbol: "JPY" }],
   ])("is shown in %s as it was billed, and nobody is asked to sign", async (asset, amount) => {
-    const { id } = await project("invoice", { price: { amount: 400n, asset }, pageUrl });
+    const { id } = await project("payment-intent", { price: { amount: 400n, asset }, pageUrl });
     const shown = await request("tools/call", { name: "get_payable", arguments: { id } });
     expect(shown.structuredContent).toMatchObject({
       state: "open",

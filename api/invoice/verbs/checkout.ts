@@ -42,7 +42,7 @@ export async function checkoutInvoice(
     const waiting = (await liveIntents(tx, row)).filter(
       (each) => isUnfunded(each) && each.expiresAt > desk.now(),
     );
-    const same = waiting.find((each) => isSame(each, checked));
+    const same = waiting.find((each) => isSame(each, checked, desk.now()));
     if (same) return { intent: forPayer(same, row, desk), isNew: false };
     if (isStale || (await desk.facilitator.once.lock(tx, row.id))) throw fault("invoice_payment_in_progress");
     const merchant = await findMerchant(tx, row.merchantId);
@@ -67,9 +67,14 @@ function refuseUnpayable({ state }: InvoiceRow): void {
   if (!isPayable(state)) throw fault("invoice_not_payable", { state });
 }
 
-function isSame(intent: IntentRow, { asked, money }: Checked): boolean {
+/** What an agent is offered at a locked rate must hold for as long as it may take to sign. */
+const TIME_TO_SIGN_MS = 300_000;
+
+function isSame(intent: IntentRow, { asked, money }: Checked, now: Date): boolean {
   const { executionPath, asset, chain } = intent.asked;
+  const until = executionPath === "x402" ? intent.offerExpiresAt : null;
   return (
+    (until === null || until.getTime() - now.getTime() > TIME_TO_SIGN_MS) &&
     intent.amount === money.amount &&
     executionPath === asked.executionPath &&
     asset === asked.asset &&

@@ -88,6 +88,12 @@ export interface IntentTerms extends Checked {
   readonly heldAs?: string;
 }
 
+/** For who is asked to pay at once: what nobody can price now cannot be offered. Fault: `rate_unavailable`. */
+export function demandPrice({ money, rails, priced }: Checked): void {
+  if (priced || rails.some(({ asset }) => atParity(money.asset, asset))) return;
+  throw fault("rate_unavailable", { from: money.asset, to: rails.map(({ asset }) => asset).join(", ") });
+}
+
 /** Makes a payment request that never changes, and offers it to agents. Asked again with the same key and body it comes
  *  back as it is. Faults: `merchant_mismatch`, `return_url_not_allowed`, `rail_unsupported`, `idempotency_key_reused`.
  *  Source: interface §4 rule 3. */

@@ -16,6 +16,7 @@ import { paymentIntent } from "../../payment-intent/tables.ts";
 import {
   type Checked,
   checkIntent,
+  demandPrice,
   type IntentDesk,
   type Making,
   makeIntent,
@@ -139,7 +140,8 @@ export interface AgentVisit extends Pick<Visit, "ctx" | "address">, MeantLink {
 
 /** The intent by which an agent pays a link that it is not offered directly: the one that its payment names; the one that
  *  its authorization is bound to, or a repeated payment would look like one of something else; or a new one.
- *  Null for what is not there. Faults: those of a checkout; `validation_failed` for an amount that is missing. */
+ *  Null for what is not there. Faults: those of a checkout; `validation_failed` for an amount that is missing;
+ *  `rate_unavailable`. */
 export async function deriveIntent(
   desk: CheckoutDesk,
   { ctx, id, named, bound, amount, address }: AgentVisit,
@@ -151,6 +153,7 @@ export async function deriveIntent(
   const input = { executionPath: "x402" as const, ...readAmount(link, amount) };
   const visit = { ctx, id, input, address };
   const found = await pointingTo("/amount", "/query/amount", () => checkVisit(desk, visit));
+  demandPrice(found.checked);
   const made = await desk.db.tx((tx) => checkOutLink(desk, tx, visit, { found, write: null }));
   return made.intent.id;
 }
