@@ -1,5 +1,4 @@
 import type { Facilitator, Offer } from "#facilitator";
-import { hasCoin } from "#kernel/asset";
 import { isId } from "#kernel/id";
 import type { Call } from "./deps.ts";
 import { failure, type ToolResult } from "./result.ts";
@@ -41,7 +40,7 @@ export async function findToPay(
 ): Promise<Offer | null> {
   const offer = await findPayable(facilitator, named);
   const id = idIn(named);
-  if (id === null || (offer && hasCoin(offer.payable.price.asset))) return offer;
+  if (id === null || (offer && offer.options.length > 0)) return offer;
   const derived = await derive({ id, amount: openAmount, payment, address });
   return facilitator.offer({ by: "id", id: derived ?? id });
 }

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { isStablecoin, priceDecimals } from "#kernel/asset";
+import { decimalsOfPrice, isStablecoin, priceDecimals } from "#kernel/asset";
 import { formatDecimal, type Money as InnerMoney, parseDecimal } from "#kernel/money";
 import { currencies, findCurrency } from "./currency.ts";
 import { fault, invalid } from "./faults.ts";
@@ -62,8 +62,9 @@ export function parsePrice({ amount, asset }: MoneyInput, pointer: string): Inne
 /** A price as people and programs read it. Tokens have all their decimals, a fiat price at least two. The inverse of
  *  `parsePrice`. */
 export function presentPrice({ amount, asset }: InnerMoney): Money {
-  const exact = formatDecimal(amount, priceDecimals[asset] ?? 0);
-  const short = trimTo(exact, 2);
+  const decimals = decimalsOfPrice(asset);
+  const exact = formatDecimal(amount, decimals);
+  const short = trimTo(exact, Math.min(2, decimals));
   return present(asset, { exact: isStablecoin(asset) ? exact : short, short });
 }
 

@@ -3,7 +3,6 @@ import type { Context } from "hono";
 import { parseAccept } from "hono/utils/accept";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Facilitator, Offer, SettleAnswer } from "#facilitator";
-import { hasCoin } from "#kernel/asset";
 import { Fault, unreachable } from "#kernel/fault";
 import { isId } from "#kernel/id";
 import { errorFields } from "#kernel/log";
@@ -90,7 +89,7 @@ async function find(c: Context, { facilitator, derive }: Counter, payload: unkno
   const id = c.req.param("id") ?? "";
   if (!prefixes.some((prefix) => isId(prefix, id))) return null;
   const offer = await facilitator.offer({ by: "id", id });
-  if (!derive || (offer && hasCoin(offer.payable.price.asset))) return offer;
+  if (!derive || (offer && offer.options.length > 0)) return offer;
   const derived = await derive(c, { id, ...(await meantBy(facilitator, payload)) });
   return facilitator.offer({ by: "id", id: derived ?? id });
 }

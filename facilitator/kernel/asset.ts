@@ -18,11 +18,6 @@ export function decimalsOfPrice(unit: string): number {
   return priceDecimals[unit] ?? fiatDecimals(unit);
 }
 
-/** Whether a price in this unit can be paid as it is, by a coin that is it or is at parity with it. */
-export function hasCoin(unit: string): boolean {
-  return Object.hasOwn(priceDecimals, unit);
-}
-
 export function isStablecoin(code: string): code is Stablecoin {
   return Object.hasOwn(pegs, code);
 }

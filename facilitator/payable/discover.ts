@@ -1,4 +1,4 @@
-import { and, eq, gte, inArray, lte, or, type SQL, sql } from "drizzle-orm";
+import { and, eq, gte, inArray, lte, notInArray, or, type SQL, sql } from "drizzle-orm";
 import { pegs, priceDecimals } from "#kernel/asset";
 import { parseAddress } from "#kernel/bytes";
 import { canonicalJson } from "#kernel/codec";
@@ -58,7 +58,10 @@ export async function discoverPayables(
   filter: DiscoverFilter,
   totals: Totals = countEachTime,
 ): Promise<{ readonly items: readonly Discovered[]; readonly total: number }> {
-  const payableOn = onRails(rails.filter((offered) => matchesRail(offered, filter)));
+  const payableOn = or(
+    onRails(rails.filter((offered) => matchesRail(offered, filter))),
+    atRate(rails, filter),
+  );
   const lexemes = filter.query === undefined ? null : await lexemesOf(searchDb, filter.query);
   const isEmpty = filter.kinds.length === 0 || (filter.scheme ?? "exact") !== "exact" || !payableOn;
   // A query without a word that could be looked for finds nothing; it does not mean everything.
@@ -171,6 +174,16 @@ function onRails(rails: readonly OfferedRail[]): SQL | undefined {
       ),
     ),
   );
+}
+
+/** True of what no rail is at parity with: an intent at a locked rate pays it. Which coin that will be is not known before, so
+ *  whoever looks for one is not shown it; resources are never priced so. */
+function atRate(rails: readonly OfferedRail[], filter: DiscoverFilter): SQL | undefined {
+  const { kinds, network, asset, payTo } = filter;
+  const asksForRail = [network, asset, payTo].some((word) => word !== undefined);
+  if (rails.length === 0 || asksForRail || kinds.every((kind) => kind === "resource")) return undefined;
+  const units = rails.flatMap(({ rail }) => pricingUnits(rail.token.symbol));
+  return notInArray(listing.priceAsset, [...new Set(units)]);
 }
 
 function pricingUnits(symbol: string): string[] {

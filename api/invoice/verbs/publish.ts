@@ -1,6 +1,6 @@
 import type { Payable } from "#facilitator";
 import type { Tx } from "#store";
-import { asPrice } from "../../payment-intent/verbs/rails.ts";
+import { priceOf } from "../../payment-intent/verbs/rails.ts";
 import { type InvoiceRow, invoiceUrl } from "../present.ts";
 import { isPayable, outstandingOf } from "../state.ts";
 import type { InvoiceDesk } from "./desk.ts";
@@ -27,7 +27,7 @@ export async function publishInvoice(
     title: `Invoice ${row.number}`,
     description: `Invoice ${row.number} of ${row.merchantName}`,
     mimeType: "application/json",
-    price: asPrice(left) ?? left,
+    price: priceOf(left),
     rails: [],
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
     paymentFlow: "upfront",

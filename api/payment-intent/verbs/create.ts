@@ -18,7 +18,7 @@ import type { PaymentIntent, PaymentIntentInput } from "../schema.ts";
 import type { IntentSource, IntentStatus } from "../state.ts";
 import { type AskedRail, paymentIntent } from "../tables.ts";
 import { noOffer, type Offer, offerAtParity, offerAtRate, publishIntent } from "./offer.ts";
-import { asPrice, checkAmount, checkFloor, type PricedRail, priceRails, railsFor } from "./rails.ts";
+import { checkAmount, checkFloor, type PricedRail, priceOf, priceRails, railsFor } from "./rails.ts";
 import { findByWrite } from "./read.ts";
 
 /** What making intents needs besides the request. */
@@ -64,7 +64,7 @@ export async function checkIntent(
   const asked = named.chain === undefined ? named : { ...named, chain: rails[0]?.chain };
   const atPar = rails.filter(({ asset }) => atParity(money.asset, asset));
   if (atPar.length === 0) return { money, asked, rails, priced: await pricedNow({ rates }, money, rails) };
-  checkFloor(asPrice(money) ?? money, atPar);
+  checkFloor(priceOf(money), atPar);
   return { money, asked, rails, priced: null };
 }
 

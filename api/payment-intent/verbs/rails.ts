@@ -131,6 +131,11 @@ export function asPrice({ amount, asset }: Money): Money | null {
   return { amount: mulDivCeil(amount, 10n ** BigInt(to), 10n ** BigInt(from)), asset };
 }
 
+/** What is told of an amount as a price: at its decimals where prices are written in its unit, else as it is. */
+export function priceOf(money: Money): Money {
+  return asPrice(money) ?? money;
+}
+
 /** Refuses what is below the least amount of every rail at parity. Fault: `amount_too_small`. */
 export function checkFloor(price: Money, atPar: readonly RailFacts[]): void {
   const least = atPar.reduce<RailFacts | null>(

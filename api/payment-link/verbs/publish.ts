@@ -3,7 +3,7 @@ import type { Facilitator, Payable } from "#facilitator";
 import { unreachable } from "#kernel/fault";
 import type { Tx } from "#store";
 import { findMerchant } from "../../merchant/verbs/merchant.ts";
-import { asPrice } from "../../payment-intent/verbs/rails.ts";
+import { priceOf } from "../../payment-intent/verbs/rails.ts";
 import { type LinkRow, linkUrl, type Standing } from "../present.ts";
 import { type LinkObstacle, obstacleOf, placesLeft } from "../state.ts";
 import { paymentLink } from "../tables.ts";
@@ -17,10 +17,9 @@ export interface Publishing {
 }
 
 /** Tells the facilitator what a link can be paid with by agents, in the transaction that made it so. A link that is bounded
- *  in number is paid by one agent after the other, so that no two take its last place. Not offered to agents directly:
- *  an open link, whose amount its payer names at checkout, and one in a currency without a coin at parity, whose price
- *  moves; both are paid by the
- *  intent of a checkout, which a visit of their agent URL makes. */
+ *  in number is paid by one agent after the other, so that no two take its last place. An open link is
+ *  not told of: its payer names the amount at checkout. It is paid by the intent of one, which a visit of its agent URL
+ *  makes, as is a link in a currency without a coin at parity, whose price moves. */
 export async function publishLink(
   publishing: Publishing,
   tx: Tx,
@@ -29,8 +28,8 @@ export async function publishLink(
 ): Promise<void> {
   const kept = await keepCost(tx, standing);
   const { link } = kept;
-  const price = link.amount === null ? null : asPrice({ amount: link.amount, asset: link.currency });
-  if (!price || price.amount === 0n) return;
+  if (link.amount === null || link.amount === 0n) return;
+  const price = priceOf({ amount: link.amount, asset: link.currency });
   const closing = closingOf(kept, now);
   const { feeBps } = await findMerchant(tx, link.merchantId);
   await publishing.facilitator.project(tx, payableOf(publishing, kept, { price, closing, feeBps }));

@@ -142,6 +142,26 @@ describe("at its own URL", () => {
     expect(await intentsOf(id)).toEqual([]);
   });
 
+  it("a listed one is found, with its price as it was billed; who looks for a coin is not shown it", async () => {
+    const { id, url } = await newInvoice();
+    await seller.must("POST", `/v1/invoices/${id}/list`);
+    const found = async (query: string): Promise<Body> =>
+      ((await (await fetch(`${world.baseUrl}/x402/payables?limit=100${query}`)).json()) as Body).items.find(
+        (item: Body) => item.id === id,
+      );
+    expect(await found("")).toMatchObject({
+      ...{ resource: url, kind: "invoice", currency: "GBP", accepts: [], rails: [] },
+      amount: { amount: "0.40", asset: "GBP", display: "£0.40" },
+    });
+    expect(await found("&currency=GBP")).toBeDefined();
+    for (const query of ["&currency=USD", "&asset=USDC", "&network=local", "&maxUsdPrice=5"])
+      expect([query, await found(query)]).toEqual([query, undefined]);
+    const payment = await signFor((await visit(url)).required);
+    expect((await visit(url, payment)).body.success).toBe(true);
+    await isPaid(id);
+    expect(await found("")).toBeUndefined();
+  });
+
   it("a draft and a void invoice are not for agents", async () => {
     const { id } = await seller.must("POST", "/v1/invoices", draft(inPounds));
     expect((await visit(`${world.baseUrl}/x402/payables/${id}`)).status).toBe(404);

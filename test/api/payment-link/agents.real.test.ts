@@ -209,6 +209,15 @@ describe("a link that is not offered directly", () => {
     expect((await agentPays(agentUrl(id), amount)).body.success).toBe(true);
     const [{ clearing }] = await paymentsOf(id, 1);
     expect(clearing.rate).toMatchObject({ from: "GBP", to: "USDC", source: "fixed" });
+    expect(await inIndex(id)).toBeUndefined();
+    await switchTo(id, "list");
+    expect(await inIndex(id)).toMatchObject({
+      resource: agentUrl(id),
+      amount: { amount: "0.40" },
+      accepts: [],
+    });
+    await switchTo(id, "disable");
+    expect(await inIndex(id)).toBeUndefined();
   });
 
   it("takes no payment that was signed for another link's intent", async () => {
