@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { createRoute, defineOpenAPIRoute, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import { accepts } from "hono/accepts";
 import { html, raw } from "hono/html";
 import { fault, publicFaults } from "./faults.ts";
@@ -46,14 +47,28 @@ export const errorRoutes = [
       if (!page) throw fault("not_found");
       c.header("Cache-Control", "public, max-age=3600");
       c.header("Vary", "Accept");
-      const supports = ["application/json", "text/html"];
-      if (accepts(c, { header: "Accept", supports, default: "application/json" }) !== "text/html")
-        return c.json(page, 200);
-      c.header("Content-Security-Policy", policy);
-      return c.html(asHtml(page), 200);
+      return prefersPage(c) ? shown(c, page, 200) : c.json(page, 200);
     },
   }),
 ] as const;
+
+/** Whether the caller reads pages rather than JSON, as browsers do. */
+export function prefersPage(c: Context): boolean {
+  const supports = ["application/json", "text/html"];
+  return accepts(c, { header: "Accept", supports, default: "application/json" }) === "text/html";
+}
+
+/** The page of `not_found`, for somebody who mistyped an address. */
+export function notFoundPage(c: Context) {
+  c.header("Cache-Control", "no-store");
+  const { code, title, detail } = fault("not_found");
+  return shown(c, { code, title, detail, status: 404 }, 404);
+}
+
+function shown(c: Context, page: ErrorPage, status: 200 | 404) {
+  c.header("Content-Security-Policy", policy);
+  return c.html(asHtml(page), status);
+}
 
 function errorPage(code: string): ErrorPage | null {
   const spec = Object.hasOwn(publicFaults, code) ? publicFaults[code] : undefined;

@@ -49,7 +49,11 @@ function columnsAt(now: Date): readonly Column<PaymentLink>[] {
     },
     { name: "Asks for", show: (link) => <Asks of={link} /> },
     { name: "State", show: (link) => <LinkBadge of={link} now={now} /> },
-    { name: "For agents", show: ({ listed }) => (listed ? "in the index" : "by its URL") },
+    {
+      name: "For agents",
+      // What has no price of its own is no entry.
+      show: ({ listed, kind }) => (listed && kind !== "open" ? "in the index" : "by its URL"),
+    },
     { name: "Created", isAmount: true, show: ({ createdAt }) => <Time at={createdAt} /> },
   ];
 }

@@ -46,6 +46,16 @@ describe("GET /errors/{code}", () => {
     expect(html).not.toContain("<script");
   });
 
+  it.each([
+    ["a browser that mistyped an address is shown a page", "text/html,*/*;q=0.8", "text/html; charset=UTF-8"],
+    ["a program is told by a problem", "*/*", "application/problem+json"],
+  ])("404: %s", async (_, accept, type) => {
+    const response = await app.request("/chekout", { headers: { accept } });
+    expect([response.status, response.headers.get("content-type")]).toEqual([404, type]);
+    expect(response.headers.get("cache-control")).toMatch(/no-store/);
+    expect(await response.text()).toContain("There is nothing here for you.");
+  });
+
   it.each(["no_such_code", "__proto__", "constructor", "ledger_conflict"])("404 for %s", async (code) => {
     expect((await ask(code)).status).toBe(404);
   });
