@@ -2,8 +2,10 @@ import { and, asc, eq, isNotNull, lte, sql } from "drizzle-orm";
 import type { PaymentView } from "#facilitator";
 import { errorFields } from "#kernel/log";
 import { outageOf, type Tx } from "#store";
+import { findMerchant } from "../merchant/verbs/merchant.ts";
 import { paymentIntent } from "../payment-intent/tables.ts";
 import type { IntentRow } from "../payment-intent/verbs/offer.ts";
+import { withSpread } from "../rate/verbs.ts";
 import type { ClearingDesk } from "./desk.ts";
 import type { ClearingRow } from "./money.ts";
 import { clearing, clearingReturn } from "./tables.ts";
@@ -113,10 +115,11 @@ const BPS = 10_000n;
 
 /** Late money may be taken by itself at a rate that is one to one, or within 50 basis points of today's. Source:
  *  merchant-api.md §1.4. */
-async function isRateGood({ rates, now }: ClearingDesk, row: ClearingRow): Promise<boolean> {
+async function isRateGood({ db, rates, now }: ClearingDesk, row: ClearingRow): Promise<boolean> {
   if (row.rateSource === "identity" || row.rateSource === "parity") return true;
   if (now() <= row.expiresAt || row.state === "settled") return true;
-  const answer = await rates.rate({ from: row.rateFrom, to: row.rateTo });
+  const { spreadBps } = await findMerchant(db.pool, row.merchantId);
+  const answer = await withSpread(rates, spreadBps).rate({ from: row.rateFrom, to: row.rateTo });
   if (!answer.ok) return false;
   const off = answer.rate.scaledRate - row.scaledRate;
   return (off < 0n ? -off : off) * BPS <= row.scaledRate * GUARD_BPS;

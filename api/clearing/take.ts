@@ -8,7 +8,7 @@ import type { AskedRail } from "../payment-intent/tables.ts";
 import { type IntentRow, type Offer, offerAtRate } from "../payment-intent/verbs/offer.ts";
 import { coinOf, priceRails, railsFor } from "../payment-intent/verbs/rails.ts";
 import type { ExecutionPath } from "../rate/schema.ts";
-import { convert, currentRate, lockRate, type Rate } from "../rate/verbs.ts";
+import { convert, currentRate, lockRate, type Rate, withSpread } from "../rate/verbs.ts";
 import { rateColumns } from "./agent.ts";
 import type { ClearingDesk } from "./desk.ts";
 import { type ClearingRow, feeOf } from "./money.ts";
@@ -34,6 +34,8 @@ export interface Chosen {
 /** The rail of a confirm: as it asks, else as the intent was made, within the asset that the merchant settles in. */
 export async function choose(desk: ClearingDesk, intent: IntentRow, input: ConfirmInput): Promise<Chosen> {
   const { payment: payer } = input;
+  const { spreadBps } = await findMerchant(desk.db.pool, intent.merchantId);
+  const rates = withSpread(desk.rates, spreadBps);
   const money = { amount: intent.amount, asset: intent.currency };
   const asked: AskedRail = {
     executionPath: input.executionPath ?? intent.asked.executionPath,
@@ -44,7 +46,7 @@ export async function choose(desk: ClearingDesk, intent: IntentRow, input: Confi
   const path = asked.executionPath;
   if (intent.provider !== "evm") {
     const asset = asked.settlementAsset ?? asked.asset ?? coinOf(money.asset);
-    const rate = await currentRate(desk, { from: money.asset, to: asset });
+    const rate = await currentRate({ rates }, { from: money.asset, to: asset });
     const shared = { path: "deposit-match" as const, chain: intent.provider, payer, rail: null, rails: [] };
     return { ...shared, rate, due: convert(money, rate) };
   }
@@ -52,7 +54,7 @@ export async function choose(desk: ClearingDesk, intent: IntentRow, input: Confi
   const rails = railsFor(desk.facilitator.rails(), asked, money.asset).filter(
     (rail) => !way || way.isOn(rail),
   );
-  const { rail, rate, due } = await priceRails(desk, money, rails);
+  const { rail, rate, due } = await priceRails({ rates }, money, rails);
   return { path, rate, due, chain: rail.chain, rail, rails, payer };
 }
 

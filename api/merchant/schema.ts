@@ -73,6 +73,7 @@ export const MerchantChange = z
     categoryCode: CategoryCode.nullable(),
     allowedOrigins: AllowedOrigins,
     underpaymentToleranceBps: z.int().min(0).max(500),
+    spreadBps: z.int().min(0).max(300),
     refundFees: z.boolean(),
     invoicePrefix: InvoicePrefix,
     subscriptionFinalAction: z.enum(finalActions),
@@ -98,6 +99,10 @@ export const Merchant = z
     underpaymentToleranceBps: z
       .int()
       .openapi({ description: "How much less than the amount due still counts as paid, in basis points" }),
+    spreadBps: z.int().openapi({
+      description:
+        "Margin in basis points on rates that a market makes, so never between a currency and its coin; payers are told of it",
+    }),
     refundFees: z
       .boolean()
       .openapi({ description: "Whether a refund gives the refunded part of our fee back" }),

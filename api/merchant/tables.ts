@@ -30,6 +30,8 @@ export const merchant = pgTable(
     allowedOrigins: jsonb("allowed_origins").$type<readonly string[]>().notNull().default([]),
     /** How much less than the amount due still counts as paid. */
     underpaymentToleranceBps: integer("underpayment_tolerance_bps").notNull().default(0),
+    /** Its margin on rates that a market makes. */
+    spreadBps: integer("spread_bps").notNull().default(0),
     /** Where notices about the account go, and answers of payers; mail to nobody while it is null. */
     contactEmail: text("contact_email"),
     /** Whether a refund gives the refunded part of our fee back. */
@@ -54,6 +56,7 @@ export const merchant = pgTable(
     check("merchant_country_code", sql`${table.countryCode} ~ '^[A-Z]{2}$'`),
     check("merchant_category_code", sql`${table.categoryCode} ~ '^[0-9]{4}$'`),
     check("merchant_underpayment_tolerance", sql`${table.underpaymentToleranceBps} BETWEEN 0 AND 500`),
+    check("merchant_spread", sql`${table.spreadBps} BETWEEN 0 AND 300`),
     check("merchant_invoice_prefix", sql`${table.invoicePrefix} ~ '^[A-Z0-9]([A-Z0-9-]{0,10}[A-Z0-9])?$'`),
     check("merchant_final_action", sql`${table.subscriptionFinalAction} IN ('none', 'pause', 'cancel')`),
     index("merchant_allowed_origins").using("gin", table.allowedOrigins),

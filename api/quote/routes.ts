@@ -9,7 +9,8 @@ import {
   publishableKeyFaults,
   RequiredIdempotencyHeader,
 } from "../http/route.ts";
-import type { Pricing } from "../rate/verbs.ts";
+import { findMerchant } from "../merchant/verbs/merchant.ts";
+import { type Pricing, withSpread } from "../rate/verbs.ts";
 import { Quote, QuoteInput } from "./schema.ts";
 import { quote } from "./verbs.ts";
 
@@ -40,7 +41,10 @@ export function quoteRoutes(pricing: Pricing) {
     handler: async (c) => {
       // The interface marks it as a write; nothing is written, so there is nothing to store under the key.
       demandIdempotencyKey(c);
-      return c.json(await quote(pricing, { input: c.req.valid("json") }), 200);
+      const { db, merchantId } = c.var.merchant;
+      const { spreadBps } = await findMerchant(db.pool, merchantId);
+      const own = { ...pricing, rates: withSpread(pricing.rates, spreadBps) };
+      return c.json(await quote(own, { input: c.req.valid("json") }), 200);
     },
   });
   return [create] as const;

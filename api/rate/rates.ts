@@ -15,8 +15,10 @@ import { kraken } from "./sources/kraken.ts";
 export interface Rate {
   readonly from: string;
   readonly to: string;
-  /** Units of `to` for one of `from`, × 10^18. */
+  /** Units of `to` for one of `from`, × 10^18, the spread included. */
   readonly scaledRate: bigint;
+  /** The merchant's margin in it, in basis points; none where it is left out. */
+  readonly spreadBps?: number;
   readonly source: RateSource;
   /** What it was made of, for the audit. */
   readonly inputs: readonly RateInput[];

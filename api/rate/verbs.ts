@@ -7,13 +7,14 @@ import { currencies, findCurrency } from "../http/currency.ts";
 import { fault } from "../http/faults.ts";
 import { presentCurrency, presentRail, type RateSnapshot } from "./present.ts";
 import type { Pair, Rate, Rates } from "./rates.ts";
-import { addBps, toAtomic } from "./scaled.ts";
+import { toAtomic } from "./scaled.ts";
 import type { Currency, ExecutionPath, Rail, RateSource } from "./schema.ts";
 import { rateSnapshot } from "./tables.ts";
 
 export { presentLockedRate, type RateSnapshot } from "./present.ts";
 export type { Pair, Rate, Rates } from "./rates.ts";
 export { ONE } from "./scaled.ts";
+export { spread, withSpread } from "./spread.ts";
 
 /** What pricing needs besides the request. */
 export interface Pricing {
@@ -55,8 +56,6 @@ export function convert(
 export interface Lock {
   readonly merchantId: string;
   readonly rate: Rate;
-  /** The merchant's margin, 0 to 300; taken where a market is behind the rate, never on one to one. */
-  readonly spreadBps?: number;
 }
 
 /** Keeps a rate and what it was made of, in the transaction of whoever relies on it. Ask for the rate before that
@@ -64,29 +63,28 @@ export interface Lock {
 export async function lockRate(
   tx: Tx,
   { newId, now }: { readonly newId: NewId; readonly now: () => Date },
-  { merchantId, rate, spreadBps = 0 }: Lock,
+  { merchantId, rate }: Lock,
 ): Promise<RateSnapshot> {
-  const row = lockOf({ merchantId, rate, spreadBps }, { id: newId("rate"), lockedAt: now() });
+  const row = lockOf({ merchantId, rate }, { id: newId("rate"), lockedAt: now() });
   await tx.insert(rateSnapshot).values(row);
   return row;
 }
 
 /** The row of a lock. Bug: a rate that prices nothing. */
 export function lockOf(
-  { merchantId, rate, spreadBps = 0 }: Lock,
+  { merchantId, rate }: Lock,
   { id, lockedAt }: Pick<RateSnapshot, "id" | "lockedAt">,
 ): RateSnapshot {
-  const { from, to, source, inputs } = rate;
+  const { from, to, scaledRate, source, spreadBps = 0, inputs } = rate;
   assert(source !== "none", "a rate from nowhere cannot be locked");
-  const spread = isExact(source) ? 0 : spreadBps;
   return {
     merchantId,
     id,
     fromAsset: from,
     toAsset: to,
-    scaledRate: addBps(rate.scaledRate, spread),
+    scaledRate,
     source,
-    spreadBps: spread,
+    spreadBps,
     inputs,
     lockedAt,
   };

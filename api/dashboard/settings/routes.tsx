@@ -33,6 +33,7 @@ export function settingsSection(): Section {
               contactEmail: asNullable,
               allowedOrigins: asLines,
               underpaymentToleranceBps: asNumber,
+              spreadBps: asNumber,
               refundFees: asFlag,
             },
           ),

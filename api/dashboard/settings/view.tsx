@@ -95,6 +95,14 @@ function Counting({ of }: { readonly of: Merchant }) {
         isRequired
         value={String(of.underpaymentToleranceBps)}
       />
+      <Field
+        name="spreadBps"
+        label="Margin on exchange rates"
+        inputmode="numeric"
+        hint="Basis points, 0 to 300, on top of the market's rate; none between a currency and its coin. Payers are told of it."
+        isRequired
+        value={String(of.spreadBps)}
+      />
       <Tick
         name="refundFees"
         label="Refunds give our fee back"

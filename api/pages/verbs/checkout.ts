@@ -6,8 +6,10 @@ import {
   openPayment,
 } from "../../clearing/verbs/checkout.ts";
 import { type Brand, brandOf } from "../../merchant/verbs/brand.ts";
+import { findMerchant } from "../../merchant/verbs/merchant.ts";
 import { offerRails, type RailOffer } from "../../payment-intent/verbs/choices.ts";
 import { type Payer, payMissing } from "../../provider/verbs/deposit.ts";
+import { withSpread } from "../../rate/verbs.ts";
 import type { Refund } from "../../refund/schema.ts";
 import { refundsOfPayment } from "../../refund/verbs/open.ts";
 import { presentStatus } from "../present.ts";
@@ -54,10 +56,15 @@ export async function readCheckout(
   const { intent, clearing } = payment;
   const rail = clearing && railOf(desk, clearing);
   const isFree = status.phase === "choose" || (isChoosing && status.phase === "waiting");
-  const offers = isFree && intent.provider === "evm" ? await offerRails(desk, intent) : [];
   const { pool } = desk.db;
+  const offers = isFree && intent.provider === "evm" ? await offersOf(desk, intent) : [];
   const refunds = status.phase === "paid" ? await refundsOfPayment(pool, payment) : [];
   return { status, payment, rail, offers, refunds, brand: await brandOf(pool, intent.merchantId) };
+}
+
+async function offersOf(desk: ClearingDesk, intent: OpenPayment["intent"]): Promise<readonly RailOffer[]> {
+  const { spreadBps } = await findMerchant(desk.db.pool, intent.merchantId);
+  return offerRails({ ...desk, rates: withSpread(desk.rates, spreadBps) }, intent);
 }
 
 function railOf({ facilitator }: ClearingDesk, at: { readonly chain: string; readonly asset: string }) {

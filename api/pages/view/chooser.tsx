@@ -35,10 +35,17 @@ export function Chooser({ status, payment, offers, rail, speech }: CheckoutProps
           </li>
         ))}
       </ul>
+      <SpreadNote offers={offers} speech={speech} />
       <p class="hint">{say("feeNote")}</p>
       {status.phase === "choose" ? null : <a href={`/checkout/${status.id}`}>{say("keepRail")}</a>}
     </section>
   );
+}
+
+/** The seller's margin is the same on all rates. */
+function SpreadNote({ offers, speech }: Pick<CheckoutProps, "offers" | "speech">) {
+  const bps = Math.max(0, ...offers.map((offer) => (offer.ok ? (offer.rate.spreadBps ?? 0) : 0)));
+  return bps === 0 ? null : <p class="hint">{speech.say("spreadNote", { percent: bps / 100 })}</p>;
 }
 
 interface CardProps {

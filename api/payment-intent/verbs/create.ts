@@ -12,7 +12,7 @@ import type { WriteKey } from "../../http/idempotency.ts";
 import { parseAmount } from "../../http/money.ts";
 import { isAllowedOrigin } from "../../http/origin.ts";
 import { findMerchant, type MerchantRow } from "../../merchant/verbs/merchant.ts";
-import { lockRate, lockWindow, type Rates } from "../../rate/verbs.ts";
+import { convert, lockRate, lockWindow, type Rates, spread } from "../../rate/verbs.ts";
 import { type IntentRow, presentIntent } from "../present.ts";
 import type { PaymentIntent, PaymentIntentInput } from "../schema.ts";
 import type { IntentSource, IntentStatus } from "../state.ts";
@@ -173,9 +173,10 @@ async function offerOf(
   { money, rails, asked, priced, merchant }: IntentTerms,
 ): Promise<Offer> {
   if (!priced) return offerAtParity(money, rails, asked) ?? noOffer;
-  const { id: rateId, lockedAt } = await lockRate(tx, making, { merchantId: merchant.id, rate: priced.rate });
-  const until = new Date(lockedAt.getTime() + lockWindow(priced.rate.source).seconds * 1000);
-  return offerAtRate(priced, rails, { rateId, until });
+  const rate = spread(priced.rate, merchant.spreadBps);
+  const { id: rateId, lockedAt } = await lockRate(tx, making, { merchantId: merchant.id, rate });
+  const until = new Date(lockedAt.getTime() + lockWindow(rate.source).seconds * 1000);
+  return offerAtRate({ due: convert(money, rate) }, rails, { rateId, until });
 }
 
 function rowOf({ newId, now }: Making, terms: IntentTerms, offer: Offer): IntentRow {

@@ -3,8 +3,9 @@ import type { Money } from "#kernel/money";
 import type { Database } from "#store";
 import { invalid } from "../../http/faults.ts";
 import { MoneyInput, parseAmount, presentAmount } from "../../http/money.ts";
+import { findMerchant } from "../../merchant/verbs/merchant.ts";
 import { ExecutionPath, type Rail } from "../../rate/schema.ts";
-import { convert, listRails, type Rates } from "../../rate/verbs.ts";
+import { convert, listRails, type Rates, withSpread } from "../../rate/verbs.ts";
 import type { Standing } from "../present.ts";
 import type { LinkRail, LinkRailQuery, PaymentLinkPath } from "../schema.ts";
 import { findLinkById } from "./standing.ts";
@@ -24,11 +25,13 @@ export async function listLinkRails(
   const standing = await findLinkById(desk.db.pool, now, input.id);
   const amount = amountOf(standing, input.amount);
   const { currency } = standing.link;
+  const { spreadBps } = await findMerchant(desk.db.pool, standing.link.merchantId);
+  const rates = withSpread(desk.rates, spreadBps);
   const rails = listRails({ ...desk, executionPaths: ExecutionPath.options });
   return Promise.all(
     rails.map(async ({ decimals: _, transferMethod: __, minimum, ...rail }) => ({
       ...rail,
-      ...(await priceOn(desk.rates, { asset: rail.asset, minimum }, { amount, currency })),
+      ...(await priceOn(rates, { asset: rail.asset, minimum }, { amount, currency })),
     })),
   );
 }

@@ -36,6 +36,7 @@ describe("a merchant", () => {
       feeBps: 0,
       allowedOrigins: [],
       underpaymentToleranceBps: 0,
+      spreadBps: 0,
       invoicePrefix: "INV",
       contactEmail: null,
       subscriptionFinalAction: "none",

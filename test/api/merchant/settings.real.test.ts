@@ -48,6 +48,7 @@ describe("GET /v1/merchant", () => {
         feeBps: 0,
         allowedOrigins: [],
         underpaymentToleranceBps: 0,
+        spreadBps: 0,
         invoicePrefix: "INV",
         subscriptionFinalAction: "none",
         refundFees: true,
@@ -68,6 +69,7 @@ describe("PATCH /v1/merchant", () => {
       categoryCode: "5812",
       allowedOrigins: ["https://shop.example"],
       underpaymentToleranceBps: 50,
+      spreadBps: 150,
       refundFees: false,
       contactEmail: "help@shop.example",
     };
@@ -165,6 +167,7 @@ describe("PATCH /v1/merchant", () => {
     ["the id", { id: "mer_1" }, "/id"],
     ["a country that is no code", { countryCode: "no" }, "/countryCode"],
     ["a category that is no code", { categoryCode: "58" }, "/categoryCode"],
+    ["a margin above 3 %", { spreadBps: 301 }, "/spreadBps"],
     ["a tolerance above 5 %", { underpaymentToleranceBps: 501 }, "/underpaymentToleranceBps"],
     ["an origin that is none", { allowedOrigins: ["shop.example"] }, "/allowedOrigins/0"],
     ["no name", { name: "" }, "/name"],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMerchant, fixedRates } from "#api";
-import { currentRate, lockRate } from "../../../api/rate/verbs.ts";
+import { currentRate, lockRate, withSpread } from "../../../api/rate/verbs.ts";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 import { clock, newId } from "../world.ts";
 import { recordingLog } from "./exchanges.ts";
@@ -20,8 +20,9 @@ afterAll(() => database.drop());
 const pricing = { rates: fixedRates({ clock, log: recordingLog() }) };
 const rows = () => database.query("SELECT * FROM rate_snapshot ORDER BY id");
 async function lock(spreadBps = 0) {
-  const rate = await currentRate(pricing, { from: "EUR", to: "USDC" });
-  return database.db.tx((tx) => lockRate(tx, { newId, now: clock.now }, { merchantId, rate, spreadBps }));
+  const own = { rates: withSpread(pricing.rates, spreadBps) };
+  const rate = await currentRate(own, { from: "EUR", to: "USDC" });
+  return database.db.tx((tx) => lockRate(tx, { newId, now: clock.now }, { merchantId, rate }));
 }
 
 describe("lockRate", () => {

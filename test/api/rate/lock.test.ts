@@ -3,7 +3,14 @@ import { describe, expect, it } from "vitest";
 import type { Rate } from "../../../api/rate/rates.ts";
 import { ONE } from "../../../api/rate/scaled.ts";
 import { RateSource } from "../../../api/rate/schema.ts";
-import { convert, currentRate, lockOf, lockWindow, presentLockedRate } from "../../../api/rate/verbs.ts";
+import {
+  convert,
+  currentRate,
+  lockOf,
+  lockWindow,
+  presentLockedRate,
+  spread,
+} from "../../../api/rate/verbs.ts";
 import { start } from "./exchanges.ts";
 
 const rate: Rate = {
@@ -18,7 +25,7 @@ const merchantId = "mer_01K2C0Z0000000000000000000";
 
 describe("a lock", () => {
   it("holds the rate, its margin and what it was made of, and is shown as a clearing shows it", () => {
-    const row = lockOf({ merchantId, rate, spreadBps: 100 }, place);
+    const row = lockOf({ merchantId, rate: spread(rate, 100) }, place);
     expect(row).toEqual({
       merchantId,
       ...place,
@@ -39,7 +46,8 @@ describe("a lock", () => {
   });
 
   it.each(["identity", "parity"] as const)("takes no margin on %s", (source) => {
-    const row = lockOf({ merchantId, rate: { ...rate, scaledRate: ONE, source }, spreadBps: 300 }, place);
+    const exact = spread({ ...rate, scaledRate: ONE, source }, 300);
+    const row = lockOf({ merchantId, rate: exact }, place);
     expect([row.scaledRate, row.spreadBps]).toEqual([ONE, 0]);
   });
 

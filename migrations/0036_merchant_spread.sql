@@ -1,0 +1,2 @@
+ALTER TABLE "merchant" ADD COLUMN "spread_bps" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "merchant" ADD CONSTRAINT "merchant_spread" CHECK ("merchant"."spread_bps" BETWEEN 0 AND 300);
