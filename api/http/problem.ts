@@ -7,6 +7,7 @@ import { errorFields } from "#kernel/log";
 import { outageOf } from "#store";
 import { asPublic, fault, publicFaults } from "./faults.ts";
 import { policyOf, type RateName, rateOf } from "./rates.ts";
+import { requestFields } from "./request-id.ts";
 
 export const statusOf = {
   invalid: 400,
@@ -92,7 +93,7 @@ export function onError(error: unknown, c: Context): Response {
   if (seen.kind === "bug" || seen.kind === "unavailable") {
     const level = seen.kind === "bug" ? "error" : "warn";
     c.var.ctx.log[level](
-      { requestId: c.var.ctx.requestId, path: c.req.path, ...errorFields(error) },
+      { ...requestFields(c), path: c.req.path, ...errorFields(error) },
       "a request failed",
     );
   }

@@ -12,6 +12,7 @@ import { PRIVATE } from "../http/headers.ts";
 import { readIdempotencyKey } from "../http/idempotency.ts";
 import { clientAddress, spend } from "../http/limit.ts";
 import { problem } from "../http/problem.ts";
+import { requestFields } from "../http/request-id.ts";
 import { json, problems } from "../http/route.ts";
 import { challenge } from "./challenge.ts";
 import { followDelivery } from "./delivery.ts";
@@ -161,7 +162,7 @@ async function pay(visit: Visit, payment: WirePayment): Promise<Response> {
   } catch (error) {
     if (error instanceof Fault && error.kind === "rate-limited") throw error; // nothing was claimed
     // From here on nobody can say that nothing was recorded.
-    log.error({ requestId, ...errorFields(error) }, "paying a payable failed");
+    log.error({ ...requestFields(c), ...errorFields(error) }, "paying a payable failed");
     return unavailable(visit, { errorReason: "settlement_pending", transaction: "", network: "" });
   }
   const claimed = answer.outcome === "bound-elsewhere" ? await claimedVisit(visit) : null;

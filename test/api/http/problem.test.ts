@@ -9,7 +9,7 @@ import { fieldErrors, onError } from "../../../api/http/problem.ts";
 import { requestContext } from "../../../api/http/request-id.ts";
 import { baseUrl, clock, newId, recordingLog, world } from "../world.ts";
 
-async function thrown(error: unknown) {
+async function thrown(error: unknown, headers: Record<string, string> = {}) {
   const log = recordingLog();
   const app = new Hono();
   app.use(requestContext({ baseUrl, clock, newId, log } as unknown as Edge));
@@ -17,7 +17,7 @@ async function thrown(error: unknown) {
   app.get("/v1/thing", () => {
     throw error;
   });
-  const response = await app.request("/v1/thing");
+  const response = await app.request("/v1/thing", { headers });
   return {
     response,
     text: await response.clone().text(),
@@ -30,6 +30,19 @@ function queryError(code: string) {
   const cause = Object.assign(new Error("secret column value"), { code });
   return new Error("Failed query: select * from merchant where id = $1 params: mer_secret", { cause });
 }
+
+describe("what is logged", () => {
+  it.each([
+    ["shop-7:order.3", "shop-7:order.3"],
+    ["two words", undefined],
+    ["x".repeat(65), undefined],
+  ])("names the caller's own id of the request where it is plain: %s", async (sent, logged) => {
+    const { log, body } = await thrown(new Error("broken"), { "X-Request-Id": sent });
+    const [line = ""] = log.lines;
+    const fields = JSON.parse(line.slice(line.indexOf("{")));
+    expect([fields.requestId, fields.clientRequestId]).toEqual([body.requestId, logged]);
+  });
+});
 
 describe("a fault", () => {
   it("becomes problem details: type, title, status, detail, instance, code, requestId", async () => {
