@@ -229,6 +229,7 @@ const Chains = z
         .optional(),
       explorer: z.string().optional(),
       assets: z.array(z.strictObject({ symbol: z.string(), contract: z.string() })).optional(),
+      dailyLimits: z.record(z.string(), z.string()).optional(),
     }),
   )
   .min(1);

@@ -113,6 +113,11 @@ function gaugesOf(registry: Registry) {
       "chain",
       "asset",
     ]),
+    limited: gauge(
+      "treasury_limited",
+      "1 where something waits to leave that a day's limit has no room for",
+      ["chain", "asset"],
+    ),
     imbalance: gauge("ledger_imbalance", "Debits less credits, and balances less their fold; 0 always", [
       "asset",
     ]),
@@ -143,8 +148,9 @@ async function readGauges(
     gauges.openClaims.set({ state }, count);
     gauges.openClaimAge.set({ state }, oldestSeconds);
   }
-  for (const { chain, lanes, cursor, finalized, halted, differing } of chains) {
+  for (const { chain, lanes, cursor, finalized, halted, differing, limited } of chains) {
     for (const asset of differing) gauges.differing.set({ chain, asset }, 1);
+    for (const asset of limited) gauges.limited.set({ chain, asset }, 1);
     gauges.height.set({ chain, kind: "followed" }, cursor ?? 0);
     gauges.height.set({ chain, kind: "final" }, finalized ?? 0);
     gauges.halted.set({ chain }, halted ? 1 : 0);

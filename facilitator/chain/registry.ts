@@ -1,5 +1,6 @@
 import { isStablecoin, pegs } from "#kernel/asset";
 import { type Address, address, parseAddress } from "#kernel/bytes";
+import { parseDecimal } from "#kernel/money";
 import { type GasBudgets, gasBudgetsOf } from "./gas-budgets.ts";
 import { type KnownChain, knownChains, unknownChain, v1Names } from "./known-chains.ts";
 
@@ -42,6 +43,8 @@ export interface ChainRow {
   /** Wei; above it nothing is sent. */
   readonly maxFeePerGasCap: bigint;
   readonly gasBudgets: GasBudgets;
+  /** The most of a token that leaves the treasury in 24 hours, in atomic units; without an entry there is no limit. */
+  readonly dailyLimits: ReadonlyMap<Address, bigint>;
   /** Least amount taken, in atomic units of the token. */
   readonly dustFloor: bigint;
 }
@@ -62,6 +65,8 @@ export interface ChainConfig {
   /** Wei an hour; a budget that is left out is the usual one. */
   readonly gasBudgets?: { readonly [K in keyof GasBudgets]?: bigint | undefined } | undefined;
   readonly assets?: readonly { readonly symbol: string; readonly contract: string }[] | undefined;
+  /** Decimals by symbol: the most that leaves the treasury in 24 hours. */
+  readonly dailyLimits?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Where Multicall3 stands on every public chain, and our own contract on the local one. */
@@ -78,6 +83,7 @@ export function chainRow(config: ChainConfig): ChainRow {
   const facts = known ?? unknownChain(config);
   checkNames(config);
   const isLocal = config.chainId === LOCAL_CHAIN_ID;
+  const listed = tokens(config, facts.assets);
   return {
     slug: config.slug,
     chainId: config.chainId,
@@ -91,7 +97,8 @@ export function chainRow(config: ChainConfig): ChainRow {
     depth: depth(config, facts.depth),
     treasury: addressOf(config, "treasury", config.treasury),
     router: config.router === undefined ? null : addressOf(config, "router", config.router),
-    tokens: tokens(config, facts.assets),
+    tokens: listed,
+    dailyLimits: dailyLimits(config, listed),
     multicall: MULTICALL3,
     batchLimit: facts.batchLimit,
     transactionGasCap: TRANSACTION_GAS_CAP,
@@ -174,6 +181,18 @@ function tokens(config: ChainConfig, known: KnownChain["assets"]): readonly Toke
     }
   }
   return rows;
+}
+
+function dailyLimits(config: ChainConfig, listed: readonly TokenRow[]): ChainRow["dailyLimits"] {
+  const entries = Object.entries(config.dailyLimits ?? {}).map(([symbol, text]) => {
+    const token = listed.find((row) => row.symbol === symbol);
+    if (!token) throw problem(config, `dailyLimits names ${symbol}, which is none of its assets`);
+    const limit = parseDecimal(text, token.decimals);
+    if (typeof limit !== "bigint")
+      throw problem(config, `the daily limit of ${symbol} must be a decimal such as "50000.00", not ${text}`);
+    return [token.contract, limit] as const;
+  });
+  return new Map(entries);
 }
 
 function addressOf(config: ChainConfig, what: string, text: string): Address {

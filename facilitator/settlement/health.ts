@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { outbox } from "#store";
+import { limitedAssets } from "./daily-limit.ts";
 import type { Engine } from "./engine.ts";
 import { brokenAssets } from "./reconcile.ts";
 
@@ -12,6 +13,8 @@ export interface SettlementHealth {
     readonly halted: string | null;
     /** Assets whose books differed from the chain when they were last compared: nothing of them leaves. */
     readonly differing: readonly string[];
+    /** Assets of which something waits to leave, since a day's limit has no room for it. */
+    readonly limited: readonly string[];
     readonly lanes: readonly {
       readonly address: string;
       readonly state: string;
@@ -49,7 +52,7 @@ type LaneRow = {
 
 export async function health(engine: Engine): Promise<SettlementHealth> {
   const db = engine.loopDb.pool;
-  const [observers, lanes, claims, sweeps, facts, differing] = await Promise.all([
+  const [observers, lanes, claims, sweeps, facts, differing, limited] = await Promise.all([
     db.execute<{
       chain_id: string;
       cursor_number: string;
@@ -68,8 +71,12 @@ export async function health(engine: Engine): Promise<SettlementHealth> {
       FROM claim WHERE state IN ('claimed','submitting','failed-watch','review') AND kind = 'sweep'`),
     outbox.backlog(db),
     Promise.all([...engine.chains.keys()].map(async (id) => [id, await brokenAssets(db, id)] as const)),
+    Promise.all(
+      [...engine.chains].map(async ([id, { chain }]) => [id, await limitedAssets(db, chain.row)] as const),
+    ),
   ]);
   const broken = new Map(differing);
+  const full = new Map(limited);
   return {
     chains: [...engine.chains.values()].map(({ chain: { row } }) => {
       const at = observers.rows.find(({ chain_id }) => Number(chain_id) === row.chainId);
@@ -79,6 +86,7 @@ export async function health(engine: Engine): Promise<SettlementHealth> {
         finalized: at ? Number(at.finalized_number) : null,
         halted: at?.halted_reason ?? null,
         differing: [...(broken.get(row.chainId) ?? [])],
+        limited: full.get(row.chainId) ?? [],
         lanes: lanes.rows
           .filter(({ chain_id }) => Number(chain_id) === row.chainId)
           .map(({ address, state, held, open_slots, low, gas_wei }) => ({

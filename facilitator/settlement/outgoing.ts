@@ -7,6 +7,7 @@ import { type Executor, type Tx, toBytesArray, toNumericArray } from "#store";
 import type { ChainRow } from "../chain/registry.ts";
 import { insertRows } from "./claim.ts";
 import { assetOf } from "./coin.ts";
+import { leftToday, takeTurns } from "./daily-limit.ts";
 import { depositOrder } from "./deposit/tables.ts";
 import type { Engine, OpenChain } from "./engine.ts";
 import { chainTime, liveRail, signClaim } from "./own-claim.ts";
@@ -145,7 +146,7 @@ const LIFE_SECONDS = 3_600n;
 
 /** Signs what waits and the treasury has the money for, as the treasury, and commits each authorization as a claim; the
  *  lanes send it like any payment. Money of deposits comes with their sweeps. What is owed in an asset whose books differ
- *  from the chain waits too, and holds nobody else up. Returns how many. */
+ *  from the chain waits too, and holds nobody else up; so does what is beyond the operator's daily limit. Returns how many. */
 export async function signOutgoing(engine: Engine, open: OpenChain): Promise<number> {
   const { custodian, chain } = open;
   if (!custodian) return 0;
@@ -156,7 +157,8 @@ export async function signOutgoing(engine: Engine, open: OpenChain): Promise<num
     const sound = live.filter((token) => !broken.has(assetOf(chain.row, token)));
     const validBefore = (await chainTime(tx, chainId)) + LIFE_SECONDS;
     const free = new Map<Address, bigint>();
-    for (const token of sound) free.set(token, await freeMoney(tx, chain.row, token));
+    await takeTurns(tx, chain.row);
+    for (const token of sound) free.set(token, await spendable(tx, chain.row, token));
     let signed = 0;
     for (const { id, kind, merchantId, token, recipient, amount } of await waiting(tx, chainId, free)) {
       const rail = liveRail(open, token);
@@ -169,11 +171,20 @@ export async function signOutgoing(engine: Engine, open: OpenChain): Promise<num
         sign: custodian.sign,
       });
       await insertRows(engine, tx, [made]);
-      await tx.update(outgoing).set({ claimKey: made.claimKey }).where(eq(outgoing.id, id));
+      await tx
+        .update(outgoing)
+        .set({ claimKey: made.claimKey, signedAt: sql`now()` })
+        .where(eq(outgoing.id, id));
       signed += 1;
     }
     return signed;
   });
+}
+
+/** What may be signed of a token now. */
+async function spendable(tx: Tx, row: ChainRow, token: Address): Promise<bigint> {
+  const [free, left] = [await freeMoney(tx, row, token), await leftToday(tx, row, token)];
+  return left !== null && left < free ? left : free;
 }
 
 /** What the treasury can part with of a token, by the books: what is final there, less what is on its way out. Two

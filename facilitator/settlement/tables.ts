@@ -356,10 +356,15 @@ export const outgoing = pgTable(
     subject: text("subject"),
     /** Set when the treasury has signed; from then on it cannot be cancelled. */
     claimKey: hashBytes("claim_key").references(() => claim.claimKey),
+    signedAt: instant("signed_at"),
     cancelledAt: instant("cancelled_at"),
     createdAt: instant("created_at").notNull().defaultNow(),
   },
   (table) => [
+    // What left lately, for a limit on it.
+    index("outgoing_signed")
+      .on(table.chainId, table.token, table.signedAt)
+      .where(sql`${table.signedAt} IS NOT NULL`),
     index("outgoing_waiting")
       .on(table.chainId, table.createdAt)
       .where(sql`${table.claimKey} IS NULL AND ${table.cancelledAt} IS NULL`),

@@ -24,6 +24,8 @@ export interface HouseOptions
   readonly settings?: Partial<Settings>;
   /** Wei an hour; those of a local chain unless told otherwise. */
   readonly gasBudgets?: ChainConfig["gasBudgets"];
+  /** Decimals by symbol; none unless told otherwise. */
+  readonly dailyLimits?: ChainConfig["dailyLimits"];
   /** Gas keys; one unless told otherwise. */
   readonly lanes?: number;
   /** With the test routes of a sandbox and a simulated provider, a process of its own. */
@@ -56,11 +58,11 @@ export async function startHouse(
 ): Promise<RunningHouse> {
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
-  const { lanes = 1, settings: own, gasBudgets, withSandbox = false, ...rest } = options;
+  const { lanes = 1, settings: own, gasBudgets, dailyLimits, withSandbox = false, ...rest } = options;
   const sandbox = withSandbox ? await startSandbox(dev, port) : undefined;
   const house = await compose({
     databaseUrl: database.url,
-    chains: [chainRow({ ...dev.config, gasBudgets })],
+    chains: [chainRow({ ...dev.config, gasBudgets, dailyLimits })],
     signerKeys: dev.contracts.signers.slice(0, lanes).map(({ privateKey }) => privateKey),
     treasuryKey: dev.contracts.treasury.privateKey,
     masterSecret,

@@ -36,6 +36,7 @@ describe("chainRow", () => {
         merchant: 175_000_000_000_000_000n,
         chain: 875_000_000_000_000_000n,
       },
+      dailyLimits: new Map(),
       dustFloor: 1000n,
     });
   });
@@ -44,6 +45,11 @@ describe("chainRow", () => {
     const explorerOf = (explorer: string) => chainRow({ ...base, explorer }).explorer;
     expect(explorerOf("https://explorer.example/base/")).toBe("https://explorer.example/base");
     expect(explorerOf("http://127.0.0.1:4000")).toBe("http://127.0.0.1:4000");
+  });
+
+  it("takes limits on what leaves in a day by the token's symbol", () => {
+    const { dailyLimits } = chainRow({ ...base, dailyLimits: { USDC: "50000.25" } });
+    expect([...dailyLimits]).toEqual([["0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", 50_000_250_000n]]);
   });
 
   it("takes the router as configured", () => {
@@ -105,6 +111,16 @@ describe("chainRow", () => {
       /chainId must be 8453, or choose another slug/,
     ],
     ["a slug of other letters", { slug: "Base_1", chainId: 5 }, /slug must be/],
+    [
+      "a limit on no asset of its",
+      { dailyLimits: { USDG: "1" } },
+      /dailyLimits names USDG, which is none of/,
+    ],
+    [
+      "a limit that is no amount",
+      { dailyLimits: { USDC: "lots" } },
+      /the daily limit of USDC must be a decimal/,
+    ],
     ["no endpoint", { rpcUrls: [] }, /rpcUrls needs at least one URL/],
     [
       "an endpoint that is no web address",

@@ -81,6 +81,7 @@ function rowOf(seed: number): ChainRow {
     transactionGasCap: 16_777_216n,
     maxFeePerGasCap,
     // Budgets are tried elsewhere: payments of a hundred made-up payers must not wait for an hour to end.
+    dailyLimits: new Map(),
     gasBudgets: gasBudgetsOf({ isLocal: true, maxFeePerGasCap }),
     explorer: null,
     dustFloor: 1_000n,

@@ -1,0 +1,2 @@
+ALTER TABLE "outgoing" ADD COLUMN "signed_at" timestamp (3) with time zone;--> statement-breakpoint
+CREATE INDEX "outgoing_signed" ON "outgoing" USING btree ("chain_id","token","signed_at") WHERE "outgoing"."signed_at" IS NOT NULL;
