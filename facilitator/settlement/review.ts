@@ -31,8 +31,7 @@ export interface ReviewedPayment {
  *  back. `not-final`: it came in a block that may still leave the chain. */
 export type ReviewProblem = "not-in-review" | "token-not-listed" | "spent" | "not-paid" | "not-final";
 
-const columns = {
-  claimKey: claim.claimKey,
+const shown = {
   id: claim.id,
   kind: claim.kind,
   merchantId: claim.merchantId,
@@ -43,8 +42,12 @@ const columns = {
   payer: claim.payer,
   since: claim.updatedAt,
   message: claim.message,
-  spentBlock: claim.spentBlock,
   transaction: chainTransfer.txHash,
+};
+const decided = {
+  ...shown,
+  claimKey: claim.claimKey,
+  spentBlock: claim.spentBlock,
   isFinal: chainTransfer.bookedFinal,
 };
 
@@ -55,15 +58,12 @@ const SEEN_ELSEWHERE =
 /** The payments that wait for a person, oldest first. */
 export async function reviewedPayments({ loopDb }: Engine): Promise<readonly ReviewedPayment[]> {
   const rows = await loopDb.pool
-    .select(columns)
+    .select(shown)
     .from(claim)
     .leftJoin(chainTransfer, isProofOf)
     .where(isInReview)
     .orderBy(asc(claim.createdAt));
-  return rows.map(({ claimKey: _, spentBlock: __, isFinal: ___, message, ...row }) => ({
-    ...row,
-    why: message ?? SEEN_ELSEWHERE,
-  }));
+  return rows.map(({ message, ...row }) => ({ ...row, why: message ?? SEEN_ELSEWHERE }));
 }
 
 /** Has a payment go on: what came is credited to the merchant who claimed it, what did not is sent. Null when it does. */
@@ -127,7 +127,7 @@ function decide(
 /** Locked: two people decide one after the other. */
 async function findReviewed(tx: Tx, which: SQL) {
   const [payment] = await tx
-    .select(columns)
+    .select(decided)
     .from(claim)
     .leftJoin(chainTransfer, isProofOf)
     .where(and(which, isInReview))
