@@ -45,6 +45,13 @@ export async function findToPay(
   return facilitator.offer({ by: "id", id: derived ?? id });
 }
 
+/** What a payload pays that comes with the id of a link or invoice: where that is paid by intents, one of them. */
+export async function findPaid(call: Call, id: string, payment: unknown): Promise<Offer | null> {
+  const offer = await findPayable(call.facilitator, { id });
+  const isDerived = offer !== null && offer.options.length === 0;
+  return isDerived ? findToPay(call, { id, openAmount: undefined, payment }) : offer;
+}
+
 function idIn({ id, url }: Named): string | null {
   const named = id ?? IN_OUR_URL.exec(url ?? "")?.[1] ?? "";
   return prefixes.some((prefix) => isId(prefix, named)) ? named : null;

@@ -155,8 +155,7 @@ export function presentPayable(offer: Quote, textLimit?: number) {
   };
 }
 
-/** Of what is open without an option: in a currency that no coin is at parity with, or below what any chain takes. Its
- *  page locks a rate. */
+/** Of what is open without an option: below what any chain takes, or an intent that was never offered to agents. */
 export function nothingToSign({ payable }: Offer): string {
   const { decimal, symbol } = priceOf(payable);
   const way = payable.pageUrl

@@ -1,14 +1,14 @@
-import { and, asc, eq, isNotNull, lte, sql } from "drizzle-orm";
+import { and, asc, desc, eq, isNotNull, lte, sql } from "drizzle-orm";
 import type { PaymentView } from "#facilitator";
 import { errorFields } from "#kernel/log";
-import { outageOf, type Tx } from "#store";
-import { findMerchant } from "../merchant/verbs/merchant.ts";
+import { type Executor, outageOf, type Tx } from "#store";
 import { paymentIntent } from "../payment-intent/tables.ts";
 import type { IntentRow } from "../payment-intent/verbs/offer.ts";
+import { rateSnapshot } from "../rate/tables.ts";
 import { withSpread } from "../rate/verbs.ts";
 import type { ClearingDesk } from "./desk.ts";
 import type { ClearingRow } from "./money.ts";
-import { clearing, clearingReturn } from "./tables.ts";
+import { clearing, clearingOrder, clearingReturn } from "./tables.ts";
 import type { Held } from "./timeline.ts";
 import { bringUp, type Outside } from "./turn.ts";
 
@@ -118,11 +118,26 @@ const BPS = 10_000n;
 async function isRateGood({ db, rates, now }: ClearingDesk, row: ClearingRow): Promise<boolean> {
   if (row.rateSource === "identity" || row.rateSource === "parity") return true;
   if (now() <= row.expiresAt || row.state === "settled") return true;
-  const { spreadBps } = await findMerchant(db.pool, row.merchantId);
+  const spreadBps = await lockedSpread(db.pool, row);
   const answer = await withSpread(rates, spreadBps).rate({ from: row.rateFrom, to: row.rateTo });
   if (!answer.ok) return false;
   const off = answer.rate.scaledRate - row.scaledRate;
   return (off < 0n ? -off : off) * BPS <= row.scaledRate * GUARD_BPS;
+}
+
+/** The margin in the rate that a clearing is locked at: the merchant may have another by now. */
+async function lockedSpread(db: Executor, { merchantId, id }: ClearingRow): Promise<number> {
+  const [lock] = await db
+    .select({ spreadBps: rateSnapshot.spreadBps })
+    .from(clearingOrder)
+    .innerJoin(
+      rateSnapshot,
+      and(eq(rateSnapshot.merchantId, clearingOrder.merchantId), eq(rateSnapshot.id, clearingOrder.rateId)),
+    )
+    .where(and(eq(clearingOrder.merchantId, merchantId), eq(clearingOrder.clearingId, id)))
+    .orderBy(desc(clearingOrder.seq))
+    .limit(1);
+  return lock?.spreadBps ?? 0;
 }
 
 async function returnedOf(

@@ -174,12 +174,12 @@ function openInvoicePdf(room: ProofDesk) {
         { db: c.var.edge.db, facilitator: room.facilitator },
         c.req.valid("param").id,
       );
-      return printed(c, room, row, { isForBuyer: !row.listed });
+      return printed(c, room, row, { isForBuyer: !row.wasListed });
     },
   });
 }
 
-/** What a payer was asked with. A listed invoice may be found by anybody: then nothing is told of its buyer, save to its
+/** What a payer was asked with. An invoice that is or was listed may have been found by anybody: then nothing is told of its buyer, save to its
  *  merchant. */
 async function askedWith(
   c: Context,
@@ -194,7 +194,7 @@ async function askedWith(
     return sent(c, await paymentRequestPdf(intent, drawn), `payment-request-${intent.id}`);
   }
   const row = await findInvoice(c.var.edge.db.pool, { merchantId, id: invoiceId });
-  return printed(c, room, row, { isForBuyer: isForBuyer || !row.listed });
+  return printed(c, room, row, { isForBuyer: isForBuyer || !row.wasListed });
 }
 
 async function printed(

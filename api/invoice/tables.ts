@@ -87,6 +87,8 @@ export const invoice = pgTable(
     /** When it was told that it is overdue; null again when it was given more time. */
     overdueAt: instant("overdue_at"),
     listed: boolean("listed").notNull(),
+    /** Anybody may have found its address then, and kept it. */
+    wasListed: boolean("was_listed").notNull().default(false),
     subscriptionId: text("subscription_id").$type<`sub_${string}`>(),
     cycleIndex: integer("cycle_index"),
     periodStart: instant("period_start"),

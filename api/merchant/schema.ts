@@ -101,7 +101,7 @@ export const Merchant = z
       .openapi({ description: "How much less than the amount due still counts as paid, in basis points" }),
     spreadBps: z.int().openapi({
       description:
-        "Margin in basis points on rates that a market makes, so never between a currency and its coin; payers are told of it",
+        "Margin in basis points on rates that a market makes, so never between a currency and its coin; payers are told of it where they choose how to pay",
     }),
     refundFees: z
       .boolean()

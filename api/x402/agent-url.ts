@@ -91,7 +91,10 @@ async function find(c: Context, { facilitator, derive }: Counter, payload: unkno
   if (!prefixes.some((prefix) => isId(prefix, id))) return null;
   const offer = await facilitator.offer({ by: "id", id });
   if (!derive || (offer && offer.options.length > 0)) return offer;
-  const derived = await derive(c, { id, ...(await meantBy(facilitator, payload)) });
+  const meant = await meantBy(facilitator, payload);
+  const derived = await derive(c, { id, ...meant });
+  // It was signed for something else.
+  if (derived === null && meant.named !== null) return null;
   return facilitator.offer({ by: "id", id: derived ?? id });
 }
 
@@ -104,7 +107,7 @@ async function claimedVisit(visit: Visit): Promise<Visit | null> {
   const { bound } = await meantBy(facilitator, payload);
   if (bound === null || bound === offer.payable.id) return null;
   const derived = await derive(c, { id, named: bound, bound });
-  const claimed = derived === null ? null : await facilitator.offer({ by: "id", id: derived });
+  const claimed = derived === bound ? await facilitator.offer({ by: "id", id: bound }) : null;
   return claimed && { ...visit, offer: claimed };
 }
 

@@ -12,6 +12,7 @@ import { openCorsHeaders, PRIVATE } from "../http/headers.ts";
 import { readIdempotencyKey } from "../http/idempotency.ts";
 import { clientAddress, rateHeadersOf, spend } from "../http/limit.ts";
 import { type ProblemPlace, problemResponse, toFault } from "../http/problem.ts";
+import { requestFields } from "../http/request-id.ts";
 import { isJson, PAYMENT_BODY_LIMIT, parseStrict, readText } from "../http/strict-json.ts";
 import { followDelivery } from "./delivery.ts";
 import { extensionResponses } from "./extension-responses.ts";
@@ -244,7 +245,7 @@ function failure({ edge }: Payments, call: PaymentCall, error: unknown): Respons
   if (seen.kind === "rate-limited") return withProblem(call, seen, unexpected, seen.detail);
   const level = seen.kind === "bug" ? "error" : "warn";
   edge.log[level](
-    { requestId: call.place.requestId, verb: call.verb, ...errorFields(error) },
+    { ...requestFields(call.c), verb: call.verb, ...errorFields(error) },
     "a payment call failed",
   );
   if (call.verb === "verify")

@@ -1,4 +1,4 @@
-import { and, asc, eq, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, or, type SQL, sql } from "drizzle-orm";
 import { type Address, checksum, type Hash } from "#kernel/bytes";
 import type { Tx } from "#store";
 import { moveClaims } from "./claim.ts";
@@ -41,6 +41,7 @@ const shown = {
   amount: claim.amount,
   payer: claim.payer,
   since: claim.updatedAt,
+  state: claim.state,
   message: claim.message,
   transaction: chainTransfer.txHash,
 };
@@ -52,8 +53,15 @@ const decided = {
 };
 
 const isInReview = sql`${claim.state} = 'review'`;
+/** It was decided that its money goes back, and what should have carried it ended unsent: the money is here again. */
+const isReturnLost = sql`${claim.state} = 'cancelled' AND ${claim.id} IN (
+    SELECT subject FROM outgoing WHERE kind = 'return' AND source = 'unmatched')
+  AND NOT EXISTS (SELECT FROM outgoing LEFT JOIN claim AS carrier ON carrier.claim_key = outgoing.claim_key
+    WHERE outgoing.subject = ${claim.id} AND outgoing.kind = 'return' AND outgoing.cancelled_at IS NULL
+      AND (carrier.state IS NULL OR carrier.state NOT IN ('expired','cancelled')))`;
 const SEEN_ELSEWHERE =
   "a stranger submitted its authorization, which was verified for something else first: whose payment is it?";
+const NOT_SENT = "its money could not be sent back: return it once more";
 
 /** The payments that wait for a person, oldest first. */
 export async function reviewedPayments({ loopDb }: Engine): Promise<readonly ReviewedPayment[]> {
@@ -61,14 +69,17 @@ export async function reviewedPayments({ loopDb }: Engine): Promise<readonly Rev
     .select(shown)
     .from(claim)
     .leftJoin(chainTransfer, isProofOf)
-    .where(isInReview)
+    .where(or(isInReview, isReturnLost))
     .orderBy(asc(claim.createdAt));
-  return rows.map(({ message, ...row }) => ({ ...row, why: message ?? SEEN_ELSEWHERE }));
+  return rows.map(({ message, state, ...row }) => ({
+    ...row,
+    why: state === "review" ? (message ?? SEEN_ELSEWHERE) : NOT_SENT,
+  }));
 }
 
 /** Has a payment go on: what came is credited to the merchant who claimed it, what did not is sent. Null when it does. */
 export function acceptReviewed(engine: Engine, id: string): Promise<ReviewProblem | null> {
-  return decide(engine, id, async (tx, { claimKey, spentBlock }) => {
+  return decide(engine, { id, which: isInReview }, async (tx, { claimKey, spentBlock }) => {
     if (spentBlock !== null) return "spent";
     await moveClaims(engine, tx, {
       keys: [claimKey],
@@ -81,10 +92,11 @@ export function acceptReviewed(engine: Engine, id: string): Promise<ReviewProble
   });
 }
 
-/** Sends the money of a payment back to its payer; the merchant who claimed it gets nothing. Null when it is decided: the
- *  lanes send it. Fault: `recipient_is_ours`. */
+/** Sends the money of a payment back to its payer; the merchant who claimed it gets nothing. Once more where it could not
+ *  be sent. Null when it is decided: the lanes send it. Fault: `recipient_is_ours`. */
 export function returnReviewed(engine: Engine, id: string): Promise<ReviewProblem | null> {
-  return decide(engine, id, async (tx, payment, { chain }) => {
+  const which = or(isInReview, isReturnLost);
+  return decide(engine, { id, which }, async (tx, payment, { chain }) => {
     const { claimKey, kind, transaction, isFinal, merchantId, chainId, token, amount, payer } = payment;
     if (kind !== "x402" || transaction === null) return "not-paid";
     if (!isFinal) return "not-final";
@@ -112,11 +124,11 @@ type Found = Awaited<ReturnType<typeof findReviewed>>;
 
 function decide(
   engine: Engine,
-  id: string,
+  { id, which }: { readonly id: string; readonly which: SQL | undefined },
   work: (tx: Tx, payment: NonNullable<Found>, open: OpenChain) => Promise<ReviewProblem | null>,
 ): Promise<ReviewProblem | null> {
   return engine.loopDb.tx(async (tx) => {
-    const payment = await findReviewed(tx, eq(claim.id, id as `stl_${string}`));
+    const payment = await findReviewed(tx, and(eq(claim.id, id as `stl_${string}`), which));
     if (!payment) return "not-in-review";
     const open = engine.chains.get(payment.chainId);
     const isListed = open?.chain.row.tokens.some(({ contract }) => contract === payment.token);
@@ -125,12 +137,12 @@ function decide(
 }
 
 /** Locked: two people decide one after the other. */
-async function findReviewed(tx: Tx, which: SQL) {
+async function findReviewed(tx: Tx, which: SQL | undefined) {
   const [payment] = await tx
     .select(decided)
     .from(claim)
     .leftJoin(chainTransfer, isProofOf)
-    .where(and(which, isInReview))
+    .where(which)
     .for("update", { of: claim });
   return payment ?? null;
 }

@@ -101,7 +101,7 @@ const unknown: NextStep = {
   text: "Nothing like that was ever recorded here. If you sent it, repeat the identical request; it cannot be charged twice.",
 };
 
-function nextOf({ status, chargeable }: SettlementStatus): NextStep {
+function nextOf({ status, chargeable, reason }: SettlementStatus): NextStep {
   switch (status) {
     case "pending":
     case "reversed":
@@ -129,6 +129,11 @@ function nextOf({ status, chargeable }: SettlementStatus): NextStep {
         : { action: "fix-and-retry", text: "Not paid. Sign a fresh authorization." };
     case "expired":
     case "cancelled":
+      if (reason === "invalid_payment_requirements")
+        return {
+          action: "do-not-retry",
+          text: "It was not accepted, and its money goes back to the payer. Sign another only when it is there.",
+        };
       return {
         action: "fix-and-retry",
         text: "Nothing was charged and nothing can be. Sign a fresh authorization.",

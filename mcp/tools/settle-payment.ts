@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { SettleAnswer } from "#facilitator";
-import { findPayable, findResource, noPayable, noResource } from "../find.ts";
+import { findPaid, findResource, noPayable, noResource } from "../find.ts";
 import { nextFor, outcomeNext, statusOf, unanswered } from "../outcome.ts";
 import { overBudget, settle } from "../pay.ts";
 import { success } from "../result.ts";
@@ -45,8 +45,9 @@ export const settlePayment = defineTool({
   rate: "settle",
   async run(call, { resourceId, payableId, paymentPayload, paymentRequirements, idempotencyKey }) {
     const isResource = resourceId !== undefined;
-    const find = isResource ? findResource : findPayable;
-    const offer = await find(call.facilitator, { id: resourceId ?? payableId ?? "" });
+    const offer = isResource
+      ? await findResource(call.facilitator, { id: resourceId })
+      : await findPaid(call, payableId ?? "", paymentPayload);
     if (!offer) return isResource ? noResource : noPayable;
     const reading = call.wire.read(paymentPayload, offer, paymentRequirements);
     if (!reading.ok) {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Offer } from "#facilitator";
 import type { Call, Verified } from "../deps.ts";
-import { findPayable, findResource, noPayable, noResource } from "../find.ts";
+import { findPaid, findResource, noPayable, noResource } from "../find.ts";
 import { nextFor } from "../outcome.ts";
 import { overBudget, verify } from "../pay.ts";
 import { type Next as NextStep, success } from "../result.ts";
@@ -38,8 +38,9 @@ export const verifyPayment = defineTool({
   rate: "verify",
   async run(call, { resourceId, payableId, paymentPayload, paymentRequirements }) {
     const isResource = resourceId !== undefined;
-    const find = isResource ? findResource : findPayable;
-    const offer = await find(call.facilitator, { id: resourceId ?? payableId ?? "" });
+    const offer = isResource
+      ? await findResource(call.facilitator, { id: resourceId })
+      : await findPaid(call, payableId ?? "", paymentPayload);
     if (!offer) return isResource ? noResource : noPayable;
     const reading = call.wire.read(paymentPayload, offer, paymentRequirements);
     if (!reading.ok) {

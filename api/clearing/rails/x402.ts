@@ -165,6 +165,7 @@ export function failureOf({ state, reason, message }: PaymentView): Failure {
 
 function codeOf({ state, reason }: Pick<PaymentView, "state" | "reason">): FailureReason {
   if (state === "expired") return "authorization_expired";
-  if (state === "cancelled") return "nonce_already_used";
+  if (state === "cancelled")
+    return reason === "invalid_payment_requirements" ? "review_returned" : "nonce_already_used";
   return (reason !== null && Object.hasOwn(byReason, reason) && byReason[reason]) || "settlement_reverted";
 }

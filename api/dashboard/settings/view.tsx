@@ -99,7 +99,7 @@ function Counting({ of }: { readonly of: Merchant }) {
         name="spreadBps"
         label="Margin on exchange rates"
         inputmode="numeric"
-        hint="Basis points, 0 to 300, on top of the market's rate; none between a currency and its coin. Payers are told of it."
+        hint="Basis points, 0 to 300, on top of the market's rate; none between a currency and its coin. Payers are told of it where they choose how to pay."
         isRequired
         value={String(of.spreadBps)}
       />

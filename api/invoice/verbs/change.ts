@@ -143,7 +143,8 @@ export async function setListed(
     const { listed } = input;
     if (row.listed === listed) return presentInvoice(row, desk);
     if (listed) await ctx.countListing();
-    const changed = await changeInvoice(tx, desk, { row, changes: { listed }, type: "invoice.updated" });
+    const changes = { listed, wasListed: row.wasListed || listed };
+    const changed = await changeInvoice(tx, desk, { row, changes, type: "invoice.updated" });
     return presentInvoice(changed, desk);
   });
 }

@@ -65,6 +65,7 @@ export const blank = {
   remindAt: null,
   overdueAt: null,
   listed: false,
+  wasListed: false,
   subscriptionId: null,
   cycleIndex: null,
   periodStart: null,

@@ -20,8 +20,8 @@ interface AgentVisit {
 }
 
 /** The intent by which an agent pays an invoice in a currency without a coin at parity, at a rate that is locked for it: the
- *  one that its payment names or is bound to, or one for what is owed. Null for what is not there, and where nobody may be
- *  asked to pay. Faults: those of a checkout, `rate_unavailable`. */
+ *  one that its payment names or is bound to, or one for what is owed. Null for what is not there, for a payment
+ *  that names something else, and where nobody may be asked to pay. Faults: those of a checkout, `rate_unavailable`. */
 export async function deriveIntent(
   desk: InvoiceDesk,
   { id, named, bound }: AgentVisit,
@@ -29,8 +29,8 @@ export async function deriveIntent(
   const offer = await desk.facilitator.offer({ by: "id", id });
   if (!offer) return null;
   const row = await findInvoice(desk.db.pool, { merchantId: offer.payable.merchantId, id });
-  const meant = named ?? bound;
-  if (meant !== null && (await isOfInvoice(desk, row, meant))) return meant;
+  if (named !== null) return (await isOfInvoice(desk, row, named)) ? named : null;
+  if (bound !== null && (await isOfInvoice(desk, row, bound))) return bound;
   if (offer.state !== "open") return null;
   const input = { executionPath: "x402" as const };
   const checked = await checkCheckout(desk, row, input);

@@ -30,11 +30,12 @@ export async function findByAddress(
   return findInvoice(desk.db.pool, { merchantId: offer.payable.merchantId, id });
 }
 
-/** The same as its page shows it. A listed one may be found by anybody, so then nothing is told of its buyer, nor what was
- *  noted for them. Fault: `not_found`. */
+/** The same as its page shows it. One that is or was listed may have been found by anybody, so then nothing is told of its
+ *  buyer, nor what was noted for them. Fault: `not_found`. */
 export async function openInvoice(desk: InvoiceDesk, id: string): Promise<OpenInvoice> {
-  const { metadata: _, buyer, notes, ...shown } = presentInvoice(await findByAddress(desk, id), desk);
-  return { ...shown, buyerName: shown.listed ? null : buyer.name, notes: shown.listed ? null : notes };
+  const row = await findByAddress(desk, id);
+  const { metadata: _, buyer, notes, ...shown } = presentInvoice(row, desk);
+  return { ...shown, buyerName: row.wasListed ? null : buyer.name, notes: row.wasListed ? null : notes };
 }
 
 /** An invoice without what is only its merchant's, or only its buyer's. */

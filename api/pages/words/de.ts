@@ -13,7 +13,7 @@ export const de: Words = {
   about: "etwa {time}",
   seconds: "{n} s",
   minutes: "{n} min",
-  spreadNote: "Diese Kurse enthalten einen Aufschlag des Verkäufers von {percent} %.",
+  spreadNote: "Kurse, die ein Markt macht, enthalten einen Aufschlag des Verkäufers von {percent} %.",
   feeNote: "Ihre Wallet rechnet die Netzwerkgebühr hinzu, außer Sie zahlen mit einer Unterschrift.",
   rate_unavailable: "Zurzeit kein Kurs",
   amount_too_small: "Für dieses Netzwerk ist der Betrag zu klein",

@@ -12,7 +12,7 @@ export const en = {
   about: "about {time}",
   seconds: "{n} s",
   minutes: "{n} min",
-  spreadNote: "These rates include the seller's margin of {percent} %.",
+  spreadNote: "Rates that a market makes include the seller's margin of {percent} %.",
   feeNote: "Your wallet adds the network's fee, unless you pay by signature.",
   rate_unavailable: "No rate right now",
   amount_too_small: "Too small an amount for this network",

@@ -13,7 +13,7 @@ export const es: Words = {
   about: "unos {time}",
   seconds: "{n} s",
   minutes: "{n} min",
-  spreadNote: "Estos tipos incluyen un margen del vendedor del {percent} %.",
+  spreadNote: "Los tipos que fija un mercado incluyen un margen del vendedor del {percent} %.",
   feeNote: "Su cartera añade la tarifa de la red, salvo que pague con una firma.",
   rate_unavailable: "Sin tipo de cambio ahora",
   amount_too_small: "Importe demasiado pequeño para esta red",

@@ -13,7 +13,7 @@ export const fr: Words = {
   about: "environ {time}",
   seconds: "{n} s",
   minutes: "{n} min",
-  spreadNote: "Ces taux comprennent une marge du vendeur de {percent} %.",
+  spreadNote: "Les taux que fait un marché comprennent une marge du vendeur de {percent} %.",
   feeNote: "Votre portefeuille ajoute les frais du réseau, sauf si vous payez par signature.",
   rate_unavailable: "Pas de taux en ce moment",
   amount_too_small: "Montant trop petit pour ce réseau",

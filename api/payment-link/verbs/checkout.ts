@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, or, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, or, sql } from "drizzle-orm";
 import { stableHash } from "#kernel/codec";
 import type { Money } from "#kernel/money";
 import { type Database, type Executor, fixed, type Tx } from "#store";
@@ -147,15 +147,60 @@ export async function deriveIntent(
   { ctx, id, named, bound, amount, address }: AgentVisit,
 ): Promise<string | null> {
   const { pool } = desk.db;
-  const { link } = await findLinkById(pool, ctx.now(), id);
+  const standing = await findLinkById(pool, ctx.now(), id);
+  const { link } = standing;
   if (named !== null) return (await isOfLink(pool, link, named)) ? named : null;
   if (bound !== null && (await isOfLink(pool, link, bound))) return bound;
   const input = { executionPath: "x402" as const, ...readAmount(link, amount) };
   const visit = { ctx, id, input, address };
-  const found = await pointingTo("/amount", "/query/amount", () => checkVisit(desk, visit));
+  const pointing = <T>(work: () => Promise<T>) => pointingTo("/amount", "/query/amount", work);
+  const waiting = await pointing(() => waitingIntent(desk, visit, standing));
+  if (waiting !== null) return waiting;
+  const found = await pointing(() => checkVisit(desk, visit));
   demandPrice(found.checked);
   const made = await desk.db.tx((tx) => checkOutLink(desk, tx, visit, { found, write: null }));
   return made.intent.id;
+}
+
+/** What an agent is offered must hold for as long as it may take to sign. */
+const TIME_TO_SIGN_MS = 300_000;
+
+/** The intent that waits for an agent of this address already: of a link with few places each visit would take another. */
+async function waitingIntent(
+  { db }: CheckoutDesk,
+  { ctx, address, input }: Visit,
+  standing: Standing,
+): Promise<string | null> {
+  const { link } = standing;
+  const obstacle = obstacleOf(standing, ctx.now());
+  if (link.maxPayments === null || (obstacle !== null && obstacle !== "pending")) return null;
+  const { amount } = amountFor(standing, input);
+  const from = stableHash([link.id, address]);
+  const until = new Date(ctx.now().getTime() + TIME_TO_SIGN_MS);
+  const [waiting] = await db.pool
+    .select({ id: paymentIntent.id })
+    .from(paymentLinkCheckout)
+    .innerJoin(
+      paymentIntent,
+      and(
+        eq(paymentIntent.merchantId, paymentLinkCheckout.merchantId),
+        eq(paymentIntent.id, paymentLinkCheckout.intentId),
+      ),
+    )
+    .where(
+      and(
+        eq(paymentLinkCheckout.merchantId, link.merchantId),
+        eq(paymentLinkCheckout.linkId, link.id),
+        sql`${paymentLinkCheckout.address} = ${sql.param(from, paymentLinkCheckout.address)}`,
+        fixed(eq(paymentIntent.status, "created")),
+        sql`${paymentIntent.asked}->>'executionPath' = 'x402'`,
+        eq(paymentIntent.amount, amount),
+        gt(sql`least(${paymentIntent.expiresAt}, ${paymentIntent.offerExpiresAt})`, until.toISOString()),
+      ),
+    )
+    .orderBy(desc(paymentLinkCheckout.createdAt))
+    .limit(1);
+  return waiting?.id ?? null;
 }
 
 async function isOfLink(db: Executor, { merchantId, id }: LinkRow, intentId: string): Promise<boolean> {

@@ -282,10 +282,14 @@ describe("a listed invoice", () => {
     });
     await seller.must("POST", `/v1/invoices/${made.id}/list`);
     const { id } = await seller.must("POST", `/v1/invoices/${made.id}/checkout`, {});
-    for (const path of [`/invoices/${made.id}/invoice.pdf`, `/checkout/${id}/invoice.pdf`]) {
-      const { text } = await pdfOf(anybody, path);
-      expect(text).toContain("12.50 USD");
-      expect(text).not.toContain("Ada");
+    // also when it is not listed any more: whoever found the address may have kept it
+    for (const word of ["list", "unlist", "void"]) {
+      await seller.must("POST", `/v1/invoices/${made.id}/${word}`);
+      for (const path of [`/invoices/${made.id}/invoice.pdf`, `/checkout/${id}/invoice.pdf`]) {
+        const { text } = await pdfOf(anybody, path);
+        expect(text).toContain("12.50 USD");
+        expect(text).not.toContain("Ada");
+      }
     }
     expect((await pdfOf(seller, `/v1/invoices/${made.id}/invoice.pdf`)).text).toContain("Ada Example");
   });

@@ -170,11 +170,22 @@ describe("at its own URL", () => {
     expect(await visit(url)).toMatchObject({ status: 410, body: { code: "payable_closed", state: "void" } });
   });
 
-  it("a payment that was signed for another invoice is refused", async () => {
+  it("a payment that was signed for another invoice is refused, also where both cost the same", async () => {
     const [one, two] = [await newInvoice(), await newInvoice()];
     const payment = await signFor((await visit(one.url)).required);
-    const told = await visit(two.url, { ...payment, accepted: { ...payment.accepted, amount: "1" } });
-    expect(told.body.success ?? false).toBe(false);
+    expect((await visit(two.url, payment)).status).toBe(404);
+    expect((await read(seller, two.id)).state).toBe("open");
+    expect((await visit(one.url, payment)).body.success).toBe(true);
+  });
+
+  it("a payment that has paid something else is told so, and asked about once", async () => {
+    const [one, two] = [await newInvoice(), await newInvoice()];
+    const { resource: _, ...payment } = await signFor((await visit(one.url)).required);
+    expect((await visit(one.url, payment)).body.success).toBe(true);
+    expect(await visit(two.url, payment)).toMatchObject({
+      status: 409,
+      body: { errorReason: "authorization_bound_elsewhere" },
+    });
     expect((await read(seller, two.id)).state).toBe("open");
   });
 });

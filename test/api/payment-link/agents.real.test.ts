@@ -220,6 +220,16 @@ describe("a link that is not offered directly", () => {
     expect(await inIndex(id)).toBeUndefined();
   });
 
+  it("with one place keeps it for who has it: they are asked for the same again, and pay", async () => {
+    const { id } = await link({ amount: { amount: "0.40", asset: "GBP" }, maxPayments: 1 });
+    const [first, again] = [await asked(agentUrl(id)), await asked(agentUrl(id))];
+    expect([first.status, again.status]).toEqual([402, 402]);
+    expect(again.required).toEqual(first.required);
+    expect((await agentPays(agentUrl(id), BigInt(first.required.accepts[0].amount))).body.success).toBe(true);
+    await paymentsOf(id, 1);
+    expect((await asked(agentUrl(id))).status).toBe(409);
+  });
+
   it("takes no payment that was signed for another link's intent", async () => {
     const open = { kind: "open", amount: undefined, currency: "USD" };
     const [one, two] = [await link(open), await link(open)];

@@ -62,7 +62,7 @@ it("is told to payers where they choose how to pay", async () => {
     const { checkoutUrl } = await from.intent(pounds);
     return (await fetch(checkoutUrl, { headers: { accept: "text/html" } })).text();
   };
-  expect(await page(seller)).toContain("These rates include the seller&#39;s margin of 2 %.");
+  expect(await page(seller)).toContain("Rates that a market makes include the seller&#39;s margin of 2 %.");
   expect(await page(plain)).not.toContain("margin");
 });
 

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { get, newMerchant, newPayer, post, signPayment, startWorld, until } from "../../support/house.ts";
 import { claimOf, factsOf, ledgerOf } from "../../support/records.ts";
-import { expectAtRest, newPayment, submitAsStranger } from "../../support/scene.ts";
+import { expectAtRest, newPayment, submitAsStranger, withoutSigning } from "../../support/scene.ts";
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -110,6 +110,37 @@ it("sends it back: the payer has the money again, the merchant nothing, and what
   const again = await newPayer(world.dev, 10_000n);
   const { body } = await signPayment(world.dev, again, resource);
   expect(await payIntent(intent, body)).toMatchObject({ body: { success: true } });
+});
+
+it("is asked once more where the money could not be sent, and sends it again", async () => {
+  const { paymentId, payer } = await inReview();
+  await withoutSigning(world, async () => {
+    await until(async () => {
+      await world.dev.anvil.mine();
+      return (await world.house.reviews.sendBack(paymentId)) === null;
+    }, "its block is final");
+    // while it is on its way nothing is to be decided
+    expect(await world.house.reviews.sendBack(paymentId)).toBe("not-in-review");
+    // given that its order ended without having been sent
+    const [order] = await world.database.query<{ id: string }>("SELECT id FROM outgoing WHERE subject = $1", [
+      paymentId,
+    ]);
+    const { outgoing } = world.house.facilitator;
+    expect(await world.database.db.tx((tx) => outgoing.cancel(tx, order?.id ?? ""))).toBe(true);
+  });
+  const listed = await world.house.reviews.list();
+  expect(listed.find(({ id }) => id === paymentId)?.why).toMatch(/^its money could not be sent back/);
+  expect(await world.house.reviews.accept(paymentId)).toBe("not-in-review");
+  expect(await world.house.reviews.sendBack(paymentId)).toBeNull();
+  await until(async () => (await coins(payer.address)) === 10_000n, "the money is with its payer");
+  await expectAtRest(world);
+  expect(await ledgerOf(world.database, paymentId)).toEqual([
+    "single out unmatched → returns-in-transit 10000",
+    "single back returns-in-transit → unmatched 10000",
+    "single out unmatched → returns-in-transit 10000",
+    "pending out returns-in-transit → treasury 10000",
+    "post out returns-in-transit → treasury 10000",
+  ]);
 });
 
 it("cannot decide for good about a block that may leave the chain, nor about what nobody knows", async () => {
