@@ -122,8 +122,12 @@ function watcher(
     const lookedAt = engine.clock.monotonicMs();
     const known = mine.cursorHash;
     let broughtMoney = false;
-    if (!mine.haltedReason)
-      ({ at: mine, broughtMoney } = await follow(engine, chain, mine, { watched, tokens }));
+    if (!mine.haltedReason) {
+      const from: ObserverRow = mine;
+      // Where it fails half-way the row is further than what is known here.
+      mine = null;
+      ({ at: mine, broughtMoney } = await follow(engine, chain, from, { watched, tokens }));
+    }
     if (!mine) return undefined;
     if (mine.haltedReason) {
       shared.at = mine; // sending stops as well

@@ -25,4 +25,9 @@ export const regressions: readonly { readonly seed: number; readonly showed: str
     showed:
       "a payer signed one nonce twice and moved less with it; a view that lagged let the payment be sent, and it stayed under way for ever",
   },
+  {
+    seed: 94_640,
+    showed:
+      "a turn failed after a block was recorded, and that block left the chain: the next turns began before it, and failed until the lease was renewed",
+  },
 ];
