@@ -149,16 +149,16 @@ describe("a listed invoice", () => {
     expect((await (await agentFor(world, invoice.id)).send()).body.success).toBe(true);
   });
 
-  it("in a currency without a coin is paid by a person, at the rate that is locked", async () => {
+  it("in a currency without a coin is asked of agents, and paid by a person, at a rate that is locked", async () => {
     const lines = [{ name: "One", unitPrice: { amount: "8", asset: "GBP" } }];
     const invoice = await issued(seller, { currency: "GBP", lines });
     await seller.must("POST", `/v1/invoices/${invoice.id}/list`);
-    expect((await index()).some(({ id }) => id === invoice.id)).toBe(false);
-    const visit = await fetch(`${world.baseUrl}/x402/payables/${invoice.id}`);
-    expect([visit.status, await visit.json()]).toMatchObject([422, { code: "rail_unsupported" }]);
+    expect((await index()).some(({ id }) => id === invoice.id)).toBe(true);
+    expect((await fetch(`${world.baseUrl}/x402/payables/${invoice.id}`)).status).toBe(402);
     const asked = await seller.confirm((await checkout(world, invoice.id)).body.id);
     await sendTo(world, asked.deposit.address, BigInt(asked.deposit.amount.amount.replace(".", "")));
     await until(async () => (await read(seller, invoice.id)).state === "paid", "it is paid");
     expect(await read(seller, invoice.id)).toMatchObject({ paid: { amount: "8.00", asset: "GBP" } });
+    expect((await fetch(`${world.baseUrl}/x402/payables/${invoice.id}`)).status).toBe(410);
   });
 });
