@@ -11,9 +11,16 @@ export function answerNotFound(app: OpenAPIHono): (c: Context) => Response | Pro
   return (c) => {
     const allow = methods.filter((method) => answers(app, method, c.req.path));
     if (allow.length === 0 || allow.includes(c.req.method as (typeof methods)[number]))
-      return c.req.method === "GET" && prefersPage(c) ? notFoundPage(c) : problem(c, fault("not_found"));
+      return isForPeople(c) ? notFoundPage(c) : problem(c, fault("not_found"));
     return problem(c, fault("method_not_allowed"), { headers: { Allow: allow.join(", ") } });
   };
+}
+
+/** Programs call these, whatever they say that they read. */
+const FOR_PROGRAMS = /^\/(?:v1|x402|health|openapi|\.well-known)(?:[/.;]|$)/;
+
+function isForPeople(c: Context): boolean {
+  return c.req.method === "GET" && !FOR_PROGRAMS.test(c.req.path) && prefersPage(c);
 }
 
 function answers(app: OpenAPIHono, method: string, path: string): boolean {

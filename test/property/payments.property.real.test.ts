@@ -62,9 +62,12 @@ async function payOut({ call }: Shop, chance: Choices): Promise<void> {
   await call("POST", "/v1/payouts", { amount, chain: "local", destination: `0x${"ab".repeat(20)}` });
 }
 
+/** Far more than it takes. */
+const MOST_TURNS = 240;
+
 /** Blocks come until nothing waits for one. */
 async function comeToRest(shop: Shop): Promise<void> {
-  for (let turns = 0; turns < 60; turns += 1) {
+  for (let turns = 0; turns < MOST_TURNS; turns += 1) {
     await hurryWaiting(shop);
     shop.world.sim.mine();
     await shop.turn();
@@ -73,7 +76,7 @@ async function comeToRest(shop: Shop): Promise<void> {
   throw new Error(`it does not come to rest: ${(await moving(shop)).join("; ")}`);
 }
 
-/** Sweeps wait for payments to travel with, and what was reserved waits, too: by the database's clock, of which sixty
+/** Sweeps wait for payments to travel with, and what was reserved waits, too: by the database's clock, of which
  *  turns take the less the faster the machine is. */
 async function hurryWaiting({ world }: Shop): Promise<void> {
   await world.database.query(

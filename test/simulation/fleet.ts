@@ -93,6 +93,7 @@ export function split(job: Job, workers: number): readonly Job[] {
   const share = (i: number) => Math.max(0, Math.ceil((job.seeds - i) / workers));
   return Array.from({ length: workers }, (_, i) => ({
     ...job,
+    first: job.first.filter((_, place) => place % workers === i),
     from: job.from + i,
     stride: workers,
     seeds: share(i),

@@ -10,6 +10,8 @@ import { type Lived, live } from "./seed.ts";
 
 export interface Job {
   readonly server: string;
+  /** Lived ahead of the others. */
+  readonly first: readonly number[];
   /** Lives `from`, `from + stride` and so on, so many. */
   readonly from: number;
   readonly stride: number;
@@ -78,9 +80,10 @@ async function work(job: Job): Promise<void> {
   }
 }
 
-async function liveMany(backend: Backend, { from, stride, seeds }: Job): Promise<void> {
-  for (let i = 0; i < seeds; i += 1) {
-    const lived = await live(from + i * stride, backend);
+async function liveMany(backend: Backend, { first, from, stride, seeds }: Job): Promise<void> {
+  const all = [...first, ...Array.from({ length: seeds }, (_, i) => from + i * stride)];
+  for (const [i, seed] of all.entries()) {
+    const lived = await live(seed, backend);
     tell(lived);
     await tidyUp(backend);
     if (lived.violation || i % SEEDS_PER_SWEEP === SEEDS_PER_SWEEP - 1) await sweepUp(backend);

@@ -56,6 +56,14 @@ describe("GET /errors/{code}", () => {
     expect(await response.text()).toContain("There is nothing here for you.");
   });
 
+  it.each(["/v1/paymnts", "/v1/payouts;x=1", "/x402/resources/x/y", "/health/x"])(
+    "404: %s is for programs, whatever they say that they read",
+    async (path) => {
+      const { status, headers } = await app.request(path, { headers: { accept: "text/html" } });
+      expect([status, headers.get("content-type")]).toEqual([404, "application/problem+json"]);
+    },
+  );
+
   it.each(["no_such_code", "__proto__", "constructor", "ledger_conflict"])("404 for %s", async (code) => {
     expect((await ask(code)).status).toBe(404);
   });
