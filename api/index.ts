@@ -52,7 +52,8 @@ import type { Making } from "./payment-intent/verbs/create.ts";
 import { linkIntents } from "./payment-link/agents.ts";
 import { linkHearer } from "./payment-link/hear.ts";
 import { paymentLinkRoutes } from "./payment-link/routes.ts";
-import { type AgentVisit, type CheckoutDesk, deriveIntent } from "./payment-link/verbs/checkout.ts";
+import type { CheckoutDesk } from "./payment-link/verbs/checkout.ts";
+import { type AgentVisit, deriveIntent } from "./payment-link/verbs/derive.ts";
 import { payoutHearer } from "./payout/events.ts";
 import { payoutRoutes } from "./payout/routes.ts";
 import { providerJobs } from "./provider/jobs.ts";
@@ -134,6 +135,7 @@ export function intentDeriver(desk: CheckoutDesk & InvoiceDesk & Making & Pick<A
     ...visitor
   }: Omit<AgentVisit, "ctx" | keyof Meant> & { payment: unknown }) => {
     const meant = await meantBy(desk.facilitator, payment);
+    if (meant.bound === id) return null;
     if (isId("plink", id)) return deriveIntent(desk, { ...visitor, ...meant, id, ctx: desk });
     return isId("inv", id) ? deriveInvoiceIntent(desk, { ...meant, id }) : null;
   };

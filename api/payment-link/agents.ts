@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { clientAddress } from "../http/limit.ts";
-import { type CheckoutDesk, deriveIntent, type MeantLink } from "./verbs/checkout.ts";
+import type { CheckoutDesk } from "./verbs/checkout.ts";
+import { deriveIntent, type MeantLink } from "./verbs/derive.ts";
 
 /** Links that agents are not offered directly, because their payer names the amount (`?amount=`) or their price moves: a
  *  visit of the agent URL is a checkout, and what it is asked to pay is the intent. Source: agents.md §7. */

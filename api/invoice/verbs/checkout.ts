@@ -4,7 +4,7 @@ import type { WriteKey } from "../../http/idempotency.ts";
 import { findMerchant } from "../../merchant/verbs/merchant.ts";
 import type { PaymentIntent } from "../../payment-intent/schema.ts";
 import { type Checked, checkIntent, type Making, makeIntent } from "../../payment-intent/verbs/create.ts";
-import type { IntentRow } from "../../payment-intent/verbs/offer.ts";
+import { type IntentRow, TIME_TO_SIGN_MS } from "../../payment-intent/verbs/offer.ts";
 import { presentIntent } from "../../payment-intent/verbs/read.ts";
 import type { InvoiceRow } from "../present.ts";
 import type { InvoiceCheckout } from "../schema.ts";
@@ -66,9 +66,6 @@ function forPayer(intent: IntentRow, row: InvoiceRow, desk: InvoiceDesk): Paymen
 function refuseUnpayable({ state }: InvoiceRow): void {
   if (!isPayable(state)) throw fault("invoice_not_payable", { state });
 }
-
-/** What an agent is offered at a locked rate must hold for as long as it may take to sign. */
-const TIME_TO_SIGN_MS = 300_000;
 
 function isSame(intent: IntentRow, { asked, money }: Checked, now: Date): boolean {
   const { executionPath, asset, chain } = intent.asked;

@@ -8,8 +8,8 @@ import type { InvoiceDesk } from "./desk.ts";
 const MAX_TIMEOUT_SECONDS = 300;
 
 /** Tells the facilitator what can be paid, in the transaction that made it so; of a draft nothing is told. A buyer's name
- *  never stands in it, whoever may read an index. In a currency without a coin of its own no agent is offered a rail of
- *  it: a visit of its agent URL makes an intent, and those meet here. */
+ *  never stands in it, whoever may read an index. In a currency without a coin of its own it has no rail that an
+ *  agent could be offered: a visit of its agent URL makes an intent, and those meet here. */
 export async function publishInvoice(
   { facilitator, baseUrl }: Pick<InvoiceDesk, "facilitator" | "baseUrl">,
   tx: Tx,

@@ -9,6 +9,8 @@ import { asPrice, type PricedRail } from "./rails.ts";
 export type { IntentRow } from "../present.ts";
 
 const MAX_TIMEOUT_SECONDS = 300;
+/** What an agent is offered at a locked rate must hold for as long as it may take to sign and be sent. */
+export const TIME_TO_SIGN_MS = MAX_TIMEOUT_SECONDS * 1_000;
 
 /** What agents are asked for at the intent's URL. */
 export type Offer = Pick<

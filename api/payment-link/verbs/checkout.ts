@@ -1,14 +1,13 @@
-import { and, asc, desc, eq, gt, or, sql } from "drizzle-orm";
+import { and, asc, eq, gt, or, sql } from "drizzle-orm";
 import { stableHash } from "#kernel/codec";
 import type { Money } from "#kernel/money";
-import { type Database, type Executor, fixed, type Tx } from "#store";
+import { type Database, fixed, type Tx } from "#store";
 import { keepCart } from "../../cart/verbs.ts";
 import { findProducts } from "../../catalog/verbs/find.ts";
 import { priceLines } from "../../catalog/verbs/price.ts";
 import { fault, invalid } from "../../http/faults.ts";
 import type { WriteKey } from "../../http/idempotency.ts";
-import { MoneyInput, parseAmount, presentAmount } from "../../http/money.ts";
-import { pointingTo } from "../../http/pointer.ts";
+import { parseAmount, presentAmount } from "../../http/money.ts";
 import { METADATA_KEYS } from "../../http/text.ts";
 import { findMerchant } from "../../merchant/verbs/merchant.ts";
 import type { PaymentIntent } from "../../payment-intent/schema.ts";
@@ -16,7 +15,6 @@ import { paymentIntent } from "../../payment-intent/tables.ts";
 import {
   type Checked,
   checkIntent,
-  demandPrice,
   type IntentDesk,
   type Making,
   makeIntent,
@@ -58,7 +56,7 @@ export async function checkVisit(desk: CheckoutDesk, { ctx, id, input }: Visit):
 }
 
 /** What the payer owes: the link's own amount, or for an open one what they name. */
-function amountFor({ link, total }: Standing, { amount }: LinkCheckoutInput): Money {
+export function amountFor({ link, total }: Standing, { amount }: LinkCheckoutInput): Money {
   const { currency: asset, minAmount, maxAmount } = link;
   if (link.kind !== "open") {
     if (amount !== undefined) throw invalid("/amount", "none: the link says what it costs. Leave it out");
@@ -122,105 +120,6 @@ export async function checkOutLink(
   if (link.kind === "cart") await keepLines(tx, ctx, link, row.id);
   if (isBounded) await takePlace(desk, tx, link, now);
   return { intent, isRepeated };
-}
-
-/** A link, and what a payment of it is meant for. */
-export interface MeantLink {
-  readonly id: string;
-  /** The intent that it names. */
-  readonly named: string | null;
-  /** What its authorization was claimed for. */
-  readonly bound: string | null;
-}
-/** An agent who pays a link. */
-export interface AgentVisit extends Pick<Visit, "ctx" | "address">, MeantLink {
-  /** Decimal, in the link's currency. */
-  readonly amount: string | undefined;
-}
-
-/** The intent by which an agent pays a link that it is not offered directly: the one that its payment names; the one that
- *  its authorization is bound to, or a repeated payment would look like one of something else; or a new one.
- *  Null for what is not there. Faults: those of a checkout; `validation_failed` for an amount that is missing;
- *  `rate_unavailable`. */
-export async function deriveIntent(
-  desk: CheckoutDesk,
-  { ctx, id, named, bound, amount, address }: AgentVisit,
-): Promise<string | null> {
-  const { pool } = desk.db;
-  const standing = await findLinkById(pool, ctx.now(), id);
-  const { link } = standing;
-  if (named !== null) return (await isOfLink(pool, link, named)) ? named : null;
-  if (bound !== null && (await isOfLink(pool, link, bound))) return bound;
-  const input = { executionPath: "x402" as const, ...readAmount(link, amount) };
-  const visit = { ctx, id, input, address };
-  const pointing = <T>(work: () => Promise<T>) => pointingTo("/amount", "/query/amount", work);
-  const waiting = await pointing(() => waitingIntent(desk, visit, standing));
-  if (waiting !== null) return waiting;
-  const found = await pointing(() => checkVisit(desk, visit));
-  demandPrice(found.checked);
-  const made = await desk.db.tx((tx) => checkOutLink(desk, tx, visit, { found, write: null }));
-  return made.intent.id;
-}
-
-/** What an agent is offered must hold for as long as it may take to sign. */
-const TIME_TO_SIGN_MS = 300_000;
-
-/** The intent that waits for an agent of this address already: of a link with few places each visit would take another. */
-async function waitingIntent(
-  { db }: CheckoutDesk,
-  { ctx, address, input }: Visit,
-  standing: Standing,
-): Promise<string | null> {
-  const { link } = standing;
-  const obstacle = obstacleOf(standing, ctx.now());
-  if (link.maxPayments === null || (obstacle !== null && obstacle !== "pending")) return null;
-  const { amount } = amountFor(standing, input);
-  const from = stableHash([link.id, address]);
-  const until = new Date(ctx.now().getTime() + TIME_TO_SIGN_MS);
-  const [waiting] = await db.pool
-    .select({ id: paymentIntent.id })
-    .from(paymentLinkCheckout)
-    .innerJoin(
-      paymentIntent,
-      and(
-        eq(paymentIntent.merchantId, paymentLinkCheckout.merchantId),
-        eq(paymentIntent.id, paymentLinkCheckout.intentId),
-      ),
-    )
-    .where(
-      and(
-        eq(paymentLinkCheckout.merchantId, link.merchantId),
-        eq(paymentLinkCheckout.linkId, link.id),
-        sql`${paymentLinkCheckout.address} = ${sql.param(from, paymentLinkCheckout.address)}`,
-        fixed(eq(paymentIntent.status, "created")),
-        sql`${paymentIntent.asked}->>'executionPath' = 'x402'`,
-        eq(paymentIntent.amount, amount),
-        gt(sql`least(${paymentIntent.expiresAt}, ${paymentIntent.offerExpiresAt})`, until.toISOString()),
-      ),
-    )
-    .orderBy(desc(paymentLinkCheckout.createdAt))
-    .limit(1);
-  return waiting?.id ?? null;
-}
-
-async function isOfLink(db: Executor, { merchantId, id }: LinkRow, intentId: string): Promise<boolean> {
-  const [made] = await db
-    .select({ linkId: paymentLinkCheckout.linkId })
-    .from(paymentLinkCheckout)
-    .where(
-      and(
-        eq(paymentLinkCheckout.merchantId, merchantId),
-        eq(paymentLinkCheckout.intentId, intentId as `pi_${string}`),
-      ),
-    );
-  return made?.linkId === id;
-}
-
-function readAmount({ currency }: LinkRow, text: string | undefined): Pick<LinkCheckoutInput, "amount"> {
-  if (text === undefined) return {};
-  const parsed = MoneyInput.safeParse({ amount: text, asset: currency });
-  if (!parsed.success) throw invalid("/query/amount", "a decimal string in major units, such as 12.50");
-  return { amount: parsed.data };
 }
 
 /** What an intent of the link says. The link's own words go before the payer's. */

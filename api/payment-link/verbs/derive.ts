@@ -1,0 +1,111 @@
+import { and, desc, eq, gt, sql } from "drizzle-orm";
+import { stableHash } from "#kernel/codec";
+import { type Executor, fixed } from "#store";
+import { invalid } from "../../http/faults.ts";
+import { MoneyInput } from "../../http/money.ts";
+import { pointingTo } from "../../http/pointer.ts";
+import { paymentIntent } from "../../payment-intent/tables.ts";
+import { demandPrice } from "../../payment-intent/verbs/create.ts";
+import { TIME_TO_SIGN_MS } from "../../payment-intent/verbs/offer.ts";
+import type { LinkRow, Standing } from "../present.ts";
+import type { LinkCheckoutInput } from "../schema.ts";
+import { obstacleOf } from "../state.ts";
+import { paymentLinkCheckout } from "../tables.ts";
+import { amountFor, type CheckoutDesk, checkOutLink, checkVisit, type Visit } from "./checkout.ts";
+import { findLinkById } from "./standing.ts";
+
+/** A link, and what a payment of it is meant for. */
+export interface MeantLink {
+  readonly id: string;
+  /** The intent that it names. */
+  readonly named: string | null;
+  /** What its authorization was claimed for. */
+  readonly bound: string | null;
+}
+/** An agent who pays a link. */
+export interface AgentVisit extends Pick<Visit, "ctx" | "address">, MeantLink {
+  /** Decimal, in the link's currency. */
+  readonly amount: string | undefined;
+}
+
+/** The intent by which an agent pays a link that it is not offered directly: the one that its payment names; the one that
+ *  its authorization is bound to, or a repeated payment would look like one of something else; or a new one.
+ *  Null for what is not there. Faults: those of a checkout; `validation_failed` for an amount that is missing;
+ *  `rate_unavailable`. */
+export async function deriveIntent(
+  desk: CheckoutDesk,
+  { ctx, id, named, bound, amount, address }: AgentVisit,
+): Promise<string | null> {
+  const { pool } = desk.db;
+  const standing = await findLinkById(pool, ctx.now(), id);
+  const { link } = standing;
+  if (named !== null) return (await isOfLink(pool, link, named)) ? named : null;
+  if (bound !== null && (await isOfLink(pool, link, bound))) return bound;
+  const input = { executionPath: "x402" as const, ...readAmount(link, amount) };
+  const visit = { ctx, id, input, address };
+  const pointing = <T>(work: () => Promise<T>) => pointingTo("/amount", "/query/amount", work);
+  const waiting = await pointing(() => waitingIntent(desk, visit, standing));
+  if (waiting !== null) return waiting;
+  const found = await pointing(() => checkVisit(desk, visit));
+  demandPrice(found.checked);
+  const made = await desk.db.tx((tx) => checkOutLink(desk, tx, visit, { found, write: null }));
+  return made.intent.id;
+}
+
+/** The intent that waits for an agent of this address already: of a link with few places each visit would take another. */
+async function waitingIntent(
+  { db }: CheckoutDesk,
+  { ctx, address, input }: Visit,
+  standing: Standing,
+): Promise<string | null> {
+  const { link } = standing;
+  const obstacle = obstacleOf(standing, ctx.now());
+  if (link.maxPayments === null || (obstacle !== null && obstacle !== "pending")) return null;
+  const { amount } = amountFor(standing, input);
+  const from = stableHash([link.id, address]);
+  const until = new Date(ctx.now().getTime() + TIME_TO_SIGN_MS);
+  const [waiting] = await db.pool
+    .select({ id: paymentIntent.id })
+    .from(paymentLinkCheckout)
+    .innerJoin(
+      paymentIntent,
+      and(
+        eq(paymentIntent.merchantId, paymentLinkCheckout.merchantId),
+        eq(paymentIntent.id, paymentLinkCheckout.intentId),
+      ),
+    )
+    .where(
+      and(
+        eq(paymentLinkCheckout.merchantId, link.merchantId),
+        eq(paymentLinkCheckout.linkId, link.id),
+        sql`${paymentLinkCheckout.address} = ${sql.param(from, paymentLinkCheckout.address)}`,
+        fixed(eq(paymentIntent.status, "created")),
+        sql`${paymentIntent.asked}->>'executionPath' = 'x402'`,
+        eq(paymentIntent.amount, amount),
+        gt(sql`least(${paymentIntent.expiresAt}, ${paymentIntent.offerExpiresAt})`, until.toISOString()),
+      ),
+    )
+    .orderBy(desc(paymentLinkCheckout.createdAt))
+    .limit(1);
+  return waiting?.id ?? null;
+}
+
+async function isOfLink(db: Executor, { merchantId, id }: LinkRow, intentId: string): Promise<boolean> {
+  const [made] = await db
+    .select({ linkId: paymentLinkCheckout.linkId })
+    .from(paymentLinkCheckout)
+    .where(
+      and(
+        eq(paymentLinkCheckout.merchantId, merchantId),
+        eq(paymentLinkCheckout.intentId, intentId as `pi_${string}`),
+      ),
+    );
+  return made?.linkId === id;
+}
+
+function readAmount({ currency }: LinkRow, text: string | undefined): Pick<LinkCheckoutInput, "amount"> {
+  if (text === undefined) return {};
+  const parsed = MoneyInput.safeParse({ amount: text, asset: currency });
+  if (!parsed.success) throw invalid("/query/amount", "a decimal string in major units, such as 12.50");
+  return { amount: parsed.data };
+}
