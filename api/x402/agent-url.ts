@@ -90,8 +90,10 @@ async function find(c: Context, { facilitator, derive }: Counter, payload: unkno
   const id = c.req.param("id") ?? "";
   if (!prefixes.some((prefix) => isId(prefix, id))) return null;
   const offer = await facilitator.offer({ by: "id", id });
-  if (!derive || (offer && offer.options.length > 0)) return offer;
+  if (!derive || isId("pi", id) || (offer && offer.options.length > 0)) return offer;
   const meant = await meantBy(facilitator, payload);
+  // It was paid as it is, and is not offered so any more.
+  if (meant.bound === id) return offer;
   const derived = await derive(c, { id, ...meant });
   // It was signed for something else.
   if (derived === null && meant.named !== null) return null;
