@@ -34,6 +34,7 @@ export type { Assessment, Probe, Trust } from "./payable/trust.ts";
 export { payableUrl } from "./payable/url.ts";
 export { curveIsNative } from "./scheme/index.ts";
 export { type Reason, type Refusal, reasons } from "./scheme/reasons.ts";
+export { approveOrder, type UnapprovedOrder, unapprovedOrders } from "./settlement/approval.ts";
 export { type BudgetUse, budgetUse } from "./settlement/budget/burn.ts";
 export type { Arrival } from "./settlement/deposit/arrivals.ts";
 export type { DepositOrder, OpenedOrder } from "./settlement/deposit/order.ts";

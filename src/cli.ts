@@ -10,6 +10,7 @@ import { systemClock, systemRandom } from "#kernel/system";
 import { imbalance, trialBalance } from "#ledger";
 import { type Database, outageOf, sqlState } from "#store";
 import { loadArtifacts, routerCreation } from "../contracts/index.ts";
+import { addApprovalsCommands } from "./commands/approvals.ts";
 import { say, withDeployment } from "./commands/deployment.ts";
 import { addFactsCommands } from "./commands/facts.ts";
 import { addProofCommands } from "./commands/proof.ts";
@@ -157,6 +158,7 @@ program
 
 addProofCommands(program);
 addReconcileCommand(program);
+addApprovalsCommands(program);
 addReviewsCommands(program);
 addFactsCommands(program);
 

@@ -19,6 +19,7 @@ import {
 } from "#api";
 import {
   acceptReviewed,
+  approveOrder,
   budgetUse,
   type ChainRow,
   type Checkpoint,
@@ -38,6 +39,8 @@ import {
   returnReviewed,
   reviewedPayments,
   type Settings,
+  type UnapprovedOrder,
+  unapprovedOrders,
 } from "#facilitator";
 import type { Random } from "#kernel/clock";
 import { idMaker, type NewId } from "#kernel/id";
@@ -87,6 +90,11 @@ export interface House {
   readonly newId: NewId;
   /** Books against chain, now, on every chain. */
   reconcile(): Promise<readonly Reconciled[]>;
+  /** What leaves the treasury only when an operator has approved it. `give` is false where nothing of that id waits. */
+  readonly approvals: {
+    list(): Promise<readonly UnapprovedOrder[]>;
+    give(id: string): Promise<boolean>;
+  };
   /** Payments that wait for a person, and what a person decides. */
   readonly reviews: {
     list(): Promise<readonly ReviewedPayment[]>;
@@ -207,6 +215,10 @@ export async function compose(parts: Parts): Promise<House> {
       }),
     },
     reconcile: () => reconcileAll(engine),
+    approvals: {
+      list: () => unapprovedOrders(engine),
+      give: (id) => approveOrder(engine, id),
+    },
     reviews: {
       list: () => reviewedPayments(engine),
       accept: (id) => acceptReviewed(engine, id),

@@ -230,6 +230,7 @@ const Chains = z
       explorer: z.string().optional(),
       assets: z.array(z.strictObject({ symbol: z.string(), contract: z.string() })).optional(),
       dailyLimits: z.record(z.string(), z.string()).optional(),
+      approvalsAbove: z.record(z.string(), z.string()).optional(),
     }),
   )
   .min(1);

@@ -118,6 +118,11 @@ function gaugesOf(registry: Registry) {
       "1 where something waits to leave that a day's limit has no room for",
       ["chain", "asset"],
     ),
+    unapproved: gauge(
+      "treasury_unapproved",
+      "1 where something waits to leave until an operator approves it",
+      ["chain", "asset"],
+    ),
     imbalance: gauge("ledger_imbalance", "Debits less credits, and balances less their fold; 0 always", [
       "asset",
     ]),
@@ -148,9 +153,10 @@ async function readGauges(
     gauges.openClaims.set({ state }, count);
     gauges.openClaimAge.set({ state }, oldestSeconds);
   }
-  for (const { chain, lanes, cursor, finalized, halted, differing, limited } of chains) {
+  for (const { chain, lanes, cursor, finalized, halted, differing, limited, unapproved } of chains) {
     for (const asset of differing) gauges.differing.set({ chain, asset }, 1);
     for (const asset of limited) gauges.limited.set({ chain, asset }, 1);
+    for (const asset of unapproved) gauges.unapproved.set({ chain, asset }, 1);
     gauges.height.set({ chain, kind: "followed" }, cursor ?? 0);
     gauges.height.set({ chain, kind: "final" }, finalized ?? 0);
     gauges.halted.set({ chain }, halted ? 1 : 0);

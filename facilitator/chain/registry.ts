@@ -45,6 +45,9 @@ export interface ChainRow {
   readonly gasBudgets: GasBudgets;
   /** The most of a token that leaves the treasury in 24 hours, in atomic units; without an entry there is no limit. */
   readonly dailyLimits: ReadonlyMap<Address, bigint>;
+  /** What leaves the treasury of a token in one transfer without an operator's approval, in atomic units; without an entry
+   *  everything does. */
+  readonly approvalsAbove: ReadonlyMap<Address, bigint>;
   /** Least amount taken, in atomic units of the token. */
   readonly dustFloor: bigint;
 }
@@ -67,6 +70,8 @@ export interface ChainConfig {
   readonly assets?: readonly { readonly symbol: string; readonly contract: string }[] | undefined;
   /** Decimals by symbol: the most that leaves the treasury in 24 hours. */
   readonly dailyLimits?: Readonly<Record<string, string>> | undefined;
+  /** Decimals by symbol: more than this in one transfer leaves the treasury when an operator has approved it. */
+  readonly approvalsAbove?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Where Multicall3 stands on every public chain, and our own contract on the local one. */
@@ -98,7 +103,8 @@ export function chainRow(config: ChainConfig): ChainRow {
     treasury: addressOf(config, "treasury", config.treasury),
     router: config.router === undefined ? null : addressOf(config, "router", config.router),
     tokens: listed,
-    dailyLimits: dailyLimits(config, listed),
+    dailyLimits: amounts(config, listed, "dailyLimits"),
+    approvalsAbove: amounts(config, listed, "approvalsAbove"),
     multicall: MULTICALL3,
     batchLimit: facts.batchLimit,
     transactionGasCap: TRANSACTION_GAS_CAP,
@@ -183,14 +189,18 @@ function tokens(config: ChainConfig, known: KnownChain["assets"]): readonly Toke
   return rows;
 }
 
-function dailyLimits(config: ChainConfig, listed: readonly TokenRow[]): ChainRow["dailyLimits"] {
-  const entries = Object.entries(config.dailyLimits ?? {}).map(([symbol, text]) => {
+function amounts(
+  config: ChainConfig,
+  listed: readonly TokenRow[],
+  what: "dailyLimits" | "approvalsAbove",
+): ReadonlyMap<Address, bigint> {
+  const entries = Object.entries(config[what] ?? {}).map(([symbol, text]) => {
     const token = listed.find((row) => row.symbol === symbol);
-    if (!token) throw problem(config, `dailyLimits names ${symbol}, which is none of its assets`);
-    const limit = parseDecimal(text, token.decimals);
-    if (typeof limit !== "bigint")
-      throw problem(config, `the daily limit of ${symbol} must be a decimal such as "50000.00", not ${text}`);
-    return [token.contract, limit] as const;
+    if (!token) throw problem(config, `${what} names ${symbol}, which is none of its assets`);
+    const amount = parseDecimal(text, token.decimals);
+    if (typeof amount !== "bigint")
+      throw problem(config, `${what} of ${symbol} must be a decimal such as "50000.00", not ${text}`);
+    return [token.contract, amount] as const;
   });
   return new Map(entries);
 }

@@ -2,6 +2,7 @@ import { and, eq, isNull, sql } from "drizzle-orm";
 import type { Address } from "#kernel/bytes";
 import type { Executor, Tx } from "#store";
 import type { ChainRow } from "../chain/registry.ts";
+import { isApproved } from "./approval.ts";
 import { assetOf } from "./coin.ts";
 import { claim, outgoing } from "./tables.ts";
 
@@ -49,6 +50,7 @@ export async function limitedAssets(db: Executor, row: ChainRow): Promise<readon
           eq(outgoing.token, token),
           isNull(outgoing.claimKey),
           isNull(outgoing.cancelledAt),
+          isApproved,
           sql`${outgoing.amount} > ${(left ?? 0n).toString()}::numeric`,
         ),
       )

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { outbox } from "#store";
+import { unapprovedAssets } from "./approval.ts";
 import { limitedAssets } from "./daily-limit.ts";
 import type { Engine } from "./engine.ts";
 import { brokenAssets } from "./reconcile.ts";
@@ -15,6 +16,8 @@ export interface SettlementHealth {
     readonly differing: readonly string[];
     /** Assets of which something waits to leave, since a day's limit has no room for it. */
     readonly limited: readonly string[];
+    /** Assets of which something waits to leave until an operator approves it. */
+    readonly unapproved: readonly string[];
     readonly lanes: readonly {
       readonly address: string;
       readonly state: string;
@@ -52,7 +55,7 @@ type LaneRow = {
 
 export async function health(engine: Engine): Promise<SettlementHealth> {
   const db = engine.loopDb.pool;
-  const [observers, lanes, claims, sweeps, facts, differing, limited] = await Promise.all([
+  const [observers, lanes, claims, sweeps, facts, differing, limited, unapproved] = await Promise.all([
     db.execute<{
       chain_id: string;
       cursor_number: string;
@@ -74,9 +77,13 @@ export async function health(engine: Engine): Promise<SettlementHealth> {
     Promise.all(
       [...engine.chains].map(async ([id, { chain }]) => [id, await limitedAssets(db, chain.row)] as const),
     ),
+    Promise.all(
+      [...engine.chains].map(async ([id, { chain }]) => [id, await unapprovedAssets(db, chain.row)] as const),
+    ),
   ]);
   const broken = new Map(differing);
   const full = new Map(limited);
+  const held = new Map(unapproved);
   return {
     chains: [...engine.chains.values()].map(({ chain: { row } }) => {
       const at = observers.rows.find(({ chain_id }) => Number(chain_id) === row.chainId);
@@ -87,6 +94,7 @@ export async function health(engine: Engine): Promise<SettlementHealth> {
         halted: at?.halted_reason ?? null,
         differing: [...(broken.get(row.chainId) ?? [])],
         limited: full.get(row.chainId) ?? [],
+        unapproved: held.get(row.chainId) ?? [],
         lanes: lanes.rows
           .filter(({ chain_id }) => Number(chain_id) === row.chainId)
           .map(({ address, state, held, open_slots, low, gas_wei }) => ({

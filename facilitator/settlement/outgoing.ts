@@ -5,6 +5,7 @@ import { assert, fault } from "#kernel/fault";
 import { account, freeOf, post, type ReturnSource } from "#ledger";
 import { type Executor, type Tx, toBytesArray, toNumericArray } from "#store";
 import type { ChainRow } from "../chain/registry.ts";
+import { isApproved, needsApproval } from "./approval.ts";
 import { insertRows } from "./claim.ts";
 import { assetOf } from "./coin.ts";
 import { leftToday, takeTurns } from "./daily-limit.ts";
@@ -42,7 +43,8 @@ export async function queueOutgoing({ chains }: Engine, tx: Tx, order: OutgoingO
   assert(open, `chain ${order.chainId} is served`);
   if (await isOurs(tx, open.chain.row, order.recipient))
     throw fault("recipient_is_ours", { recipient: checksum(order.recipient) });
-  const [row] = await tx.insert(outgoing).values(order).returning();
+  const values = { ...order, needsApproval: needsApproval(open.chain.row, order) };
+  const [row] = await tx.insert(outgoing).values(values).returning();
   assert(row, "an order that was queued is there");
   await post(tx, [reserved(moneyOf(open.chain.row, row))]);
 }
@@ -146,7 +148,7 @@ const LIFE_SECONDS = 3_600n;
 
 /** Signs what waits and the treasury has the money for, as the treasury, and commits each authorization as a claim; the
  *  lanes send it like any payment. Money of deposits comes with their sweeps. What is owed in an asset whose books differ
- *  from the chain waits too, and holds nobody else up; so does what is beyond the operator's daily limit. Returns how many. */
+ *  from the chain waits too, and holds nobody else up; so does what is beyond the operator's daily limit, or not approved. Returns how many. */
 export async function signOutgoing(engine: Engine, open: OpenChain): Promise<number> {
   const { custodian, chain } = open;
   if (!custodian) return 0;
@@ -219,6 +221,7 @@ function waiting(
         eq(outgoing.chainId, chainId),
         isNull(outgoing.claimKey),
         isNull(outgoing.cancelledAt),
+        isApproved,
         sql`EXISTS (SELECT FROM ${purses} WHERE purse.token = ${outgoing.token} AND purse.free >= ${outgoing.amount})`,
       ),
     )

@@ -18,7 +18,7 @@ export interface Queue {
   /** Sweeps: they fill the room that payments leave. */
   readonly sweeps: number;
   readonly oldestSweepMs: number;
-  /** Whether money that we owe outward waits for the treasury's signature. */
+  /** Whether money that we owe outward waits for the treasury's signature, and may have it. */
   readonly hasOrders: boolean;
 }
 
@@ -45,7 +45,8 @@ export async function queueOf(
     has_orders: boolean;
   }>(sql`
     SELECT payments.*, sweeps.*,
-      EXISTS (SELECT 1 FROM outgoing WHERE chain_id = ${chainId} AND claim_key IS NULL AND cancelled_at IS NULL) AS has_orders
+      EXISTS (SELECT 1 FROM outgoing WHERE chain_id = ${chainId} AND claim_key IS NULL AND cancelled_at IS NULL
+        AND (NOT needs_approval OR approved_at IS NOT NULL)) AS has_orders
     FROM (SELECT count(*) AS length, extract(epoch FROM now() - min(created_at)) * 1000 AS oldest FROM (
         SELECT created_at FROM claim WHERE ${waiting(chainId)} AND kind <> 'sweep'
         ORDER BY created_at LIMIT ${most}) AS first) AS payments,

@@ -357,6 +357,9 @@ export const outgoing = pgTable(
     /** Set when the treasury has signed; from then on it cannot be cancelled. */
     claimKey: hashBytes("claim_key").references(() => claim.claimKey),
     signedAt: instant("signed_at"),
+    /** Fixed when it is queued, by what its chain's operator wants to approve. */
+    needsApproval: boolean("needs_approval").notNull().default(false),
+    approvedAt: instant("approved_at"),
     cancelledAt: instant("cancelled_at"),
     createdAt: instant("created_at").notNull().defaultNow(),
   },

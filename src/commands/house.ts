@@ -6,6 +6,9 @@ import { recordedParts } from "../dev/recorded-parts.ts";
 import { version } from "../version.ts";
 import { migrations, silent } from "./deployment.ts";
 
+/** Of every token that is listed. */
+export const TOKEN_DECIMALS = 6;
+
 /** The deployment with its chains, for what needs both. It signs nothing, and moves no money itself. */
 export async function withHouse(work: (house: House) => Promise<void>): Promise<void> {
   const { outside, dataDir, baseUrl } = readConfig(process.env);

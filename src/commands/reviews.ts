@@ -5,9 +5,7 @@ import { formatDecimal } from "#kernel/money";
 import type { House } from "../compose.ts";
 import { ConfigProblem } from "../config.ts";
 import { say } from "./deployment.ts";
-import { withHouse } from "./house.ts";
-
-const TOKEN_DECIMALS = 6;
+import { TOKEN_DECIMALS, withHouse } from "./house.ts";
 
 /** `farebox reviews …`: payments that wait for a person. */
 export function addReviewsCommands(program: Command): void {

@@ -7,12 +7,13 @@ import { hashingKey, keyHmac } from "../../api/merchant/key.ts";
 import { loadArtifacts } from "../../contracts/index.ts";
 import { deriveKey } from "../../src/keys.ts";
 import { payment } from "../facilitator/ledger/rows.ts";
+import { newKey } from "../support/authorization.ts";
 import { atPort } from "../support/database-at.ts";
 import { freshDatabase, type TestDatabase } from "../support/db.ts";
 import { startDevChain } from "../support/dev-chain.ts";
 import { newMerchant, post, startHouse, startWorld, until } from "../support/house.ts";
 import { stateOf } from "../support/records.ts";
-import { newPayment, submitAsStranger } from "../support/scene.ts";
+import { expectAtRest, newPayment, submitAsStranger } from "../support/scene.ts";
 import { dataFolder, type Ended, farebox } from "./service.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -294,6 +295,43 @@ describe("reviews list, accept, return", () => {
       });
     await until(async () => (await stateOf(world.database, paid.nonce)) !== "claimed", "it goes on");
     expect(await farebox(here, "reviews", "list")).toMatchObject({ code: 0, stdout: "" });
+  });
+});
+
+describe("approvals list, give", () => {
+  it("list what waits for an operator, exit 1, and let it leave", async () => {
+    const config = { approvalsAbove: { USDC: "0.005" } };
+    const world = await startWorld(config);
+    onTestFinished(() => world.stop());
+    const chains = JSON.stringify([{ ...world.dev.config, ...config }]);
+    const here = { ...settings, DATABASE_URL: world.database.url, FAREBOX_CHAINS: chains };
+    expect(await farebox(here, "approvals", "list")).toMatchObject({ code: 0, stdout: "", stderr: "" });
+    // given a payout of more than leaves by itself
+    const merchant = await newMerchant(world, 0);
+    await (await newPayment(world, merchant, { dollars: 1n })).settle();
+    await expectAtRest(world);
+    const { outgoing } = world.house.facilitator;
+    const recipient = newKey().address;
+    const order = { merchantId: merchant.id, chainId: 31_337, token: world.dev.usdc, recipient };
+    await world.database.db.tx((tx) =>
+      outgoing.queue(tx, { id: "po_large", kind: "payout", amount: 6_000n, ...order }),
+    );
+    const listed = await farebox(here, "approvals", "list");
+    expect(listed).toMatchObject({ code: 1, stderr: "" });
+    expect(shown(listed).map((line) => line.split("  ").slice(0, 6))).toEqual([
+      ["po_large", "payout", "0.006000", checksum(world.dev.usdc), checksum(recipient), merchant.id],
+    ]);
+    expect(await farebox(here, "approvals", "give", "po_large")).toMatchObject({
+      code: 0,
+      stdout: "po_large may leave\n",
+    });
+    expect(await farebox(here, "approvals", "give", "po_large")).toMatchObject({
+      code: 1,
+      stderr: "po_large waits for no approval. See farebox approvals list.\n",
+    });
+    const isSent = async () => /sent|final/.test((await outgoing.status(["po_large"]))[0]?.state ?? "");
+    await until(isSent, "it leaves");
+    expect(await farebox(here, "approvals", "list")).toMatchObject({ code: 0, stdout: "" });
   });
 });
 

@@ -26,6 +26,7 @@ export interface HouseOptions
   readonly gasBudgets?: ChainConfig["gasBudgets"];
   /** Decimals by symbol; none unless told otherwise. */
   readonly dailyLimits?: ChainConfig["dailyLimits"];
+  readonly approvalsAbove?: ChainConfig["approvalsAbove"];
   /** Gas keys; one unless told otherwise. */
   readonly lanes?: number;
   /** With the test routes of a sandbox and a simulated provider, a process of its own. */
@@ -58,11 +59,12 @@ export async function startHouse(
 ): Promise<RunningHouse> {
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
-  const { lanes = 1, settings: own, gasBudgets, dailyLimits, withSandbox = false, ...rest } = options;
+  const { lanes = 1, settings: own, withSandbox = false, ...others } = options;
+  const { gasBudgets, dailyLimits, approvalsAbove, ...rest } = others;
   const sandbox = withSandbox ? await startSandbox(dev, port) : undefined;
   const house = await compose({
     databaseUrl: database.url,
-    chains: [chainRow({ ...dev.config, gasBudgets, dailyLimits })],
+    chains: [chainRow({ ...dev.config, gasBudgets, dailyLimits, approvalsAbove })],
     signerKeys: dev.contracts.signers.slice(0, lanes).map(({ privateKey }) => privateKey),
     treasuryKey: dev.contracts.treasury.privateKey,
     masterSecret,

@@ -37,6 +37,7 @@ describe("chainRow", () => {
         chain: 875_000_000_000_000_000n,
       },
       dailyLimits: new Map(),
+      approvalsAbove: new Map(),
       dustFloor: 1000n,
     });
   });
@@ -47,9 +48,9 @@ describe("chainRow", () => {
     expect(explorerOf("http://127.0.0.1:4000")).toBe("http://127.0.0.1:4000");
   });
 
-  it("takes limits on what leaves in a day by the token's symbol", () => {
-    const { dailyLimits } = chainRow({ ...base, dailyLimits: { USDC: "50000.25" } });
-    expect([...dailyLimits]).toEqual([["0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", 50_000_250_000n]]);
+  it.each(["dailyLimits", "approvalsAbove"] as const)("takes %s by the token's symbol", (what) => {
+    const row = chainRow({ ...base, [what]: { USDC: "50000.25" } });
+    expect([...row[what]]).toEqual([["0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", 50_000_250_000n]]);
   });
 
   it("takes the router as configured", () => {
@@ -116,10 +117,11 @@ describe("chainRow", () => {
       { dailyLimits: { USDG: "1" } },
       /dailyLimits names USDG, which is none of/,
     ],
+    ["a limit that is no amount", { dailyLimits: { USDC: "lots" } }, /dailyLimits of USDC must be a decimal/],
     [
-      "a limit that is no amount",
-      { dailyLimits: { USDC: "lots" } },
-      /the daily limit of USDC must be a decimal/,
+      "an approval that is no amount",
+      { approvalsAbove: { USDC: "" } },
+      /approvalsAbove of USDC must be a decimal/,
     ],
     ["no endpoint", { rpcUrls: [] }, /rpcUrls needs at least one URL/],
     [

@@ -51,6 +51,7 @@ export function chainOf(changes: { slug: string; chainId: number } & Partial<Cha
     transactionGasCap: 16_000_000n,
     maxFeePerGasCap: 1n,
     dailyLimits: new Map(),
+    approvalsAbove: new Map(),
     gasBudgets: { payer: 1n, newPayer: 1n, payable: 1n, merchant: 1n, chain: 1n },
     dustFloor: 1n,
     ...changes,

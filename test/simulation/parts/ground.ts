@@ -82,6 +82,7 @@ function rowOf(seed: number): ChainRow {
     maxFeePerGasCap,
     // Budgets are tried elsewhere: payments of a hundred made-up payers must not wait for an hour to end.
     dailyLimits: new Map(),
+    approvalsAbove: new Map(),
     gasBudgets: gasBudgetsOf({ isLocal: true, maxFeePerGasCap }),
     explorer: null,
     dustFloor: 1_000n,
