@@ -19,8 +19,10 @@ import { proofOf, readSettled, type Settled } from "./settled.ts";
 import { type ProofDesk, readProof } from "./verbs.ts";
 
 const PDF = "application/pdf";
+/** Clients that ask every path for JSON get the PDF as well: there is nothing else to choose. */
+const produces = [PDF, "application/json"];
 const tags = ["documents"];
-const reading = { tags, ...secretKey({ permission: "payments:read", produces: [PDF] }) };
+const reading = { tags, ...secretKey({ permission: "payments:read", produces }) };
 const pdf = (description: string) => ({
   description,
   content: { [PDF]: { schema: z.string().openapi({ format: "binary" }) } },
@@ -65,7 +67,7 @@ function printedInvoice(room: ProofDesk) {
       path: "/v1/invoices/{id}/invoice.pdf",
       summary: "An invoice as PDF",
       tags,
-      ...secretKey({ permission: "invoices:read", produces: [PDF] }),
+      ...secretKey({ permission: "invoices:read", produces }),
       request: { params: InvoicePath },
       responses: { 200: pdf("PDF"), ...problems(...secretKeyFaults, "not_found") },
     }),
@@ -121,7 +123,7 @@ function payersCopies(room: ProofDesk) {
   const shared = {
     method: "get" as const,
     tags,
-    ...keyless({ limit: "checkout", produces: [PDF] }),
+    ...keyless({ limit: "checkout", produces }),
     request: { params: PaymentPath },
   };
   const received = defineOpenAPIRoute({
@@ -165,7 +167,7 @@ function openInvoicePdf(room: ProofDesk) {
       path: "/invoices/{id}/invoice.pdf",
       summary: "An invoice, for who holds its address",
       tags,
-      ...keyless({ limit: "checkout", produces: [PDF] }),
+      ...keyless({ limit: "checkout", produces }),
       request: { params: InvoicePath },
       responses: { 200: pdf("PDF"), ...problems(...keylessFaults, "not_found") },
     }),

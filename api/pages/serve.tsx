@@ -68,11 +68,13 @@ async function refuse(c: Context, { assets }: Counter, error: unknown): Promise<
   return whole(c, <MessagePage {...shown} />, status as ContentfulStatusCode);
 }
 
-/** One URL for people and agents: who does not ask for a page is answered as at the agent URL. */
+/** One URL for people and agents: who pays or asks for JSON is answered as at the agent URL, which the page names. */
 export function forPeople(counter: Counter, show: (c: Context) => Promise<Response>): Handler {
   const asPage = page(counter, async (c) => {
     await spend(c, "checkout", clientAddress(c, counter.edge));
-    return show(c);
+    const shown = await show(c);
+    if (shown.ok) shown.headers.set("Link", linkToAgentUrl(counter, c.req.param("id") ?? ""));
+    return shown;
   });
   return (c, next) => {
     if (wantsPage(c)) return asPage(c, next);
@@ -80,6 +82,9 @@ export function forPeople(counter: Counter, show: (c: Context) => Promise<Respon
     return next();
   };
 }
+
+const linkToAgentUrl = ({ baseUrl }: Counter, id: string) =>
+  `<${baseUrl}/x402/payables/${id}>; rel="alternate"; type="application/json"`;
 
 /** Without this first line browsers lay pages out as they did long ago. */
 export async function whole(

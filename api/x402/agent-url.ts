@@ -6,6 +6,7 @@ import type { Facilitator, Offer, SettleAnswer } from "#facilitator";
 import { Fault, unreachable } from "#kernel/fault";
 import { isId } from "#kernel/id";
 import { errorFields } from "#kernel/log";
+import { preferredType } from "../http/accept.ts";
 import { headerCount } from "../http/context.ts";
 import { fault } from "../http/faults.ts";
 import { PRIVATE } from "../http/headers.ts";
@@ -16,7 +17,7 @@ import { requestFields } from "../http/request-id.ts";
 import { json, problems } from "../http/route.ts";
 import { challenge } from "./challenge.ts";
 import { followDelivery } from "./delivery.ts";
-import { carriedInHeaders } from "./header.ts";
+import { carriedInHeaders, paymentHeaders } from "./header.ts";
 import { type Meant, meantBy } from "./meant.ts";
 import { presentReason, presentSettle, type Voice } from "./present.ts";
 import { presentReceipt } from "./receipt.ts";
@@ -47,17 +48,25 @@ interface Visit extends Counter {
 }
 
 /** `GET` and `POST /x402/payables/{id}`: unpaid it answers 402, paid it settles and answers with the receipt. What can
- *  be paid once never challenges twice. `/checkout/{id}` answers the same to a caller that does not ask for a page. Source:
+ *  be paid once never challenges twice. `/checkout/{id}` answers the same to a caller that pays or asks for JSON. Source:
  *  x402.md §5, agents.md §7. */
 export function mountAgentUrl(app: OpenAPIHono, counter: Counter): void {
   app.on(["GET", "POST"], "/x402/payables/:id", (c) => serve(c, counter));
   app.on(["GET", "POST"], "/checkout/:id", (c, next) => (wantsPage(c) ? next() : serve(c, counter)));
 }
 
-/** Browsers name text/html; programs that take anything, or JSON, do not. */
+/** Who takes anything sees the page: a person's terminal, or what looks at an address for a message that names it. A form
+ *  has an address of its own, so what is posted here is an agent's. */
 export function wantsPage(c: Context): boolean {
-  return parseAccept(c.req.header("accept") ?? "").some(({ type, q }) => type === "text/html" && q > 0);
+  const accept = c.req.header("accept") ?? "";
+  const names = (wanted: string) => parseAccept(accept).some(({ type, q }) => type === wanted && q > 0);
+  if (names("text/html"))
+    return !isPaying(c) && preferredType(accept, ["text/html", JSON_TYPE]) === "text/html";
+  return c.req.method !== "POST" && !isPaying(c) && !names(JSON_TYPE);
 }
+
+const JSON_TYPE = "application/json";
+const isPaying = (c: Context) => paymentHeaders.some((name) => c.req.header(name) !== undefined);
 
 async function serve(c: Context, counter: Counter): Promise<Response> {
   const carried = carriedInHeaders(
@@ -256,7 +265,7 @@ function respond(status: ContentfulStatusCode, body: unknown, headers: Readonly<
 export function describeAgentUrl(app: OpenAPIHono): void {
   const places = [
     { path: "/x402/payables/{id}", summary: "Pay an invoice, a link or an intent" },
-    { path: "/checkout/{id}", summary: "The same at the address of its page, for who does not ask for HTML" },
+    { path: "/checkout/{id}", summary: "The same at the address of its page, for who pays or asks for JSON" },
   ];
   for (const place of places)
     for (const method of ["get", "post"] as const)

@@ -30,16 +30,18 @@ export function carriedPayment(values: readonly unknown[]): Carried {
   return isOne ? { ok: true, payload: first } : refused("Two different payments came at once. Send one.");
 }
 
-/** The payment headers, v2's before v1's; `headerCount` tells how many of a name came. Fault: `duplicate_header`, for
+/** Where a request carries its payment: v2's header before v1's. */
+export const paymentHeaders = ["PAYMENT-SIGNATURE", "X-PAYMENT"] as const;
+
+/** What the payment headers carry; `headerCount` tells how many of a name came. Fault: `duplicate_header`, for
  *  two of one name. Source: security.md §8. */
 export function carriedInHeaders(
   header: (name: string) => string | null | undefined,
   headerCount: (name: string) => number = () => 1,
 ): Carried {
-  const names = ["PAYMENT-SIGNATURE", "X-PAYMENT"] as const;
-  const twice = names.find((name) => headerCount(name.toLowerCase()) > 1);
+  const twice = paymentHeaders.find((name) => headerCount(name.toLowerCase()) > 1);
   if (twice) throw fault("duplicate_header", { header: twice });
-  return carriedPayment(names.map((name) => header(name)));
+  return carriedPayment(paymentHeaders.map((name) => header(name)));
 }
 
 function refused(message: string): Carried {

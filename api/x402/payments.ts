@@ -76,6 +76,8 @@ async function answer({ edge, facilitator }: Payments, call: PaymentCall): Promi
   const { c, verb } = call;
   if (headerCount(c, "authorization") > 1) throw fault("duplicate_header", { header: "Authorization" });
   await spend(c, verb, await whoAsks(c, edge));
+  const id = c.req.param("id");
+  if (id !== undefined && !isId("x402r", id)) return unknownPayable(call);
   const contentType = c.req.header("content-type");
   if (contentType !== undefined && !isJson(contentType)) throw fault("unsupported_media_type");
   const text = await readText(c.req.raw, PAYMENT_BODY_LIMIT);
@@ -86,7 +88,6 @@ async function answer({ edge, facilitator }: Payments, call: PaymentCall): Promi
   const reading = readPayment(body, call.voice.networks, text.length);
   if (!reading.ok) return refused(call, reading.refusal);
   const target = targetOf(call, reading.payment);
-  if (target === null) return unknownPayable(call);
   if ("reason" in target) return refused(call, target);
   await spend(c, "payable", target.by === "id" ? target.id : target.url.slice(0, 2_048));
   if (reading.payment.payer !== null)
@@ -116,10 +117,9 @@ async function keyHolder(
   return (await limits("unknown-key", address)) === null ? authenticate(key) : null;
 }
 
-/** Null for an id that cannot be one. */
-function targetOf(call: PaymentCall, payment: WirePayment): PaymentRequest["target"] | Refusal | null {
+function targetOf(call: PaymentCall, payment: WirePayment): PaymentRequest["target"] | Refusal {
   const id = call.c.req.param("id");
-  if (id !== undefined) return isId("x402r", id) ? { by: "id", id } : null;
+  if (id !== undefined) return { by: "id", id };
   if (payment.resourceUrl !== null) return { by: "url", url: payment.resourceUrl };
   return {
     reason: "invalid_payload",

@@ -37,7 +37,10 @@ const jsonOf = async (who: { readonly call: Call }, path: string): Promise<any> 
   (await who.call(path)).json();
 
 /** Who has no key, and holds an address. */
-const anybody = { call: (path: string) => fetch(`${world.baseUrl}${path}`) };
+/** With a client that asks every path for JSON. */
+const anybody = {
+  call: (path: string) => fetch(`${world.baseUrl}${path}`, { headers: { accept: "application/json" } }),
+};
 
 async function settled(by: "deposit-match" | "on-chain-contract", over: Record<string, unknown> = {}) {
   const position = await seller.asked({

@@ -68,9 +68,28 @@ describe("GET /checkout/{id}", () => {
     expect(page).not.toMatch(/\sstyle=|\son\w+=|<script(?![^>]*\ssrc="\/assets\/)/);
   });
 
-  it.each([undefined, "application/json", "*/*"])("is the 402 of agents for Accept: %s", async (accept) => {
+  it.each([undefined, "*/*", "text/html, application/json", "image/*, */*;q=0.5"])(
+    "is the page for Accept: %s, and names the agent URL",
+    async (accept) => {
+      const { id } = await seller.intent();
+      const response = await at(`/checkout/${id}`, accept === undefined ? {} : { Accept: accept });
+      expect([response.status, response.headers.get("link")]).toEqual([
+        200,
+        `<${world.baseUrl}/x402/payables/${id}>; rel="alternate"; type="application/json"`,
+      ]);
+      expect(await response.text()).toMatch(/^<!doctype html>/i);
+    },
+  );
+
+  it.each([
+    { Accept: "application/json" },
+    { Accept: "application/json, text/plain, */*" },
+    { Accept: "text/html;q=0.5, application/json" },
+    { Accept: "text/html", "X-PAYMENT": "e30=" },
+    { "PAYMENT-SIGNATURE": "e30=" },
+  ] as Record<string, string>[])("is the 402 of agents for %j", async (headers) => {
     const { id } = await seller.intent();
-    const response = await at(`/checkout/${id}`, accept === undefined ? {} : { Accept: accept });
+    const response = await at(`/checkout/${id}`, headers);
     expect(response.status).toBe(402);
     const told = JSON.parse(
       Buffer.from(response.headers.get("payment-required") ?? "", "base64").toString("utf8"),
@@ -80,7 +99,8 @@ describe("GET /checkout/{id}", () => {
   });
 
   it.each([NOBODY, "pi_x", "clr_01K2C0Z0000000000000000000", "mer_x"])("404 for %s, in both", async (id) => {
-    const [page, json] = [await asPage(`/checkout/${id}`), await at(`/checkout/${id}`)];
+    const asJson = at(`/checkout/${id}`, { Accept: "application/json" });
+    const [page, json] = [await asPage(`/checkout/${id}`), await asJson];
     expect([page.status, json.status]).toEqual([404, 404]);
     expect(page.headers.get("content-type")).toContain("text/html");
     expect(json.headers.get("content-type")).toBe("application/problem+json");

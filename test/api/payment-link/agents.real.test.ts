@@ -247,16 +247,17 @@ describe("a link that is not offered directly", () => {
 });
 
 describe("GET /checkout/{id}", () => {
-  it("answers a program as the agent URL does, and leaves browsers to the page", async () => {
+  it("answers who asks for JSON as the agent URL does, and everybody else with the page", async () => {
     const { id, url } = await link();
-    for (const accept of ["application/json", "*/*"]) {
-      const response = await fetch(url, { headers: { accept } });
-      expect([response.status, response.headers.has("PAYMENT-REQUIRED")]).toEqual([402, true]);
-    }
+    const response = await fetch(url, { headers: { accept: "application/json" } });
+    expect([response.status, response.headers.has("PAYMENT-REQUIRED")]).toEqual([402, true]);
     const intent = (await checkout(id)).body;
     expect((await fetch(intent.checkoutUrl, { headers: { accept: "application/json" } })).status).toBe(402);
-    const page = await fetch(url, { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } });
-    expect([page.status, page.headers.has("PAYMENT-REQUIRED")]).toEqual([200, false]);
+    for (const accept of ["text/html,application/xhtml+xml,*/*;q=0.8", "*/*"]) {
+      const page = await fetch(url, { headers: { accept } });
+      expect([page.status, page.headers.has("PAYMENT-REQUIRED")]).toEqual([200, false]);
+      expect(page.headers.get("Link")).toContain(`/x402/payables/${id}>`);
+    }
   });
 });
 
