@@ -1,5 +1,6 @@
 import { eq } from "drizzle-orm";
 import type { AuthorizationState, Call, Chain } from "../chain/port.ts";
+import { readAlone, readTogether } from "./chain-read.ts";
 import { moveClaims } from "./claim.ts";
 import { callOf, readOf } from "./claim-call.ts";
 import type { SentClaim } from "./claim-parts.ts";
@@ -211,20 +212,26 @@ async function stillGood(
   at: ObserverRow,
 ): Promise<readonly Ready[]> {
   if (claims.length === 0) return [];
-  const reads = claims.map(readOf);
-  const [states, withCode] = await Promise.all([
-    chain.readAuthorizations(signer.address, reads),
-    chain.haveCode(claims.map(({ payer }) => payer)),
-  ]);
+  const reads = claims.map((claim) => ({ claim, read: readOf(claim) }));
+  const states = await readTogether(
+    chain,
+    signer.address,
+    reads.map(({ read }) => read),
+  );
   const good: Ready[] = [];
   const seen = new Set<string>();
-  for (const [i, claim] of claims.entries()) {
-    const [state, call] = [states[i], reads[i]?.transfer];
-    if (!state || !call) throw new Error("the chain answered fewer authorizations than it was asked");
+  for (const [i, { claim, read }] of reads.entries()) {
+    const known = states[i];
+    if (!known) throw new Error("the chain answered fewer authorizations than it was asked");
+    const { transfer: call } = read;
     const behind = seen.has(`${claim.token}${claim.payer}`);
     seen.add(`${claim.token}${claim.payer}`);
+    if (known.payerHasCode && !claim.payerHasCode && asksCode(engine, claim)) {
+      await markHasCode(engine, claim);
+      continue;
+    }
+    const state = known.payerHasCode ? await readAlone(chain, signer.address, read) : known;
     if (state.isDisputed) await giveBack(engine, [claim.claimKey], 1);
-    else if (withCode[i] && !claim.payerHasCode) await markHasCode(engine, claim);
     else if (isTimely(chain, claim, state) && !state.used && state.transfer.ok) good.push({ claim, call });
     else if (behind && !state.used) await giveBack(engine, [claim.claimKey]);
     else await refuse(engine, chain, claim, state, at);
@@ -237,6 +244,12 @@ function isTimely(chain: Lane["chain"], claim: SentClaim, { block }: Authorizati
     claim.validAfter < BigInt(block.timestamp) &&
     claim.validBefore >= BigInt(block.timestamp) + freshnessFloor(chain)
   );
+}
+
+/** Whether the token asks the payer's code about a signature; one that takes keys only asks nobody. */
+function asksCode({ chains }: Engine, { chainId, token }: SentClaim): boolean {
+  const rails = chains.get(chainId)?.rails ?? [];
+  return rails.some((rail) => rail.ok && rail.token.contract === token && rail.hasBytesOverload);
 }
 
 /** The payer became a contract since it signed: it travels alone from now on. */

@@ -4,6 +4,7 @@ import type {
   AuthorizationRead,
   AuthorizationState,
   BlockRef,
+  Call,
   Chain,
   MoneyLog,
   Revert,
@@ -12,16 +13,18 @@ import type { PaymentOption } from "../payable/payable.ts";
 import { optionsOf, selectOption } from "../payable/requirements.ts";
 import type { Reason, Refusal } from "../scheme/reasons.ts";
 import { type Budgets, type Priced, priced } from "./budget/budgets.ts";
-import type { ReadAuthorization } from "./chain-read.ts";
+import { type ReadAuthorization, readAlone } from "./chain-read.ts";
 import type { ToldClaim } from "./claim-parts.ts";
 import type { OpenChain } from "./engine.ts";
-import { WALLET_GAS_CAP } from "./gas.ts";
 import { stateOf } from "./offer.ts";
 import { pairTransfers } from "./pairing.ts";
 import type { Understood } from "./understand.ts";
 
 /** The reference's own margin on `validBefore`, seconds; what inclusion takes on the chain comes on top. */
 const SDK_MARGIN_SECONDS = 6;
+
+/** How long after the time that the 402 gives a payment may hold what can be paid once. */
+const LONGEST_HOLD_SECONDS = 3_600;
 
 /** What a fresh look found: an option of ours that this authorization pays. `alreadyUsed`: a stranger has executed it
  *  and the money is with us; it only has to be claimed. */
@@ -72,6 +75,7 @@ export async function examine(looking: Looking, it: Understood): Promise<Examine
       : usedElsewhere(it);
   const refusal =
     checkExpiry(it, state.block.timestamp) ??
+    checkLifetime(it, state.block.timestamp) ??
     checkStart(it, state.block.timestamp) ??
     checkMoney(it, option, state);
   if (refusal) return refusal;
@@ -146,6 +150,16 @@ function checkExpiry({ authorization, open }: Understood, chainTime: number): Re
   return {
     reason: "invalid_exact_evm_payload_authorization_valid_before",
     message: `validBefore is ${authorization.validBefore}; the chain's time is ${chainTime} and ${floor} seconds are needed to settle. Sign again with a later validBefore.`,
+  };
+}
+
+/** What can be paid once is held for a payment until that can never be charged any more: nobody may hold it for years. */
+function checkLifetime({ authorization, payable }: Understood, chainTime: number): Refusal | null {
+  const latest = BigInt(chainTime + payable.maxTimeoutSeconds + LONGEST_HOLD_SECONDS);
+  if (!payable.once || authorization.validBefore <= latest) return null;
+  return {
+    reason: "invalid_exact_evm_payload_authorization_valid_before",
+    message: `validBefore is ${authorization.validBefore}, and may be ${latest} at most: this can be paid once, and is held for your payment until then. Sign again with an earlier validBefore.`,
   };
 }
 
@@ -231,23 +245,12 @@ async function read(
   { authorization, open, rail, scheme, payerHasCode }: Understood,
   item: Parameters<ReadAuthorization>[0],
 ): Promise<AuthorizationState> {
-  if (payerHasCode) return readAlone(open, item);
-  const state = await looking.reader(open.chain.row.chainId)(item);
-  if (!state.payerHasCode || state.used || !rail.hasBytesOverload) return state;
-  return readAlone(open, { ...item, transfer: scheme.call(rail.token.contract, authorization, true) });
-}
-
-async function readAlone(
-  { chain, laneAddresses }: OpenChain,
-  item: Parameters<ReadAuthorization>[0],
-): Promise<AuthorizationState> {
-  const from = laneOf(laneAddresses);
-  const [[state], [outcome]] = await Promise.all([
-    chain.readAuthorizations(from, [item]),
-    chain.simulate(from, [item.transfer], WALLET_GAS_CAP),
-  ]);
-  if (!state || !outcome) throw new Error("the chain answered nothing for a lone authorization");
-  return { ...state, transfer: outcome };
+  const { chain, laneAddresses } = open;
+  const alone = (transfer: Call) => readAlone(chain, laneOf(laneAddresses), { ...item, transfer });
+  if (payerHasCode) return alone(item.transfer);
+  const state = await looking.reader(chain.row.chainId)(item);
+  if (!state.payerHasCode) return state;
+  return alone(scheme.call(rail.token.contract, authorization, rail.hasBytesOverload));
 }
 
 export function laneOf(addresses: readonly Address[]): Address {

@@ -257,6 +257,7 @@ async function endExpired(
     engine.loopDb.pool,
     due.map(({ claimKey }) => claimKey),
   );
+  // What has expired is refused before a payer's code is asked: it burns nobody's gas.
   const states = await chain.readAuthorizations(laneOf(laneAddresses), claims.map(readOf));
   const unused: Claim[] = [];
   for (const [i, row] of claims.entries()) {

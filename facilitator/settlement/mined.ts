@@ -4,6 +4,7 @@ import { fixed, type Tx, toBytesArray } from "#store";
 import type { Receipt } from "../chain/port.ts";
 import { bookGas } from "./budget/burn.ts";
 import { isCanonical, isFollowed } from "./canonical.ts";
+import { readApart } from "./chain-read.ts";
 import { moveClaims } from "./claim.ts";
 import { readOf } from "./claim-call.ts";
 import { type SentClaim, sentColumns } from "./claim-parts.ts";
@@ -24,11 +25,16 @@ const slotsOf = ({ chain, signer }: Lane) =>
  *  block to be final. */
 export async function slotsUnderWay(engine: Engine, lane: Lane, at: ObserverRow): Promise<readonly Slot[]> {
   const isWaiting = and(fixed(eq(slot.sorted, true)), gt(slot.minedBlock, at.finalizedNumber));
-  return engine.loopDb.pool
-    .select()
+  const isStanding = sql`${isWaiting} AND ${isCanonical(slot.chainId, slot.minedHash)}`;
+  const slots = await engine.loopDb.pool
+    .select({ slot, isCanonical: isCanonical(slot.chainId, slot.minedHash).mapWith(Boolean) })
     .from(slot)
-    .where(and(slotsOf(lane), sql`(${isWaiting}) IS NOT TRUE`))
+    .where(and(slotsOf(lane), sql`(${isStanding}) IS NOT TRUE`))
     .orderBy(asc(slot.nonce));
+  // Its block may have left the chain while it was noted here: then it counts as never mined.
+  return slots.map(({ slot, isCanonical }) =>
+    isCanonical ? slot : { ...slot, minedBlock: null, sorted: false },
+  );
 }
 
 /** Learns which of a lane's `slots` are mined, sorts out what they did not pay, and closes those whose nonce was
@@ -69,6 +75,7 @@ async function findReceipts(engine: Engine, lane: Lane, slots: readonly Slot[]):
         minedHash: blockHash,
         minedTx: txHash,
         gasWei: gasUsed * effectiveGasPrice,
+        sorted: false,
       })
       .where(eq(slot.id, id));
   }
@@ -152,7 +159,7 @@ async function sortOut(engine: Engine, lane: Lane, at: ObserverRow): Promise<voi
   if (mined.length === 0) return;
   const unpaid = await unpaidItems(engine, mined);
   const states =
-    unpaid.length === 0 ? [] : await lane.chain.readAuthorizations(lane.signer.address, unpaid.map(readOf));
+    unpaid.length === 0 ? [] : await readApart(lane.chain, lane.signer.address, unpaid.map(readOf));
   for (const [i, row] of unpaid.entries()) {
     const state = states[i];
     if (!state || state.isDisputed) continue;

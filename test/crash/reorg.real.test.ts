@@ -56,6 +56,26 @@ function emptyBranchFrom(height: number, on = faults) {
   });
 }
 
+describe("a transaction that was found in a block just when that block left", () => {
+  it("is looked after as one that was never mined, and its lane goes on", async () => {
+    const paid = await newPayment(world, merchant);
+    await withMiningHeld(world, async () => {
+      const settled = paid.settle();
+      await until(async () => (await attemptsOf(world.database, paid.nonce)).length > 0, "it is sent");
+      await world.database.query(
+        "UPDATE slot SET mined_block = 1, mined_hash = decode(repeat('ee', 32), 'hex'), sorted = true WHERE open",
+      );
+      await world.dev.anvil.mine(1);
+      expect((await settled).body).toMatchObject({ success: true });
+    });
+    await expectAtRest(world);
+    const open = await world.database.query(
+      "SELECT FROM slot WHERE open AND mined_hash = decode(repeat('ee', 32), 'hex')",
+    );
+    expect(open).toEqual([]);
+  });
+});
+
 describe("a credited block that leaves the chain before it is final", () => {
   it("is voided and credited again under a new epoch, by the same transaction, and told once as success", async () => {
     const paid = await newPayment(world, merchant);

@@ -65,11 +65,11 @@ interface Required {
 }
 
 /** Signs the first option of a challenge, as a wallet does that knows nothing but the challenge. */
-export async function signRequired(payer: Payer, required: unknown) {
+export async function signRequired(payer: Payer, required: unknown, lifeSeconds = 300) {
   const { resource, accepts } = required as Required;
   const [accepted] = accepts;
   if (!accepted) throw new Error("nothing to sign");
-  const validBefore = BigInt(Math.floor(Date.now() / 1000) + 300);
+  const validBefore = BigInt(Math.floor(Date.now() / 1000) + lifeSeconds);
   const signed = await authorize({
     domain: {
       ...accepted.extra,

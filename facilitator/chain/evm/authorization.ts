@@ -30,8 +30,9 @@ export async function isValidSignature(
   return execution.ok && execution.data === MAGIC;
 }
 
-/** The block in which an authorization was used or cancelled, found by its indexed event. Null when it was not, up to
- *  the head. */
+/** The block in which an authorization was used or cancelled, found by its indexed event. Null when it was not, from
+ *  `fromBlock` up to the head. The newest blocks are asked first: who looks has mostly just missed it, and the whole of a chain
+ *  takes minutes. */
 export async function findAuthorizationUse(
   room: Room,
   { token, payer, nonce, fromBlock }: { token: Address; payer: Address; nonce: Hash; fromBlock: number },
@@ -39,12 +40,12 @@ export async function findAuthorizationUse(
   const head = await newestBlock(room);
   const topics = [[AUTHORIZATION_USED, AUTHORIZATION_CANCELED], `0x${addressWord(payer)}`, nonce];
   let range = RANGE;
-  for (let from = fromBlock; from <= head.number; ) {
-    const to = Math.min(from + range - 1, head.number);
+  for (let to = head.number; to >= fromBlock; ) {
+    const from = Math.max(to - range + 1, fromBlock);
     const filter = { address: token, topics, fromBlock: toQuantity(from), toBlock: toQuantity(to) };
     const reply = await room.rpc.ask({ method: "eth_getLogs", params: [filter], parse: firstBlockHash });
     if (reply.ok && reply.value) return blockOfHash(room, reply.value);
-    if (reply.ok) from = to + 1;
+    if (reply.ok) to = from - 1;
     else if (range > SMALLEST_RANGE) range = Math.max(SMALLEST_RANGE, Math.floor(range / 4));
     else throw room.rpc.unavailable(new Error(`eth_getLogs: ${reply.error.code} ${reply.error.message}`));
   }

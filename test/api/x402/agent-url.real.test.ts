@@ -58,6 +58,22 @@ describe("the agent URL of a payable", () => {
     });
   });
 
+  it("is held by nobody for years: a payment that could still be charged then is refused", async () => {
+    const { url, id } = await project({ kind: "invoice" });
+    const required = fromHeader((await visit(url)).headers.get("payment-required"));
+    const [{ maxTimeoutSeconds }] = required.accepts;
+    const signed = async (lifeSeconds: number) =>
+      toHeader(await signRequired(await newPayer(world.dev), required, lifeSeconds));
+    const refused = await visit(url, { "payment-signature": await signed(maxTimeoutSeconds + 4_000) });
+    expect([refused.status, fromHeader(refused.headers.get("payment-required")).error]).toEqual([
+      402,
+      "invalid_exact_evm_payload_authorization_valid_before",
+    ]);
+    expect(await world.database.query("SELECT FROM claim WHERE payable_id = $1", [id])).toEqual([]);
+    const paid = await visit(url, { "payment-signature": await signed(maxTimeoutSeconds + 3_000) });
+    expect([paid.status, paid.body.success]).toEqual([200, true]);
+  });
+
   it("is paid by the stock client, which gets the receipt", async () => {
     const { url, id } = await project({ kind: "payment-intent" });
     const payer = await newPayer(world.dev);

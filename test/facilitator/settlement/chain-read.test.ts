@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { address, type Hash, type Hex, hash } from "#kernel/bytes";
 import { fault } from "#kernel/fault";
 import type { AuthorizationRead, AuthorizationState, Chain } from "../../../facilitator/chain/port.ts";
-import { authorizationReader } from "../../../facilitator/settlement/chain-read.ts";
+import { authorizationReader, readApart } from "../../../facilitator/settlement/chain-read.ts";
 
 const token = address(`0x${"1".repeat(40)}`);
 const lane = address(`0x${"9".repeat(40)}`);
@@ -42,19 +42,42 @@ function chainThat(judge: (items: readonly AuthorizationRead[]) => readonly Auth
       return judge(items);
     },
     haveCode: async (accounts: readonly string[]) => accounts.map((account) => account === delegated),
+    simulate: async () => [burns.transfer],
   } as unknown as Chain;
-  return { asked, read: authorizationReader(chain, lane, async () => {}) };
+  return { asked, chain, read: authorizationReader(chain, lane, async () => {}) };
 }
+const burns: AuthorizationState = { ...fails, transfer: { ok: false, revert: "out-of-gas", data: "0x" } };
+/** Who stands behind somebody whose code burns the gas of a call has none. */
+const burntBy = (items: readonly AuthorizationRead[]) => {
+  const burning = items.findIndex(({ payer }) => payer === delegated);
+  return items.map((_, i) => (burning >= 0 && i >= burning ? burns : passes));
+};
 
 /** Every payer has the money for one payment: in a group only its first passes. */
 const oneEach = (items: readonly AuthorizationRead[]) =>
   items.map(({ payer }, i) => (items.findIndex((other) => other.payer === payer) === i ? passes : fails));
 
 describe("reading authorizations against the chain", () => {
-  it("tells of each payer whether there is code at the account", async () => {
+  it("tells of each payer whether there is code at the account, and nothing more where there is", async () => {
     const { read } = chainThat((items) => items.map(() => passes));
-    const states = await Promise.all([read(item(1, 1)), read(item(0x77, 1))]);
-    expect(states.map(({ payerHasCode }) => payerHasCode)).toEqual([false, true]);
+    expect(await Promise.all([read(item(1, 1)), read(item(0x77, 1))])).toEqual([
+      { ...passes, payerHasCode: false },
+      { payerHasCode: true },
+    ]);
+  });
+
+  it("nobody's code burns the gas of others, or of the whole call", async () => {
+    const whole = (items: readonly AuthorizationRead[]) => {
+      if (items.some(({ payer }) => payer === delegated) && items.length > 1)
+        throw fault("chain_unavailable", { chain: "base" });
+      return burntBy(items);
+    };
+    for (const judge of [burntBy, whole]) {
+      const { read, chain } = chainThat(judge);
+      const items = [item(1, 1), item(0x77, 1), item(2, 1)];
+      expect(await Promise.all(items.map(read))).toMatchObject([passes, { payerHasCode: true }, passes]);
+      expect(await readApart(chain, lane, items)).toMatchObject([passes, burns, passes]);
+    }
   });
 
   it("a hundred callers at once cost two calls at most", async () => {

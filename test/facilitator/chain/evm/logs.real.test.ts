@@ -218,7 +218,7 @@ describe("findAuthorizationUse", () => {
     expect(await chain.findAuthorizationUse(search)).toEqual(await headOf(hash));
   });
 
-  it("asks for less when an endpoint refuses a wide range", async () => {
+  it("asks about the newest blocks first, and for less when an endpoint refuses a wide range", async () => {
     const widths: number[] = [];
     const narrow = await startFakeNode(async (method, params) => {
       const [filter] = params as [{ fromBlock: Hex; toBlock: Hex }];
@@ -233,16 +233,20 @@ describe("findAuthorizationUse", () => {
       const row = chainRow({ ...dev.config, rpcUrls: [narrow.url] });
       const other = await openEvmChain({ row, log: silentLog });
       const paid = await pay(newKey().address, 1n);
-      await dev.anvil.mine(200);
       const block = await headOf(await dev.transact(dev.lane, paid.call));
+      await dev.anvil.mine(200);
       const search = {
         token: dev.usdc,
         payer: payer.address,
         nonce: paid.nonce,
-        fromBlock: block.number - 200,
+        fromBlock: block.number,
       };
       expect(await other.findAuthorizationUse(search)).toEqual(block);
-      expect(widths).toEqual([201, 201, 201, 78, 78, 45]); // 5000, 1250, 312, then what is allowed
+      expect(widths.splice(0)).toEqual([201, 201, 201, 78, 78, 45]); // 5000, 1250, 312, then what is allowed
+      const late = await pay(newKey().address, 1n);
+      const last = await headOf(await dev.transact(dev.lane, late.call));
+      expect(await other.findAuthorizationUse({ ...search, nonce: late.nonce })).toEqual(last);
+      expect(widths).toEqual([202, 202, 202, 78]);
     } finally {
       await narrow.stop();
     }
