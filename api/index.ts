@@ -91,6 +91,7 @@ import { payableIndex } from "./x402/payable-index.ts";
 import { mountPayments } from "./x402/payments.ts";
 import { describePayments, x402Routes } from "./x402/routes.ts";
 
+export { areCaughtUp } from "./caught-up.ts";
 export type { MoneyLoop } from "./clearing/loop.ts";
 export { type ProofProblem, problemOf as problemOfProof } from "./documents/proof.ts";
 export { eventReference, eventSchemas } from "./event-reference.ts";

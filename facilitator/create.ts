@@ -43,6 +43,7 @@ import { firstSightMemory, verdictCache } from "./settlement/short-memory.ts";
 import { isSignedBy } from "./settlement/signed-text.ts";
 import { settlementStatus } from "./settlement/status.ts";
 import { chainTransfer, observer } from "./settlement/tables.ts";
+import { type Followers, telling } from "./settlement/told.ts";
 import { type Verifying, verify } from "./settlement/verify.ts";
 import { waiters } from "./settlement/waiters.ts";
 import { chainLoops } from "./settlement/worker.ts";
@@ -66,8 +67,8 @@ export interface Running {
 /** Longest that a read of the chain waits for those who are about to need it as well. */
 const GATHER_MS = 20;
 
-/** Puts the centre together from what it needs. */
-export function createFacilitator(engine: Engine): Running {
+/** Puts the centre together from what it needs. Without followers a success is answered as soon as it is credited. */
+export function createFacilitator(engine: Engine, followers?: Followers): Running {
   const waiting = waiters(engine.clock);
   // One for each chain: where a chain answers slowly, payments on the others do not wait.
   const intakes = new Map<string, Intake>();
@@ -84,7 +85,11 @@ export function createFacilitator(engine: Engine): Running {
   const wake = () => {
     for (const { name, wake } of moneyLoops) if (name.startsWith("send:")) wake();
   };
-  const settling: Settling = { ...settlingOf(engine, waiting, chainsNow, wake), intakes };
+  const settling: Settling = {
+    ...settlingOf(engine, waiting, chainsNow, wake),
+    intakes,
+    telling: telling(engine, followers),
+  };
   const verifying: Verifying = { ...settling, verdicts: verdictCache(clock) };
   const running: Loop[] = [];
   return {
@@ -109,7 +114,7 @@ function settlingOf(
   waiting: Settling["waiters"],
   chainsNow: ReturnType<typeof workingChains>,
   wake: () => void,
-): Omit<Settling, "intakes"> {
+): Omit<Settling, "intakes" | "telling"> {
   const { db, lookupDb, chains, clock } = engine;
   const coming = crowd(clock, GATHER_MS);
   const made = claimsMade(clock);

@@ -8,6 +8,8 @@ import { type Hearer, relay } from "./relay.ts";
 /** Facts on their way to those who hear them, and the jobs that follow. */
 export interface Background {
   start(): void;
+  /** Somebody waits until what is untold is told. */
+  hurry(): void;
   stop(): Promise<void>;
 }
 interface Needs {
@@ -42,6 +44,7 @@ export async function openBackground(
       facts.start();
       queue.start();
     },
+    hurry: facts.hurry,
     async stop() {
       await Promise.all([facts.stop(), queue.stop()]);
       await db.close();
@@ -50,4 +53,4 @@ export async function openBackground(
 }
 
 /** A process that only answers requests. */
-export const noBackground: Background = { start() {}, async stop() {} };
+export const noBackground: Background = { start() {}, hurry() {}, async stop() {} };

@@ -1,4 +1,5 @@
 import {
+  areCaughtUp,
   createApi,
   createSafeFetch,
   fixedRates,
@@ -46,7 +47,7 @@ import type { Random } from "#kernel/clock";
 import { idMaker, type NewId } from "#kernel/id";
 import { createMcp } from "#mcp";
 import { type Database, type DbOptions, openDatabase, openPresence } from "#store";
-import { noBackground, openBackground } from "./background.ts";
+import { type Background, noBackground, openBackground } from "./background.ts";
 import { booksCheck, booksJobs } from "./books.ts";
 import type { Sources } from "./metrics.ts";
 import { accountsOf, type ChainParts, openChain } from "./open-chain.ts";
@@ -148,7 +149,10 @@ export async function compose(parts: Parts): Promise<House> {
     presence,
     settings: { ...defaultSettings, ...parts.settings },
   };
-  const running = createFacilitator(engine);
+  const running = createFacilitator(engine, {
+    hurry: () => background.hurry(),
+    areCaughtUp: (merchantId) => areCaughtUp(db.pool, merchantId, now()),
+  });
   let isStarted = false;
   let draining = false;
   const { facilitator } = running;
@@ -190,7 +194,7 @@ export async function compose(parts: Parts): Promise<House> {
   const told = () => {
     for (const each of moneyLoops) each.wake();
   };
-  const background = isWorking
+  const background: Background = isWorking
     ? await openBackground(
         { ...parts, isBusy: () => running.settling() > 0, told },
         { hearers: [running.hear, ...hearers], jobs: [...jobs, ...booksJobs(loopDb)] },

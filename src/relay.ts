@@ -28,10 +28,21 @@ interface Needs {
 export function relay({ db, clock, log, isBusy, told }: Needs, hearers: readonly Hearer[]) {
   const stopping = new AbortController();
   let running = Promise.resolve();
+  /** Ends the pause that is under way. */
+  let awake = new AbortController();
+  /** How often somebody asked for haste, and how many of those all was told since. */
+  let asked = 0;
+  let heard = 0;
+  async function pause(ms: number): Promise<void> {
+    awake = new AbortController();
+    if (!stopping.signal.aborted) await clock.sleep(ms, awake.signal);
+  }
   async function run(): Promise<void> {
     let caughtUpAt = clock.monotonicMs();
     while (!stopping.signal.aborted) {
-      await giveWay(Math.max(caughtUpAt + GIVE_WAY_MS, clock.monotonicMs() + TURN_MS));
+      const asking = asked;
+      if (asking === heard || isBusy())
+        await giveWay(Math.max(caughtUpAt + GIVE_WAY_MS, clock.monotonicMs() + TURN_MS));
       const delivered = await deliver().catch((error) => {
         log.warn(errorFields(error), "facts could not be delivered; the next turn tries again");
         return 0;
@@ -39,13 +50,19 @@ export function relay({ db, clock, log, isBusy, told }: Needs, hearers: readonly
       if (delivered > 0) told();
       if (delivered === GROUP) continue;
       caughtUpAt = clock.monotonicMs();
-      await clock.sleep(PAUSE_MS, stopping.signal);
+      // Who hears of a fact may have written another, which is waited for as well.
+      if (delivered === 0) heard = asking;
+      if (asked === heard) await pause(PAUSE_MS);
     }
   }
   async function giveWay(until: number): Promise<void> {
     let calm = 0;
-    while (calm < CALM_LOOKS && clock.monotonicMs() < until && !stopping.signal.aborted) {
-      await clock.sleep(LOOK_MS, stopping.signal);
+    while (
+      calm < (asked > heard ? 1 : CALM_LOOKS) &&
+      clock.monotonicMs() < until &&
+      !stopping.signal.aborted
+    ) {
+      await pause(LOOK_MS);
       calm = isBusy() ? 0 : calm + 1;
     }
   }
@@ -66,8 +83,14 @@ export function relay({ db, clock, log, isBusy, told }: Needs, hearers: readonly
     start() {
       running = run();
     },
+    /** Somebody waits for what was written: it is told now, unless others are about to pay. */
+    hurry() {
+      asked += 1;
+      awake.abort();
+    },
     stop() {
       stopping.abort();
+      awake.abort();
       return running;
     },
   };

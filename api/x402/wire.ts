@@ -2,6 +2,7 @@ import { isValidPaymentId, PAYMENT_IDENTIFIER } from "@x402/extensions/payment-i
 import type { OptionSelection, PaymentRequest, Refusal } from "#facilitator";
 import type { Hash } from "#kernel/bytes";
 import { stableHash } from "#kernel/codec";
+import { parseAtomic } from "#kernel/money";
 import type { V1Networks } from "./v1.ts";
 
 export type WireVersion = 1 | 2;
@@ -123,8 +124,10 @@ function readV2(payload: Members, requirements: Members | undefined): Read | str
 /** v1 has no `accepted`: scheme and network of the envelope stand for it, and the signed value for the amount. */
 function readV1(payload: Members, requirements: Members | undefined, networks: V1Networks): Read | string {
   if (requirements === undefined) return "A v1 payment needs its paymentRequirements.";
-  const { scheme, network, asset, payTo, resource } = requirements;
+  const { scheme, network, asset, payTo, resource, maxAmountRequired } = requirements;
   const amount = membersAt(membersAt(payload, "payload"), "authorization").value;
+  if (isMore(maxAmountRequired, amount))
+    return `The requirements ask for ${maxAmountRequired} atomic units, and ${amount} are signed. Sign for what is asked.`;
   const carried = selectionOf({ scheme, network, asset, payTo, amount });
   const envelope = selectionOf({ scheme: payload.scheme, network: payload.network, asset, payTo, amount });
   if (!carried)
@@ -137,6 +140,12 @@ function readV1(payload: Members, requirements: Members | undefined, networks: V
     paymentIdentifier: null,
     resourceUrl: text(resource),
   };
+}
+
+/** Both digits; what is none is judged elsewhere. */
+function isMore(asked: unknown, signed: unknown): boolean {
+  const [most, value] = [asked, signed].map((each) => (typeof each === "string" ? parseAtomic(each) : null));
+  return most != null && value != null && most > value;
 }
 
 function selectionOf(option: unknown): OptionSelection | null {

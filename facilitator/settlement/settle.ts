@@ -20,7 +20,7 @@ import { reopen } from "./reopen.ts";
 import { answerIds, idReused, replay } from "./replay.ts";
 import type { PaymentRequest, SettleAnswer } from "./request.ts";
 import type { Settling } from "./settling.ts";
-import { feeOf, type Understood, understand } from "./understand.ts";
+import { feeOf, otherTerms, type Understood, understand } from "./understand.ts";
 
 interface Caller {
   readonly closed: AbortSignal;
@@ -34,6 +34,7 @@ export async function settle(
   request: PaymentRequest,
   caller: Caller,
 ): Promise<SettleAnswer> {
+  const leave = settling.telling.enter();
   try {
     const answer = await settleOrThrow(settling, request, caller);
     settling.engine.meter.count("settlements", { outcome: answer.outcome, reason: answer.reason ?? "none" });
@@ -44,6 +45,8 @@ export async function settle(
     settling.engine.log.warn(errorFields(error), "a settle could not be checked or recorded");
     settling.engine.meter.count("settlements", { outcome: "unavailable", reason: outage.code });
     return unavailableAnswer(request, outage);
+  } finally {
+    leave();
   }
 }
 
@@ -81,6 +84,8 @@ async function admit(settling: Settling, request: PaymentRequest): Promise<Stand
   const { it } = understanding;
   const known = it.known.claim;
   if (!known) return makeClaim(settling, it);
+  const other = known.fingerprint === it.fingerprint() ? otherTerms(it) : null;
+  if (other) return refusedAnswer(request, other, it.authorization.payer);
   // What was answered under an id was claimed before.
   return (await replay(settling, it)) ?? admitKnown(settling, it, known);
 }
@@ -238,7 +243,22 @@ async function answerFrom(settling: Settling, it: Understood, row: ToldClaim): P
 async function grantOrRefuse(settling: Settling, it: Understood, row: ToldClaim): Promise<SettleAnswer> {
   const { engine } = settling;
   const answer: SettleAnswer = { ...settledAnswer(engine, row), payableId: it.payable.id };
-  if (row.grantedTo === it.request.requestId) return answer;
+  if (row.grantedTo !== it.request.requestId) {
+    const other = await grantNow(settling, it, row, answer);
+    if (other) return other;
+  }
+  await settling.telling.untilTold(it.payable.merchantId);
+  return answer;
+}
+
+/** Null when success is granted; else what this caller is told in its place. */
+async function grantNow(
+  settling: Settling,
+  it: Understood,
+  row: ToldClaim,
+  answer: SettleAnswer,
+): Promise<SettleAnswer | null> {
+  const { engine } = settling;
   const started = engine.clock.monotonicMs();
   const won = await settling.grant({
     claimKey: row.claimKey,
@@ -247,6 +267,6 @@ async function grantOrRefuse(settling: Settling, it: Understood, row: ToldClaim)
     answerIds: answerIds(it),
   });
   engine.meter.time("grant", (engine.clock.monotonicMs() - started) / 1000);
-  if (won) return answer;
+  if (won) return null;
   return (await replay(settling, it)) ?? duplicateAnswer(engine, row);
 }

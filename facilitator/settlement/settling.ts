@@ -8,6 +8,7 @@ import type { Intake } from "./intake.ts";
 import type { transactionReader } from "./newest-transaction.ts";
 import type { Replaying } from "./replay.ts";
 import type { FirstSight } from "./short-memory.ts";
+import type { Telling } from "./told.ts";
 import type { Reading } from "./understand.ts";
 import type { Waiters } from "./waiters.ts";
 
@@ -24,6 +25,7 @@ export interface Settling extends Replaying {
   readonly loadClaim: (claimKey: Hash) => Promise<ToldClaim | null>;
   readonly newestTransaction: ReturnType<typeof transactionReader>;
   readonly waiters: Waiters;
+  readonly telling: Telling;
   /** A claim was committed: the dispatcher need not wait for its next turn. */
   readonly wake: () => void;
 }

@@ -1,6 +1,6 @@
 import { type Address, type Hash, parseAddress } from "#kernel/bytes";
 import type { Crowd } from "#kernel/crowd";
-import { mulDivHalfEven } from "#kernel/money";
+import { mulDivHalfEven, parseAtomic } from "#kernel/money";
 import type { Rail } from "../chain/port.ts";
 import type { PaymentOption } from "../payable/payable.ts";
 import type { FoundPayable } from "../payable/row.ts";
@@ -120,6 +120,19 @@ async function understandOne(reading: Reading, request: PaymentRequest): Promise
       },
       known,
     },
+  };
+}
+
+/** What was claimed is a repeat only for what it pays: another price or payee may be asked for by now. Null when these are the
+ *  terms that were signed. */
+export function otherTerms({ request: { selection }, authorization }: Understood): Refusal | null {
+  const isSame =
+    parseAtomic(selection.amount) === authorization.value &&
+    parseAddress(selection.payTo) === authorization.payTo;
+  if (isSame) return null;
+  return {
+    reason: "invalid_payment_requirements",
+    message: `This authorization pays ${authorization.value} atomic units to ${authorization.payTo}; the option asks for ${quoted(selection.amount)} to ${quoted(selection.payTo)}. Sign a fresh one for it.`,
   };
 }
 

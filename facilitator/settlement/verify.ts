@@ -7,7 +7,7 @@ import { examine, type Looking } from "./examine.ts";
 import { isReplayable, isReused, type Replaying, reusedId } from "./replay.ts";
 import type { PaymentRequest, VerifyAnswer } from "./request.ts";
 import type { FirstSight, VerdictCache } from "./short-memory.ts";
-import { type Reading, type Understood, understand } from "./understand.ts";
+import { otherTerms, type Reading, type Understood, understand } from "./understand.ts";
 
 export interface Verifying extends Replaying {
   readonly engine: Engine;
@@ -91,6 +91,8 @@ async function verifyKnown(verifying: Verifying, it: Understood, claim: ToldClai
       payer,
     );
   }
+  const other = otherTerms(it);
+  if (other) return invalid(other.reason, other.message, payer);
   if (claim.grantedAt) {
     if (await isReplayable(verifying, it)) return { outcome: "valid", payer };
     return invalid(

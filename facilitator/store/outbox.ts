@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, sql } from "drizzle-orm";
+import { and, eq, isNotNull, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Id } from "#kernel/id";
 import { errorFields } from "#kernel/log";
@@ -145,6 +145,10 @@ async function noteFailure({ pool }: Database, { id }: Fact, error: unknown): Pr
     .returning({ deadAt: outbox.deadAt });
   return row?.deadAt != null;
 }
+
+/** Whether something of a merchant's is to be told now; what waits for its next try is not. */
+export const isUntold = (merchantId: string): SQL =>
+  sql`EXISTS (SELECT FROM ${outbox} WHERE ${isWaiting} AND ${outbox.retryAt} IS NULL AND ${outbox.merchantId} = ${merchantId})`;
 
 /** A fact that was set aside. */
 export interface DeadFact extends Fact {

@@ -378,6 +378,32 @@ describe("what can be paid once", () => {
   });
 });
 
+describe("an authorization that was claimed", () => {
+  it("pays for nothing that costs more by now", async () => {
+    const paid = await newPayment(world, merchant);
+    expect((await paid.settle()).body).toMatchObject({ success: true });
+    // as if nobody had heard of the success
+    await world.database.query(
+      "UPDATE claim SET success_granted_at = NULL, success_granted_to = NULL WHERE nonce = decode($1, 'hex')",
+      [paid.nonce.slice(2)],
+    );
+    expect((await paid.verify()).body).toMatchObject({ isValid: true });
+    const asked = paid.body.paymentRequirements;
+    asked.amount = "1000000";
+    expect((await paid.verify()).body).toMatchObject({
+      isValid: false,
+      invalidReason: "invalid_payment_requirements",
+    });
+    expect((await paid.settle()).body).toMatchObject({
+      success: false,
+      errorReason: "invalid_payment_requirements",
+      errorMessage: expect.stringContaining("pays 10000 atomic units"),
+    });
+    asked.amount = "10000";
+    expect((await paid.settle()).body).toMatchObject({ success: true });
+  });
+});
+
 describe("a caller who goes away", () => {
   it("before its turn has come: nothing is claimed for it, and it may ask again", async () => {
     // given as many settles as are looked at together, all held at the chain

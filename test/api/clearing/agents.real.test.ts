@@ -71,11 +71,27 @@ async function agentPays(id: string) {
   return { payer, signed, send, offer, header, body };
 }
 
-/** Until the clearing has followed, its receipt is not there yet. */
 async function expectReceiptAt(receiptUrl: string): Promise<void> {
-  await until(async () => (await fetch(receiptUrl)).status === 200, "the receipt is there");
-  expect((await fetch(receiptUrl)).headers.get("content-type")).toBe("application/pdf");
+  const { status, headers } = await fetch(receiptUrl);
+  expect([status, headers.get("content-type")]).toEqual([200, "application/pdf"]);
 }
+
+describe("who reads next", () => {
+  it("sees an intent completed, and an invoice paid, as soon as the agent is told success", async () => {
+    for (let i = 0; i < 5; i += 1) {
+      const { id } = await seller.intent();
+      expect((await (await agentPays(id)).send()).body).toMatchObject({ success: true });
+      const { paymentIntent, clearing } = await seller.read(id);
+      expect([paymentIntent.status, clearing.state]).toEqual(["completed", "settled"]);
+      const invoice = await seller.must("POST", "/v1/invoices", {
+        ...{ buyer: { name: "Ada" }, currency: "USD", daysUntilDue: 7, issue: true },
+        lines: [{ name: "Tea", unitPrice: { amount: "1.00", asset: "USD" } }],
+      });
+      expect((await (await agentPays(invoice.id)).send()).body).toMatchObject({ success: true });
+      expect((await seller.must("GET", `/v1/invoices/${invoice.id}`)).state).toBe("paid");
+    }
+  });
+});
 
 describe("the receipt's page of an intent", () => {
   it("is named by the agent URL, in the receipt and in the header, and again when the answer is replayed", async () => {

@@ -128,12 +128,14 @@ describe("a v1 body", () => {
     });
   });
 
-  it("does not take maxAmountRequired for what was signed", () => {
-    const generous = {
+  it("takes what was signed for the amount, and refuses less than maxAmountRequired", () => {
+    const asking = (maxAmountRequired: string) => ({
       ...v1Body,
-      paymentRequirements: { ...v1Body.paymentRequirements, maxAmountRequired: "99999" },
-    };
-    expect(read(generous).selection.amount).toBe("10000");
+      paymentRequirements: { ...v1Body.paymentRequirements, maxAmountRequired },
+    });
+    expect(read(asking("9999")).selection.amount).toBe("10000");
+    expect(() => read(asking("10001"))).toThrow("Sign for what is asked");
+    expect(refusal(asking("10001"))).toBe("invalid_payload");
   });
 
   it("leaves a network that v1 has no name for as it is, for the engine to refuse", () => {
