@@ -26,6 +26,7 @@ export { type Challenge, readChallenge } from "./payable/challenge.ts";
 export { isDefaultAsset } from "./payable/default-assets.ts";
 export { registrableDomain } from "./payable/domain.ts";
 export { checkExtensions, type ExtensionFinding, shapeProblem } from "./payable/extensions.ts";
+export { payableKey } from "./payable/find.ts";
 export { clientNotes } from "./payable/notes.ts";
 export type { Payable, PayableKind, PayableRail, PaymentOption } from "./payable/payable.ts";
 export { projectPayable } from "./payable/project.ts";

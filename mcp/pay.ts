@@ -10,12 +10,15 @@ interface Spending {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** The budgets of what is paid and of who pays it, beside the caller's own; null when all hold. */
+/** The budgets of what is paid and of who pays it, beside the caller's own; null when all hold. Nobody has checked yet that
+ *  the payer signed, so a payer has a budget for each address: what strangers send in its name takes nothing from its own. */
 export async function overBudget(call: Call, { offer, payment }: Spending): Promise<ToolResult | null> {
-  const { limit } = call.caller;
+  const { limit, address } = call.caller;
   const seconds =
     (await limit("payable", offer.payable.id)) ??
-    (payment.payer === null ? null : await limit("payer", payment.payer.slice(0, 64).toLowerCase()));
+    (payment.payer === null
+      ? null
+      : await limit("payer", `${payment.payer.slice(0, 64).toLowerCase()} ${address}`));
   return seconds === null ? null : rateLimited(seconds);
 }
 

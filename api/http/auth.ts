@@ -1,8 +1,8 @@
 import type { Context, MiddlewareHandler } from "hono";
-import ipaddr from "ipaddr.js";
 import { headerCount, type MerchantCtx, type MerchantScope } from "./context.ts";
 import { fault } from "./faults.ts";
 import { callerAddress, clientAddress, spend } from "./limit.ts";
+import { isWithin } from "./network.ts";
 import { isAllowedOrigin } from "./origin.ts";
 import type { Permission } from "./permissions.ts";
 import { routeOf } from "./version.ts";
@@ -82,17 +82,6 @@ export function isFromAllowed(c: Context, { allowedIps }: MerchantScope): boolea
 
 function bearerKey(c: Context): string | null {
   return /^Bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? null;
-}
-
-/** `networks` are addresses or CIDR ranges. */
-function isWithin(address: string, networks: readonly string[]): boolean {
-  if (!ipaddr.isValid(address)) return false;
-  const caller = ipaddr.process(address);
-  return networks.some((network) => {
-    const [range, bits] = network.includes("/") ? ipaddr.parseCIDR(network) : [ipaddr.parse(network), null];
-    if (range.kind() !== caller.kind()) return false;
-    return caller.match(range, bits ?? (range.kind() === "ipv4" ? 32 : 128));
-  });
 }
 
 /** A merchant's secret keys share one allowance, wherever they are used from; a publishable key has its own, and so has

@@ -23,6 +23,8 @@ export interface MerchantScope {
   readonly allowedOrigins: readonly string[];
   /** Addresses and networks that the key works from; null is everywhere. */
   readonly allowedIps: readonly string[] | null;
+  /** When the key ends by itself; null is never. */
+  readonly expiresAt: Date | null;
 }
 
 /** What the plumbing needs of the house; one per process. */

@@ -99,6 +99,11 @@ export const apiFaults = {
     title: "Permission denied",
     detail: "This key lacks the permission {permission}. Use a key that has it.",
   },
+  key_limits_exceeded: {
+    kind: "forbidden",
+    title: "Key limits exceeded",
+    detail: "A key makes none that works from more addresses or for longer than itself: {why}. {next}",
+  },
   merchant_mismatch: {
     kind: "forbidden",
     title: "Another merchant",

@@ -31,6 +31,7 @@ export const rates = {
   payable: { perSecond: 200, burst: 200 },
   /** Callbacks of providers, by address; each costs a signature check over up to 1 MiB. */
   "provider-webhook": { perSecond: 20, burst: 200 },
+  /** By payer together with whoever asks. */
   payer: { perSecond: 50, burst: 250 },
   /** What a merchant newly shows in discovery: a shop may list its catalogue, nobody may fill the index. */
   listing: { perMinute: 6, burst: 100 },

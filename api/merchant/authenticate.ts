@@ -110,8 +110,9 @@ function isOver({ revokedAt, expiresAt }: KeyRow, now: Date): boolean {
 
 /** The only place that makes a scope; the cast gives it the mark that nothing else can. */
 function scopeOf(row: KeyRow, merchantOrigins: readonly string[]): MerchantScope {
-  const { merchantId, keyId, kind, permissions, allowedIps } = row;
+  const { merchantId, keyId, kind, permissions, allowedIps, expiresAt } = row;
   const granted = kind === "sk" ? withImplied(permissions) : new Set();
   const allowedOrigins = row.allowedOrigins ?? merchantOrigins;
-  return { merchantId, keyId, kind, permissions: granted, allowedOrigins, allowedIps } as MerchantScope;
+  const scope = { merchantId, keyId, kind, permissions: granted, allowedOrigins, allowedIps, expiresAt };
+  return scope as MerchantScope;
 }

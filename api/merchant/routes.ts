@@ -58,12 +58,14 @@ export function merchantRoutes(maker: KeyMaker) {
       path: "/v1/api-keys",
       summary: "Create a key",
       description:
-        "The key may do no more than the one that asks. It is shown in this answer and never again; there is no " +
+        "The key may do no more than the one that asks, works from no more addresses and ends no later: where allowedIps " +
+        "or expiresAt are left out, it has those of the key that asks. A publishable key, which is for pages, works from " +
+        "everywhere unless it names addresses. The key is shown in this answer and never again; there is no " +
         "Idempotency-Key here, since a stored answer would keep it.",
       request: { body: body(ApiKeyInput) },
       responses: {
         201: json(IssuedApiKey, "The new key"),
-        ...problems(...secretKeyFaults, ...bodyFaults),
+        ...problems(...secretKeyFaults, ...bodyFaults, "key_limits_exceeded"),
       },
     }),
     handler: async (c) => {
@@ -80,10 +82,13 @@ export function merchantRoutes(maker: KeyMaker) {
       method: "post",
       path: "/v1/api-keys/{id}/rotate",
       summary: "Replace a key",
+      description:
+        "The new key is like the replaced one: its permissions, addresses and end are the same. A key that may " +
+        "less, works from fewer addresses or ends sooner cannot ask for it.",
       request: { params: ApiKeyPath, body: { ...body(Rotation), required: false } },
       responses: {
         201: json(IssuedApiKey, "The new key; the replaced one stays good for graceSeconds"),
-        ...problems(...secretKeyFaults, ...bodyFaults, "not_found", "key_revoked"),
+        ...problems(...secretKeyFaults, ...bodyFaults, "key_limits_exceeded", "not_found", "key_revoked"),
       },
     }),
     handler: async (c) => {

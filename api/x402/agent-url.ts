@@ -16,6 +16,7 @@ import { problem } from "../http/problem.ts";
 import { requestFields } from "../http/request-id.ts";
 import { json, problems } from "../http/route.ts";
 import { challenge } from "./challenge.ts";
+import { countPayment } from "./count.ts";
 import { followDelivery } from "./delivery.ts";
 import { carriedInHeaders, paymentHeaders } from "./header.ts";
 import { type Meant, meantBy } from "./meant.ts";
@@ -74,7 +75,8 @@ async function serve(c: Context, counter: Counter): Promise<Response> {
     (name) => headerCount(c, name),
   );
   const isUnpaid = carried.ok && carried.payload === null;
-  await spend(c, isUnpaid ? "verify" : "settle", clientAddress(c, c.var.edge));
+  const caller = clientAddress(c, c.var.edge);
+  await spend(c, isUnpaid ? "verify" : "settle", caller);
   const visit = await arrive(c, counter, carried.ok ? carried.payload : null);
   if (!carried.ok) return refuse(visit, carried.refusal);
   if (isUnpaid) return unpaid(visit);
@@ -82,9 +84,7 @@ async function serve(c: Context, counter: Counter): Promise<Response> {
   const version = reading.ok ? reading.payment.version : reading.version;
   const spoken = { ...visit, voice: { ...visit.voice, version } };
   if (!reading.ok) return refuse(spoken, reading.refusal);
-  await spend(c, "payable", visit.offer.payable.id);
-  if (reading.payment.payer !== null)
-    await spend(c, "payer", reading.payment.payer.slice(0, 64).toLowerCase());
+  await countPayment(c, { payable: visit.offer.payable.id, payer: reading.payment.payer, caller });
   return pay(spoken, reading.payment);
 }
 

@@ -1,7 +1,14 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context, Handler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import type { Facilitator, PaymentRequest, Reason, Refusal, SettleAnswer } from "#facilitator";
+import {
+  type Facilitator,
+  type PaymentRequest,
+  payableKey,
+  type Reason,
+  type Refusal,
+  type SettleAnswer,
+} from "#facilitator";
 import { type Fault, unreachable } from "#kernel/fault";
 import { isId } from "#kernel/id";
 import { errorFields } from "#kernel/log";
@@ -14,6 +21,7 @@ import { clientAddress, rateHeadersOf, spend } from "../http/limit.ts";
 import { type ProblemPlace, problemResponse, toFault } from "../http/problem.ts";
 import { requestFields } from "../http/request-id.ts";
 import { isJson, PAYMENT_BODY_LIMIT, parseStrict, readText } from "../http/strict-json.ts";
+import { countPayment } from "./count.ts";
 import { followDelivery } from "./delivery.ts";
 import { extensionResponses } from "./extension-responses.ts";
 import { presentReason, presentSettle, presentVerify, type Voice } from "./present.ts";
@@ -75,7 +83,8 @@ function handler(payments: Payments, verb: Verb): Handler {
 async function answer({ edge, facilitator }: Payments, call: PaymentCall): Promise<Response> {
   const { c, verb } = call;
   if (headerCount(c, "authorization") > 1) throw fault("duplicate_header", { header: "Authorization" });
-  await spend(c, verb, await whoAsks(c, edge));
+  const caller = await whoAsks(c, edge);
+  await spend(c, verb, caller);
   const id = c.req.param("id");
   if (id !== undefined && !isId("x402r", id)) return unknownPayable(call);
   const contentType = c.req.header("content-type");
@@ -89,9 +98,7 @@ async function answer({ edge, facilitator }: Payments, call: PaymentCall): Promi
   if (!reading.ok) return refused(call, reading.refusal);
   const target = targetOf(call, reading.payment);
   if ("reason" in target) return refused(call, target);
-  await spend(c, "payable", target.by === "id" ? target.id : target.url.slice(0, 2_048));
-  if (reading.payment.payer !== null)
-    await spend(c, "payer", reading.payment.payer.slice(0, 64).toLowerCase());
+  await countPayment(c, { payable: payableKey(target) ?? "", payer: reading.payment.payer, caller });
   const request = requestOf(call, target, reading.payment);
   return verb === "verify" ? verify(facilitator, call, request) : settle(facilitator, call, request);
 }

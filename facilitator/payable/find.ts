@@ -8,6 +8,11 @@ export type PayableTarget =
   | { readonly by: "id"; readonly id: string }
   | { readonly by: "url"; readonly url: string };
 
+/** What a target is found by, however its URL was written; null for a URL that nothing is found by. */
+export function payableKey(target: PayableTarget): string | null {
+  return target.by === "id" ? target.id : payableUrl(target.url);
+}
+
 /** The payables that many callers asked for, in one query, in the order of `targets`; null for what is not there. A
  *  closed one is found too, since its open claims end on their own terms; save a resource by URL, whose URL may have
  *  another owner by now. */
@@ -15,7 +20,7 @@ export async function findPayables(
   db: Executor,
   targets: readonly PayableTarget[],
 ): Promise<readonly (FoundPayable | null)[]> {
-  const keys = targets.map((target) => (target.by === "id" ? target.id : payableUrl(target.url)));
+  const keys = targets.map(payableKey);
   const ids = distinct(keys.filter((_, i) => targets[i]?.by === "id"));
   const urls = distinct(keys.filter((_, i) => targets[i]?.by === "url"));
   const wanted = wantedRows(ids, urls);

@@ -1,6 +1,7 @@
 import { fault } from "#kernel/fault";
 import { errorFields } from "#kernel/log";
 import { outageOf } from "#store";
+import { payableKey } from "../payable/find.ts";
 import {
   boundElsewhereAnswer,
   comeLaterAnswer,
@@ -58,8 +59,8 @@ async function settleOrThrow(
   const intake = settling.intakes.get(request.selection.network);
   // On a network that is not served nothing is asked of anybody.
   if (!intake) return waitIfClaimed(settling, await admit(settling, request), caller);
-  const { target } = request;
-  const answer = await intake.serve(target.by === "id" ? target.id : target.url, async (claimed) => {
+  // All that name nothing share a place.
+  const answer = await intake.serve(payableKey(request.target) ?? "", async (claimed) => {
     const admitted = await intake.admit(async () =>
       caller.closed.aborted ? goneAnswer(request) : admit(settling, request),
     );

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { fixedRates, paymentCodec, quoter } from "#api";
 import { type Caller, createMcp } from "#mcp";
-import { baseUrl, clock, fakeFacilitator, recordingLog, resourceId } from "../api/world.ts";
+import { baseUrl, clock, fakeFacilitator, payer, recordingLog, resourceId, v2Body } from "../api/world.ts";
 
 const initialize = {
   jsonrpc: "2.0",
@@ -293,6 +293,27 @@ describe("what is told when it goes wrong", () => {
       await open().ask(call("transfer_all"), {}, caller);
       expect(counted).toEqual(["agent-request"]);
     });
+  });
+
+  it("a payment is counted by what it pays, and by who says that it pays together with where it comes from", async () => {
+    const counted: unknown[] = [];
+    const from = (address: string): Caller => ({
+      address,
+      requestId: "req_1",
+      limit: async (rate, who) => {
+        if (rate === "payable" || rate === "payer") counted.push([rate, who]);
+        return null;
+      },
+      delivery: { closed: new AbortController().signal, orElse: () => {} },
+    });
+    const verify = call("verify_payment", { resourceId, paymentPayload: v2Body.paymentPayload });
+    for (const address of ["192.0.2.1", "192.0.2.2"]) await open().ask(verify, {}, from(address));
+    expect(counted).toEqual([
+      ["payable", resourceId],
+      ["payer", `${payer} 192.0.2.1`],
+      ["payable", resourceId],
+      ["payer", `${payer} 192.0.2.2`],
+    ]);
   });
 
   it("a fault of ours shows nothing of the inside", async () => {

@@ -39,13 +39,13 @@ export function NewKeyPage({ kind }: { readonly kind: ApiKey["kind"] }) {
             <Lines
               name="allowedIps"
               label="Addresses"
-              hint="IP addresses or ranges, one on each line. None: everywhere."
+              hint={`IP addresses or ranges, one on each line. None: ${isSecret ? "as the key that you are signed in with" : "everywhere"}.`}
             />
             <Field
               name="expiresAt"
               label="Expires"
               type="datetime-local"
-              hint="In UTC. Left empty it stays good."
+              hint="In UTC. Left empty it stays good as long as the key that you are signed in with."
             />
           </details>
         </Form>

@@ -23,8 +23,8 @@ export interface KeyInput {
   /** All of them when left out; a publishable key has none. */
   readonly permissions?: readonly Permission[];
   readonly allowedOrigins?: readonly string[];
-  readonly allowedIps?: readonly string[];
-  readonly expiresAt?: Date;
+  readonly allowedIps?: readonly string[] | null;
+  readonly expiresAt?: Date | null;
   /** Makes the same key from the same seed, and finds it again when it exists. */
   readonly seed?: Secret;
 }
@@ -88,8 +88,8 @@ export async function replaceRow(
     name,
     permissions: given,
     ...(allowedOrigins && { allowedOrigins }),
-    ...(allowedIps && { allowedIps }),
-    ...(expiresAt && { expiresAt }),
+    allowedIps,
+    expiresAt,
   });
   const detail = { keyId: old.keyId, replacedBy: made.row.keyId, graceSeconds };
   await note(tx, by, { merchantId, action: "key.rotated", subject: old.id, detail });

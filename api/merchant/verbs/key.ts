@@ -9,6 +9,7 @@ import { type KeyRow, presentKey } from "../present.ts";
 import type { ApiKey, ApiKeyInput, ApiKeyPath, IssuedApiKey, Rotation } from "../schema.ts";
 import { apiKey } from "../tables.ts";
 import { actorOf } from "./audit.ts";
+import { excessOf, inheritedLimits } from "./key-limits.ts";
 import { endRow, insertKey, type KeyMaker, replaceRow } from "./key-row.ts";
 
 /** A merchant's keys, newest first, ended ones included; one more than the page holds when there are more. */
@@ -30,28 +31,34 @@ export async function readKey({ ctx, input }: Call<ApiKeyPath>): Promise<ApiKey>
   return presentKey(await own(ctx.db.pool, ctx, input.id));
 }
 
-/** Creates a key that may do no more than the one that asks. Faults: `permission_denied`, `validation_failed` for an
- *  expiry that is past. */
+/** Creates a key that may do no more than the one that asks, works from no more addresses, and ends no later. Faults:
+ *  `permission_denied`, `key_limits_exceeded`, `validation_failed` for an expiry that is past. */
 export async function issueKey(maker: KeyMaker, { ctx, input }: Call<ApiKeyInput>): Promise<IssuedApiKey> {
   ctx.demand("keys:manage");
-  const { permissions: given, preset, expiresAt, ...rest } = input;
+  const { permissions: given, preset, allowedIps, expiresAt, ...rest } = input;
   const granted = given ?? (preset ? presets[preset] : []);
   for (const permission of granted) ctx.demand(permission);
   const until = expiresAt === undefined ? undefined : new Date(expiresAt);
   if (until && until <= ctx.now()) throw invalid("/expiresAt", "in the future");
+  const inherited = inheritedLimits(ctx.scope, rest.kind);
+  const limits = { ...inherited, ...(allowedIps && { allowedIps }), ...(until && { expiresAt: until }) };
+  const excess = excessOf(limits, ctx.scope);
+  const next = "Leave it out to have the same, ask for less, or use a key without this limit.";
+  if (excess) throw fault("key_limits_exceeded", { ...excess, next });
   return ctx.tx(async (tx) => {
     const { row, plaintext } = await insertKey(tx, maker, actorOf(ctx), {
       merchantId: ctx.merchantId,
       permissions: [...new Set(granted)],
       ...stripUndefined(rest),
-      ...(until ? { expiresAt: until } : {}),
+      ...limits,
     });
     return { ...presentKey(row), key: plaintext };
   });
 }
 
-/** A new key like the old one, which stays good for `graceSeconds`. It may do no more than the key that asks, or a key
- *  could be rotated into the hands of who may less. Faults: `not_found`, `permission_denied`, `key_revoked`. */
+/** A new key like the old one, its limits included, which stays good for `graceSeconds`. It may do no more than the key
+ *  that asks and reaches no further, or a key could be rotated into the hands of who may less. Faults: `not_found`,
+ *  `permission_denied`, `key_limits_exceeded`, `key_revoked`. */
 export async function rotateKey(
   maker: KeyMaker,
   { ctx, input }: Call<ApiKeyPath & Rotation>,
@@ -60,6 +67,9 @@ export async function rotateKey(
   return ctx.tx(async (tx) => {
     const old = await own(tx, ctx, input.id);
     for (const permission of old.permissions) ctx.demand(permission);
+    const excess = excessOf(old, ctx.scope);
+    const next = "Use a key without this limit.";
+    if (excess) throw fault("key_limits_exceeded", { why: excess.why, next });
     const { row, plaintext } = await replaceRow(tx, maker, actorOf(ctx), { old, ...input });
     return { ...presentKey(row), key: plaintext };
   });

@@ -184,6 +184,23 @@ describe("a session", () => {
     });
     expect((await signIn(ask, key)).status).toBe(403);
   });
+
+  it("makes keys that last no longer than its own", async () => {
+    const { merchantId } = owner;
+    const expiresAt = new Date(time.now().getTime() + HOUR);
+    const session = await openSession(ask, (await newCaller(database.db, { merchantId, expiresAt })).key);
+    const csrf = await session.token();
+    const make = (once: string, more: Record<string, string> = {}) =>
+      session.post("/dashboard/api-keys", { csrf, once, kind: "sk", name: "made", preset: "full", ...more });
+    const refused = await make("later", { expiresAt: "2099-01-01T00:00" });
+    expect([refused.status, refused.text.includes(expiresAt.toISOString())]).toEqual([403, true]);
+    expect((await make("same")).status).toBe(200);
+    expect(
+      await database.query("SELECT expires_at FROM api_key WHERE merchant_id = $1 AND name = 'made'", [
+        merchantId,
+      ]),
+    ).toEqual([{ expires_at: expiresAt }]);
+  });
 });
 
 describe("GET /dashboard/audit-log", () => {
