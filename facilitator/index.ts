@@ -70,3 +70,4 @@ export {
   returnReviewed,
   reviewedPayments,
 } from "./settlement/review.ts";
+export { adoptTreasury } from "./settlement/treasury.ts";

@@ -19,6 +19,7 @@ import {
 } from "#api";
 import {
   acceptReviewed,
+  adoptTreasury,
   approveOrder,
   budgetUse,
   type ChainRow,
@@ -48,6 +49,7 @@ import { createMcp } from "#mcp";
 import { type Database, type DbOptions, openDatabase, openPresence } from "#store";
 import { noBackground, openBackground } from "./background.ts";
 import { booksCheck, booksJobs } from "./books.ts";
+import { ConfigProblem } from "./config.ts";
 import type { Sources } from "./metrics.ts";
 import { accountsOf, type ChainParts, openChain } from "./open-chain.ts";
 
@@ -113,7 +115,8 @@ export interface House {
 const DRAIN_PAUSE_MS = 5_000;
 const CONNECTIONS = { requests: 12, lookups: 3, searches: 4, loops: 8 };
 
-/** The one place that names every room. The database has been migrated. Rejects when a chain cannot be reached. */
+/** The one place that names every room. The database has been migrated. Rejects when a chain cannot be reached, or its
+ *  treasury not be what is configured. */
 export async function compose(parts: Parts): Promise<House> {
   const { clock, random, log, meter, role } = parts;
   const url = parts.databaseUrl;
@@ -148,6 +151,7 @@ export async function compose(parts: Parts): Promise<House> {
     presence,
     settings: { ...defaultSettings, ...parts.settings },
   };
+  await adoptTreasuries(engine);
   const running = createFacilitator(engine);
   let isStarted = false;
   let draining = false;
@@ -249,6 +253,14 @@ export async function compose(parts: Parts): Promise<House> {
       await Promise.all([...[db, lookupDb, searchDb, loopDb].map((each) => each.close()), presence.close()]);
     },
   };
+}
+
+/** Before anything is signed or watched: both go by the treasury. */
+async function adoptTreasuries(engine: Engine): Promise<void> {
+  for (const { chain } of engine.chains.values()) {
+    const problem = await adoptTreasury(engine, chain.row);
+    if (problem !== null) throw new ConfigProblem(problem);
+  }
 }
 
 async function openSandbox(parts: Parts, given: SandboxParts, db: Database): Promise<Sandbox> {
