@@ -71,3 +71,4 @@ export {
   returnReviewed,
   reviewedPayments,
 } from "./settlement/review.ts";
+export { adoptTreasury } from "./settlement/treasury.ts";

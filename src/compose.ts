@@ -20,6 +20,7 @@ import {
 } from "#api";
 import {
   acceptReviewed,
+  adoptTreasury,
   approveOrder,
   budgetUse,
   type ChainRow,
@@ -49,6 +50,7 @@ import { createMcp } from "#mcp";
 import { type Database, type DbOptions, openDatabase, openPresence } from "#store";
 import { type Background, noBackground, openBackground } from "./background.ts";
 import { booksCheck, booksJobs } from "./books.ts";
+import { ConfigProblem } from "./config.ts";
 import type { Sources } from "./metrics.ts";
 import { accountsOf, type ChainParts, openChain } from "./open-chain.ts";
 
@@ -114,7 +116,8 @@ export interface House {
 const DRAIN_PAUSE_MS = 5_000;
 const CONNECTIONS = { requests: 12, lookups: 3, searches: 4, loops: 8 };
 
-/** The one place that names every room. The database has been migrated. Rejects when a chain cannot be reached. */
+/** The one place that names every room. The database has been migrated. Rejects when a chain cannot be reached, or its
+ *  treasury not be what is configured. */
 export async function compose(parts: Parts): Promise<House> {
   const { clock, random, log, meter, role } = parts;
   const url = parts.databaseUrl;
@@ -149,6 +152,7 @@ export async function compose(parts: Parts): Promise<House> {
     presence,
     settings: { ...defaultSettings, ...parts.settings },
   };
+  await adoptTreasuries(engine);
   const running = createFacilitator(engine, {
     hurry: () => background.hurry(),
     areCaughtUp: (merchantId) => areCaughtUp(db.pool, merchantId, now()),
@@ -253,6 +257,14 @@ export async function compose(parts: Parts): Promise<House> {
       await Promise.all([...[db, lookupDb, searchDb, loopDb].map((each) => each.close()), presence.close()]);
     },
   };
+}
+
+/** Before anything is signed or watched: both go by the treasury. */
+async function adoptTreasuries(engine: Engine): Promise<void> {
+  for (const { chain } of engine.chains.values()) {
+    const problem = await adoptTreasury(engine, chain);
+    if (problem !== null) throw new ConfigProblem(problem);
+  }
 }
 
 async function openSandbox(parts: Parts, given: SandboxParts, db: Database): Promise<Sandbox> {

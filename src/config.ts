@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { type ChainRow, chainRows } from "#facilitator";
+import { addressOf, type ChainRow, chainRows } from "#facilitator";
 import type { Hex } from "#kernel/bytes";
+import { deriveKey } from "./keys.ts";
 
 /** One line for the operator, then exit 1: what is wrong and what to set. */
 export class ConfigProblem extends Error {}
@@ -164,7 +165,7 @@ function outsideParts(env: Env): OutsideParts | null {
     throw new ConfigProblem(
       "FAREBOX_MASTER_SECRET must be set to at least 32 characters; every API key depends on it.",
     );
-  return {
+  const parts = {
     databaseUrl: env.DATABASE_URL,
     chains: chains(env.FAREBOX_CHAINS),
     signerKeys: signerKeys(env),
@@ -173,6 +174,29 @@ function outsideParts(env: Env): OutsideParts | null {
       : null,
     masterSecret,
   };
+  refuseMixedKeys(parts);
+  return parts;
+}
+
+/** Gas keys lie in every process that sends: one of them must not move money or sign orders as well. */
+function refuseMixedKeys({ chains, signerKeys, treasuryKey, masterSecret }: OutsideParts): void {
+  const lanes = signerKeys.map(addressOf);
+  const others = [
+    ...(treasuryKey ? [{ address: addressOf(treasuryKey), whose: "that of FAREBOX_TREASURY_KEY" }] : []),
+    ...chains.map(({ slug, treasury }) => ({
+      address: treasury,
+      whose: `that of ${slug}'s treasury in FAREBOX_CHAINS`,
+    })),
+    {
+      address: addressOf(deriveKey(masterSecret, "operator")),
+      whose: "the operator's, which is derived from FAREBOX_MASTER_SECRET",
+    },
+  ];
+  const mixed = others.find(({ address }) => lanes.includes(address));
+  if (mixed)
+    throw new ConfigProblem(
+      `FAREBOX_SIGNER_KEYS holds a key that is ${mixed.whose}. Set keys there that pay gas and do nothing else.`,
+    );
 }
 
 /** Settings of a deployment on outside parts: somebody who sets one of them does not want the local one. */

@@ -77,7 +77,7 @@ export interface ChainConfig {
 /** Where Multicall3 stands on every public chain, and our own contract on the local one. */
 export const MULTICALL3 = address("0xcA11bde05977b3631167028862bE2a173976CA11");
 const LOCAL_CHAIN_ID = 31337;
-const STABLECOIN_DECIMALS = 6;
+export const STABLECOIN_DECIMALS = 6;
 /** A transaction's gas limit on Base (and by EIP-7825); kept everywhere, because a local node does not enforce it. */
 const TRANSACTION_GAS_CAP = 16_777_216n;
 const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;

@@ -26,8 +26,10 @@ function account(
 
 const chainOf = (asset: string) => asset.slice(asset.indexOf("@") + 1);
 
+/** Where the platform treasury of a chain stands in the books, in every asset. */
+export const treasuryPath = (chain: string) => `asset:treasury:${chain}`;
 /** Tokens in the platform treasury of the asset's chain. */
-export const treasury = (asset: string) => account("asset", `asset:treasury:${chainOf(asset)}`, asset);
+export const treasury = (asset: string) => account("asset", treasuryPath(chainOf(asset)), asset);
 /** Tokens on deposit addresses of the asset's chain that were not swept into the treasury yet. */
 export const deposit = (asset: string) => account("asset", `asset:deposit:${chainOf(asset)}`, asset);
 /** Money held at an outside provider, whose name stands where a chain's does. */

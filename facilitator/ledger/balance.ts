@@ -1,6 +1,6 @@
-import { and, eq, gt, inArray, isNull, or, sql } from "drizzle-orm";
+import { and, eq, gt, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
 import { type Executor, fixed } from "#store";
-import type { Account, AccountType } from "./account.ts";
+import { type Account, type AccountType, treasuryPath } from "./account.ts";
 import { ledgerAccount, ledgerBalance, ledgerTransfer } from "./tables.ts";
 
 /** One account with its balances in atomic units, signed by its type: what an asset holds, what a liability owes. */
@@ -15,11 +15,21 @@ export interface AccountBalance {
 const isDebitNormal = (type: AccountType) => type === "asset" || type === "expense";
 
 /** Every account with its balance, by asset and path. */
-export async function trialBalance(db: Executor): Promise<readonly AccountBalance[]> {
+export function trialBalance(db: Executor): Promise<readonly AccountBalance[]> {
+  return readBalances(db);
+}
+
+/** What the books say of a chain's treasury, by asset: also of tokens that are not listed any more. */
+export function treasuryBalances(db: Executor, chain: string): Promise<readonly AccountBalance[]> {
+  return readBalances(db, eq(ledgerAccount.path, treasuryPath(chain)));
+}
+
+async function readBalances(db: Executor, where?: SQL): Promise<readonly AccountBalance[]> {
   const rows = await db
     .select({ account: ledgerAccount, balance: ledgerBalance })
     .from(ledgerAccount)
     .innerJoin(ledgerBalance, eq(ledgerBalance.accountId, ledgerAccount.id))
+    .where(where)
     .orderBy(ledgerAccount.asset, ledgerAccount.path);
   return rows.map(({ account: { path, type, asset }, balance }) => {
     const sign = isDebitNormal(type) ? 1n : -1n;

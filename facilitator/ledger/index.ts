@@ -1,5 +1,11 @@
 export * as account from "./account.ts";
-export { type AccountBalance, balanceAt, merchantBalances, trialBalance } from "./balance.ts";
+export {
+  type AccountBalance,
+  balanceAt,
+  merchantBalances,
+  treasuryBalances,
+  trialBalance,
+} from "./balance.ts";
 export { type EntryFilter, type MerchantEntry, merchantEntries, postedEvents } from "./entries.ts";
 export { foldOldTransfers } from "./fold.ts";
 export { type Imbalance, imbalance, recentImbalance } from "./imbalance.ts";

@@ -225,6 +225,12 @@ export const observer = pgTable("observer", {
   haltedReason: text("halted_reason"),
 });
 
+/** To which address of a chain the deployment's money goes, told by the first start on it. */
+export const chainTreasury = pgTable("chain_treasury", {
+  chainId: height("chain_id").primaryKey(),
+  address: addressBytes("address").notNull(),
+});
+
 /** A token whose transfers are recorded in the blocks after `sinceBlock`; never deleted, also when it leaves the list. */
 export const followedToken = pgTable(
   "followed_token",

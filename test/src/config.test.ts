@@ -2,13 +2,16 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { addressOf } from "#facilitator";
 import { ConfigProblem, readConfig } from "../../src/config.ts";
+import { deriveKey } from "../../src/keys.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "farebox-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const KEY = `0x${"1a".repeat(32)}`;
 const OTHER_KEY = `0x${"2B".repeat(32)}`;
+const TREASURY_KEY = `0x${"3C".repeat(32)}`;
 const TREASURY = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
 const TOKEN = "0x036CbD53842c5426634e7929541eC2318f3dCF7e";
 const chain = {
@@ -78,7 +81,7 @@ describe("readConfig with everything set", () => {
       SMTP_URL: "smtp://user:pa%20ss@mail.example:2525",
       FAREBOX_MAIL_FROM: "billing@pay.example",
       FAREBOX_SIGNER_KEYS: ` ${KEY} , ${OTHER_KEY},`,
-      FAREBOX_TREASURY_KEY: OTHER_KEY,
+      FAREBOX_TREASURY_KEY: TREASURY_KEY,
     });
     expect(config).toMatchObject({
       port: 8080,
@@ -96,7 +99,7 @@ describe("readConfig with everything set", () => {
       outside: {
         databaseUrl: outside.DATABASE_URL,
         signerKeys: [KEY, OTHER_KEY.toLowerCase()],
-        treasuryKey: OTHER_KEY.toLowerCase(),
+        treasuryKey: TREASURY_KEY.toLowerCase(),
         masterSecret: outside.FAREBOX_MASTER_SECRET,
       },
     });
@@ -251,6 +254,21 @@ const refused: readonly (readonly [what: string, set: Record<string, string | un
     "a treasury key that is none",
     { FAREBOX_TREASURY_KEY: "secret" },
     /^FAREBOX_TREASURY_KEY must be 0x and 64 hex/,
+  ],
+  [
+    "a signer key that is the treasury's, in another case",
+    { FAREBOX_SIGNER_KEYS: `${KEY},${OTHER_KEY}`, FAREBOX_TREASURY_KEY: OTHER_KEY.toLowerCase() },
+    /^FAREBOX_SIGNER_KEYS holds a key that is that of FAREBOX_TREASURY_KEY\. Set keys there/,
+  ],
+  [
+    "a signer key whose address is a chain's treasury",
+    { FAREBOX_CHAINS: chains({ treasury: addressOf(KEY) }) },
+    /^FAREBOX_SIGNER_KEYS holds a key that is that of local's treasury in FAREBOX_CHAINS\./,
+  ],
+  [
+    "a signer key that is the operator's",
+    { FAREBOX_SIGNER_KEYS: `${KEY},${deriveKey(outside.FAREBOX_MASTER_SECRET, "operator")}` },
+    /^FAREBOX_SIGNER_KEYS holds a key that is the operator's, which is derived from FAREBOX_MASTER_SECRET\./,
   ],
   [
     "chains that are no JSON",
