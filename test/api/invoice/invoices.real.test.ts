@@ -96,6 +96,27 @@ describe("a draft", () => {
     expect((await merchant.ask("GET", path)).status).toBe(404);
   });
 
+  it("takes prices in its own currency alone, unless another one is sent with them", async () => {
+    const made = await merchant.must("POST", "/v1/invoices", draft());
+    const path = `/v1/invoices/${made.id}`;
+    const line = (asset: string) => ({ name: "x", unitPrice: { amount: "10", asset } });
+    const wrong = [
+      ["USDC", [line("USDC")]],
+      ["JPY", [line("JPY"), line("USD")]],
+    ] as const;
+    for (const [asset, lines] of wrong) {
+      const answer = await merchant.ask("PATCH", path, { lines });
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { code: "validation_failed", errors: [{ pointer: "/lines/0/unitPrice/asset" }] },
+      });
+      expect(answer.body.errors[0].detail).toMatch(new RegExp(`^USD, .* not ${asset};`));
+    }
+    expect(await merchant.must("GET", path)).toEqual(made);
+    const inCoin = await merchant.must("PATCH", path, { currency: "USDC", lines: [line("USDC")] });
+    expect(inCoin).toMatchObject({ currency: "USDC", total: { amount: "10.000000", asset: "USDC" } });
+  });
+
   it("issued gets number, dates and what agents may pay; then only what is not money changes", async () => {
     const made = await merchant.must("POST", "/v1/invoices", draft({ daysUntilDue: 10 }));
     const path = `/v1/invoices/${made.id}`;
