@@ -445,6 +445,36 @@ describe("a link of a cart", () => {
     await must("PATCH", `/v1/catalog/products/${tea.id}`, { prices: [{ amount: "3", asset: "EUR" }] });
     expect(await read(made.id)).toMatchObject({ amount: null, payable: false });
   });
+
+  it("that has come to cost nothing is closed to agents, at what it last cost", async () => {
+    const tea = await product();
+    const made = await link({
+      kind: "cart",
+      currency: "USD",
+      lines: [{ productId: tea.id, quantity: 1 }],
+    });
+    const { price } = projected.get(made.id) ?? {};
+    await must("PATCH", `/v1/catalog/products/${tea.id}`, { prices: [{ amount: "0", asset: "USD" }] });
+    expect(await must("POST", `${root}/${made.id}/disable`)).toMatchObject({ payable: false });
+    const closed = { closedAs: "disabled", price };
+    expect(projected.get(made.id)).toMatchObject(closed);
+    await must("POST", `${root}/${made.id}/enable`);
+    expect(projected.get(made.id)).toMatchObject(closed);
+    await must("PATCH", `/v1/catalog/products/${tea.id}`, { prices: [{ amount: "3", asset: "USD" }] });
+    await must("POST", `${root}/${made.id}/list`);
+    expect(projected.get(made.id)).toMatchObject({ closedAs: null, listed: true });
+  });
+
+  it("whose kept cost is nothing is closed to agents all the same", async () => {
+    const tea = await product();
+    const lines = [{ productId: tea.id, quantity: 1 }];
+    const { id } = await link({ kind: "cart", currency: "USD", lines });
+    await database.query("UPDATE payment_link SET amount = 0 WHERE id = $1", [id]);
+    await must("PATCH", `/v1/catalog/products/${tea.id}`, { active: false });
+    await must("POST", `${root}/${id}/disable`);
+    expect(projected.get(id)).toMatchObject({ closedAs: "disabled" });
+    expect(projected.get(id)?.price.amount).toBeGreaterThan(0n);
+  });
 });
 
 describe("GET /v1/payment-links/{id}/rails", () => {
