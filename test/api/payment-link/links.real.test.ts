@@ -254,6 +254,24 @@ describe("GET /v1/payment-links", () => {
     expect([first.body.length, rest.body.length]).toEqual([2, 1]);
     expect((await mine("GET", `${root}?payable=yes`)).status).toBe(400);
   });
+
+  it("has a cart without a price among those that are not payable", async () => {
+    const who = await newCaller(database.db);
+    const ask = async (method: string, path: string, body?: object) =>
+      (await caller(app, who)(method, path, { body, headers: { "idempotency-key": `m-${++count}` } })).body;
+    const prices = [{ amount: "2", asset: "USD" }];
+    const carts: string[] = [];
+    for (const change of [{ active: false }, { prices: [{ amount: "2", asset: "EUR" }] }, {}]) {
+      const tea = await ask("POST", "/v1/catalog/products", { sku: `s-${++count}`, name: "Tea", prices });
+      const lines = [{ productId: tea.id, quantity: 1 }];
+      carts.push((await ask("POST", root, { kind: "cart", currency: "USD", lines })).id);
+      await ask("PATCH", `/v1/catalog/products/${tea.id}`, change);
+    }
+    const ids = async (query: string) =>
+      (await ask("GET", `${root}${query}`)).map(({ id }: { id: string }) => id).sort();
+    expect(await ids("?payable=false")).toEqual(carts.slice(0, 2).sort());
+    expect(await ids("?payable=true")).toEqual(carts.slice(2));
+  });
 });
 
 describe("POST /v1/payment-links/{id}/checkout", () => {
