@@ -306,6 +306,24 @@ describe("actions", () => {
     expect((await merchant.ask("GET", `/v1/invoices?state=draft&cursor=${cursor}`)).status).toBe(400);
   });
 
+  it("that is due as it is issued is overdue a day later", async () => {
+    const { id } = await merchant.must("POST", "/v1/invoices", draft({ issue: true, daysUntilDue: 0 }));
+    const overdue = async () => {
+      const found = await merchant.must("GET", "/v1/invoices?status=overdue");
+      const open = await merchant.must("GET", "/v1/invoices?status=open");
+      const isTold = (await typesOf(id)).includes("invoice.overdue");
+      return [found.length, open.length, (await merchant.must("GET", `/v1/invoices/${id}`)).status, isTold];
+    };
+    for (const at of ["2026-08-11T09:30:01Z", "2026-08-12T09:30:00Z"]) {
+      time.set(at);
+      await house.settle();
+      expect(await overdue()).toEqual([0, 1, "open", false]);
+    }
+    time.set("2026-08-12T09:30:01Z");
+    await house.settle();
+    expect(await overdue()).toEqual([1, 0, "overdue", true]);
+  });
+
   it("is due today, overdue once, and reminded of by the latest after a downtime", async () => {
     const { id } = await merchant.must(
       "POST",

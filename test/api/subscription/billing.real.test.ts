@@ -378,6 +378,21 @@ describe("past due", () => {
       "recovered",
     ]);
   });
+
+  it("is not told of a cycle that is due as it is issued before it had a day", async () => {
+    const merchant = await newBiller(database, house);
+    const { id } = await merchant.subscribe({ interval: "year", daysUntilDue: 0 });
+    const state = async () => (await merchant.read(id)).subscription.state;
+    for (const [ms, expected] of [
+      [1_000, "active"],
+      [DAY_MS - 1_000, "active"],
+      [1, "past-due"],
+    ] as const) {
+      time.forward(ms);
+      await house.settle();
+      expect(await state()).toBe(expected);
+    }
+  });
 });
 
 describe("bad input", () => {
