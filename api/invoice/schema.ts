@@ -59,12 +59,15 @@ interface Priced {
   readonly lines?: readonly InvoiceLineInput[] | undefined;
 }
 
-/** Every price in the one currency, as far as that can be seen. */
+/** Every price in the currency that is sent with it. That of a draft is known to who changes it. */
 function refusePrices({ currency, lines = [] }: Priced, refuse: Refuse): void {
-  const wanted = currency ?? lines.find((each) => each.unitPrice)?.unitPrice?.asset;
+  if (currency === undefined) return;
   for (const [i, { unitPrice }] of lines.entries())
-    if (unitPrice && unitPrice.asset !== wanted)
-      refuse(["lines", i, "unitPrice", "asset"], `all prices are in the invoice's currency, ${wanted}`);
+    if (unitPrice && unitPrice.asset !== currency)
+      refuse(
+        ["lines", i, "unitPrice", "asset"],
+        `all prices are in the invoice's currency, ${currency}; this one is in ${unitPrice.asset}`,
+      );
 }
 
 type Refuse = (path: (string | number)[], message: string) => void;

@@ -46,17 +46,27 @@ export interface Owed {
   readonly total: bigint;
   /** By completed payments, less what was refunded. */
   readonly paid: bigint;
+  readonly issuedAt: Date | null;
   readonly dueAt: Date | null;
 }
 
 /** What is still to be paid. Of what is paid nothing is, whatever was refunded; nor of what is void. */
-export function outstandingOf({ state, total, paid }: Omit<Owed, "dueAt">): bigint {
+export function outstandingOf({ state, total, paid }: Omit<Owed, "issuedAt" | "dueAt">): bigint {
   if (state === "paid" || state === "void") return 0n;
   return paid < total ? total - paid : 0n;
 }
 
+export const DAY_MS = 86_400_000;
+
+/** Nobody is born overdue: what is due as it is issued has a day. Source: merchant-api.md §8. */
+function isPastDue({ issuedAt, dueAt }: Owed, now: Date): boolean {
+  if (dueAt === null) return false;
+  const isDueAtOnce = issuedAt !== null && dueAt <= issuedAt;
+  return dueAt.getTime() + (isDueAtOnce ? DAY_MS : 0) < now.getTime();
+}
+
 export function statusOf(owed: Owed, now: Date): InvoiceStatus {
   if (owed.state !== "open") return owed.state;
-  if (owed.dueAt !== null && owed.dueAt < now && outstandingOf(owed) > 0n) return "overdue";
+  if (isPastDue(owed, now) && outstandingOf(owed) > 0n) return "overdue";
   return owed.paid > 0n ? "partially-paid" : "open";
 }

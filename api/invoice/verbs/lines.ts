@@ -1,8 +1,8 @@
 import type { Tx } from "#store";
 import { findProducts, type ProductRow } from "../../catalog/verbs/find.ts";
 import { checkCurrency, priceLine } from "../../catalog/verbs/price.ts";
-import { fault } from "../../http/faults.ts";
-import { parseAmount } from "../../http/money.ts";
+import { fault, invalid } from "../../http/faults.ts";
+import { type MoneyInput, parseAmount } from "../../http/money.ts";
 import type { InvoiceLineInput } from "../schema.ts";
 import type { StoredLine } from "../tables.ts";
 
@@ -14,7 +14,8 @@ export interface Bill {
 }
 
 /** Prices lines: products from the catalog, the others as they say. Faults: `currency_unsupported`, `too_many_decimals`,
- *  `amount_too_small`, `product_not_found`, `product_inactive`, `price_missing`. */
+ *  `amount_too_small`, `product_not_found`, `product_inactive`, `price_missing`; `validation_failed` for a price in another
+ *  currency. */
 export async function priceBill(
   tx: Tx,
   {
@@ -49,6 +50,16 @@ function storedOf(
     const priced = priceLine(products, currency, { productId, quantity }, i);
     return { productId, name: priced.name, unitPrice: priced.unitPrice.amount.toString(), quantity };
   }
-  const price = parseAmount(unitPrice ?? { amount: "0", asset: currency }, `/lines/${i}/unitPrice`);
-  return { productId: null, name, unitPrice: price.amount.toString(), quantity };
+  const price = priceIn(currency, unitPrice ?? { amount: "0", asset: currency }, `/lines/${i}/unitPrice`);
+  return { productId: null, name, unitPrice: price.toString(), quantity };
+}
+
+/** What is kept is a number alone, so it has to be one of the bill's own currency. */
+function priceIn(currency: string, price: MoneyInput, pointer: string): bigint {
+  if (price.asset !== currency)
+    throw invalid(
+      `${pointer}/asset`,
+      `${currency}, the invoice's currency, not ${price.asset}; send currency too to bill in another one`,
+    );
+  return parseAmount(price, pointer).amount;
 }

@@ -10,6 +10,7 @@ import type { InvoiceStatus } from "../state.ts";
 import { invoice } from "../tables.ts";
 import type { InvoiceDesk } from "./desk.ts";
 import { findInvoice } from "./move.ts";
+import { pastDue } from "./past-due.ts";
 
 export { type InvoiceRow, invoiceUrl } from "../present.ts";
 
@@ -78,7 +79,7 @@ function conditionsOf(
 
 /** The rule of `statusOf`, as SQL. */
 function ofStatus(status: InvoiceStatus, now: Date): SQL | undefined {
-  const isOverdue = sql`(${invoice.dueAt} < ${now.toISOString()} AND ${invoice.paid} < ${invoice.total})`;
+  const isOverdue = sql`(${pastDue(now)} AND ${invoice.paid} < ${invoice.total})`;
   switch (status) {
     case "overdue":
       return and(fixed(eq(invoice.state, "open")), isOverdue);

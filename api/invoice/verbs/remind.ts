@@ -1,10 +1,11 @@
-import { and, asc, eq, isNotNull, isNull, lt, lte } from "drizzle-orm";
+import { and, asc, eq, isNotNull, isNull, lte } from "drizzle-orm";
 import { fixed, outbox, type Tx } from "#store";
 import type { InvoiceRow } from "../present.ts";
 import { remindersAt } from "../reminders.ts";
 import { invoice, invoiceReminder } from "../tables.ts";
 import type { InvoiceDesk } from "./desk.ts";
 import { factOf } from "./move.ts";
+import { pastDue } from "./past-due.ts";
 
 const GROUP = 100;
 
@@ -66,7 +67,7 @@ export async function tellOverdue({ db, now, newId }: InvoiceDesk): Promise<numb
     const rows = await tx
       .select()
       .from(invoice)
-      .where(and(fixed(eq(invoice.state, "open")), isNull(invoice.overdueAt), lt(invoice.dueAt, at)))
+      .where(and(fixed(eq(invoice.state, "open")), isNull(invoice.overdueAt), pastDue(at)))
       .orderBy(asc(invoice.dueAt))
       .limit(GROUP)
       .for("update", { skipLocked: true });

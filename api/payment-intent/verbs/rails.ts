@@ -103,8 +103,8 @@ const MAXIMUM = 1_000_000n;
 /** Nothing that amounts are written in is worth more dollars than this, so most amounts need no rate to be judged. */
 const MOST_DOLLARS_FOR_ONE = 2n;
 
-/** Refuses amounts that are never taken, whatever the rail. Faults: `amount_too_small`, `amount_too_large`. Source:
- *  merchant-api.md §3.5. */
+/** Refuses amounts that are never taken, whatever the rail. What nobody can price now passes: it is judged once it is
+ *  priced, before anybody pays. Faults: `amount_too_small`, `amount_too_large`. Source: merchant-api.md §3.5. */
 export async function checkAmount(
   { rates }: Pick<RailChoice, "rates">,
   { amount, asset }: Money,
@@ -118,6 +118,8 @@ export async function checkAmount(
   const one = 10n ** BigInt(decimals);
   if (amount * MOST_DOLLARS_FOR_ONE <= MAXIMUM * one) return;
   const rate = await rateTo(rates, asset, "USD");
+  // Agents pay a coin at parity without a rate, so its number is bounded as on a rail.
+  if (!rate && !atParity(asset, coinOf(asset))) return;
   const dollars = rate ? convert({ amount, asset }, rate).amount : mulDivCeil(amount, 100n, one);
   if (dollars > MAXIMUM * 100n)
     throw fault("amount_too_large", { asset: "USD", pointer, maximum: MAXIMUM.toString() });

@@ -28,8 +28,9 @@ export async function publishLink(
 ): Promise<void> {
   const kept = await keepCost(tx, standing);
   const { link } = kept;
-  if (link.amount === null || link.amount === 0n) return;
-  const price = priceOf({ amount: link.amount, asset: link.currency });
+  if (link.amount === null) return;
+  // One that was kept at nothing is closed, and nothing is no price.
+  const price = priceOf({ amount: link.amount || 1n, asset: link.currency });
   const closing = closingOf(kept, now);
   const { feeBps } = await findMerchant(tx, link.merchantId);
   await publishing.facilitator.project(tx, payableOf(publishing, kept, { price, closing, feeBps }));
@@ -40,7 +41,7 @@ export async function publishLink(
 /** What a cart costs by now stays with it: one that has lost its price is closed at its last one. */
 async function keepCost(tx: Tx, standing: Standing): Promise<Standing> {
   const { link, total } = standing;
-  if (link.kind !== "cart" || total === null || total === link.amount) return standing;
+  if (link.kind !== "cart" || !total || total === link.amount) return standing;
   await tx.update(paymentLink).set({ amount: total }).where(isIt(link.merchantId, link.id));
   return { ...standing, link: { ...link, amount: total } };
 }

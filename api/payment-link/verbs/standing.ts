@@ -51,7 +51,8 @@ export function isPayable(now: Date): SQL | undefined {
     isNull(paymentLink.disabledAt),
     or(isNull(paymentLink.expiresAt), sql`${paymentLink.expiresAt} > ${now.toISOString()}`),
     or(isNull(paymentLink.maxPayments), sql`${taken} < payment_link.max_payments`),
-    or(fixed(eq(paymentLink.kind, "open")), sql`${total} > 0`),
+    // Without a price it is not payable, and not unknown: the rule is also asked the other way round.
+    or(fixed(eq(paymentLink.kind, "open")), sql`coalesce(${total}, 0) > 0`),
   );
 }
 

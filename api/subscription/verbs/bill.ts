@@ -75,13 +75,17 @@ async function postpone({ db, now, log }: InvoiceDesk, named: Named, error: unkn
 export async function bringUp(tx: Tx, desk: InvoiceDesk, row: SubscriptionRow): Promise<SubscriptionRow> {
   const now = desk.now();
   if (row.nextBillingAt === null || !isBilling(row.state)) return end(tx, desk, row, now);
-  const missed = leftOf(row, countDue(row, row.nextIndex, now));
+  const missed = leftOf(row, now);
   if (missed > MOST_MISSED) return giveUp(tx, desk, row, missed);
   return issueCycle(tx, desk, row, missed);
 }
 
-/** No more than its end and its number of cycles allow. */
-function leftOf({ maxCycles, billedCycles }: SubscriptionRow, due: number): number {
+/** How many cycles are due: no more than its end and its number of cycles allow. */
+function leftOf(row: SubscriptionRow, now: Date): number {
+  const { maxCycles, billedCycles, cancelAt, nextIndex } = row;
+  // The cycle that would begin as it ends is none.
+  const until = cancelAt !== null && cancelAt <= now ? new Date(cancelAt.getTime() - 1) : now;
+  const due = countDue(row, nextIndex, until);
   return maxCycles === null ? due : Math.min(due, maxCycles - billedCycles);
 }
 

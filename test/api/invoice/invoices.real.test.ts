@@ -96,6 +96,27 @@ describe("a draft", () => {
     expect((await merchant.ask("GET", path)).status).toBe(404);
   });
 
+  it("takes prices in its own currency alone, unless another one is sent with them", async () => {
+    const made = await merchant.must("POST", "/v1/invoices", draft());
+    const path = `/v1/invoices/${made.id}`;
+    const line = (asset: string) => ({ name: "x", unitPrice: { amount: "10", asset } });
+    const wrong = [
+      ["USDC", [line("USDC")]],
+      ["JPY", [line("JPY"), line("USD")]],
+    ] as const;
+    for (const [asset, lines] of wrong) {
+      const answer = await merchant.ask("PATCH", path, { lines });
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { code: "validation_failed", errors: [{ pointer: "/lines/0/unitPrice/asset" }] },
+      });
+      expect(answer.body.errors[0].detail).toMatch(new RegExp(`^USD, .* not ${asset};`));
+    }
+    expect(await merchant.must("GET", path)).toEqual(made);
+    const inCoin = await merchant.must("PATCH", path, { currency: "USDC", lines: [line("USDC")] });
+    expect(inCoin).toMatchObject({ currency: "USDC", total: { amount: "10.000000", asset: "USDC" } });
+  });
+
   it("issued gets number, dates and what agents may pay; then only what is not money changes", async () => {
     const made = await merchant.must("POST", "/v1/invoices", draft({ daysUntilDue: 10 }));
     const path = `/v1/invoices/${made.id}`;
@@ -283,6 +304,24 @@ describe("actions", () => {
     const cursor = page.headers.get("Next-Cursor");
     expect(await ids(`limit=1&cursor=${cursor}`)).toEqual(all.slice(1));
     expect((await merchant.ask("GET", `/v1/invoices?state=draft&cursor=${cursor}`)).status).toBe(400);
+  });
+
+  it("that is due as it is issued is overdue a day later", async () => {
+    const { id } = await merchant.must("POST", "/v1/invoices", draft({ issue: true, daysUntilDue: 0 }));
+    const overdue = async () => {
+      const found = await merchant.must("GET", "/v1/invoices?status=overdue");
+      const open = await merchant.must("GET", "/v1/invoices?status=open");
+      const isTold = (await typesOf(id)).includes("invoice.overdue");
+      return [found.length, open.length, (await merchant.must("GET", `/v1/invoices/${id}`)).status, isTold];
+    };
+    for (const at of ["2026-08-11T09:30:01Z", "2026-08-12T09:30:00Z"]) {
+      time.set(at);
+      await house.settle();
+      expect(await overdue()).toEqual([0, 1, "open", false]);
+    }
+    time.set("2026-08-12T09:30:01Z");
+    await house.settle();
+    expect(await overdue()).toEqual([1, 0, "overdue", true]);
   });
 
   it("is due today, overdue once, and reminded of by the latest after a downtime", async () => {

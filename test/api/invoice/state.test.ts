@@ -42,7 +42,13 @@ describe("the status", () => {
     ["void", 0n, after, "void"],
     ["draft", 0n, after, "draft"],
   ] as const)("%s with %i of 10 paid", (state, paid, now, status) => {
-    expect(statusOf({ state, total: 10n, paid, dueAt }, now)).toBe(status);
+    const issuedAt = new Date("2026-08-11T00:00:00Z");
+    expect(statusOf({ state, total: 10n, paid, issuedAt, dueAt }, now)).toBe(status);
+  });
+
+  it("is overdue after a day where it is due as it is issued", () => {
+    const at = (now: Date) => statusOf({ state: "open", total: 10n, paid: 0n, issuedAt: dueAt, dueAt }, now);
+    expect([at(after), at(new Date(after.getTime() + 1))]).toEqual(["open", "overdue"]);
   });
 
   it.each([

@@ -5,6 +5,7 @@ import { idempotencyKey } from "../../../api/http/tables.ts";
 import { merchant } from "../../../api/merchant/tables.ts";
 import { paymentIntent } from "../../../api/payment-intent/tables.ts";
 import { rateSnapshot } from "../../../api/rate/tables.ts";
+import type { Rates } from "../../../api/rate/verbs.ts";
 import { projectPayable } from "../../../facilitator/payable/project.ts";
 import { payable } from "../../../facilitator/payable/tables.ts";
 import { outbox } from "../../../facilitator/store/tables.ts";
@@ -223,6 +224,31 @@ describe("POST /v1/payment-intents", () => {
       status: 400,
       body: { code: "idempotency_key_required" },
     });
+  });
+});
+
+describe("while no rate is to be had", () => {
+  const rates: Rates = { rate: async () => ({ ok: false, reason: "no_fresh_rate" }) };
+  const ask = (at: string, body: unknown) => {
+    const facilitator = fakeFacilitator({ project: projectPayable, rails: () => [rail, eurc] });
+    const { app: unpriced } = world({ db: database.db, facilitator, rates });
+    return caller(unpriced, who)("POST", at, { body, headers: { "idempotency-key": `intent-${++count}` } });
+  };
+  const amount = { amount: "20000000", asset: "IDR" };
+  const lines = [{ name: "Batik", unitPrice: amount }];
+  const customer = { name: "Ada", email: "ada@buyer.example" };
+
+  it.each([
+    ["an intent", path, { amount }],
+    ["an invoice", "/v1/invoices", { buyer: { name: "Ada" }, currency: "IDR", lines, issue: true }],
+    ["a subscription", "/v1/subscriptions", { customer, description: "Batik", amount, interval: "month" }],
+  ])("%s is not said to be too large: that is judged when it is priced", async (_, at, body) => {
+    expect(await ask(at, body)).toMatchObject({ status: 201 });
+  });
+
+  it("422: what agents would pay at parity is bounded all the same", async () => {
+    const answer = await ask(path, { amount: { amount: "1000000.01", asset: "EUR" } });
+    expect(answer).toMatchObject({ status: 422, body: { code: "amount_too_large" } });
   });
 });
 

@@ -156,6 +156,10 @@ describe("a listed link", () => {
     await until(async () => (await fetch(agentUrl(id))).status === 410, "the link is closed");
     await seller.must("PATCH", path, { active: true });
     await until(async () => (await fetch(agentUrl(id))).status === 402, "the link is open");
+    await seller.must("PATCH", path, { prices: prices("0") });
+    await until(async () => (await fetch(agentUrl(id))).status === 410, "what costs nothing is closed");
+    await seller.must("PATCH", path, { prices: prices("0.30") });
+    await until(async () => (await asked()) === "600000", "the link is open at its new price");
   });
 });
 

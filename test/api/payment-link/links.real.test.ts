@@ -254,6 +254,24 @@ describe("GET /v1/payment-links", () => {
     expect([first.body.length, rest.body.length]).toEqual([2, 1]);
     expect((await mine("GET", `${root}?payable=yes`)).status).toBe(400);
   });
+
+  it("has a cart without a price among those that are not payable", async () => {
+    const who = await newCaller(database.db);
+    const ask = async (method: string, path: string, body?: object) =>
+      (await caller(app, who)(method, path, { body, headers: { "idempotency-key": `m-${++count}` } })).body;
+    const prices = [{ amount: "2", asset: "USD" }];
+    const carts: string[] = [];
+    for (const change of [{ active: false }, { prices: [{ amount: "2", asset: "EUR" }] }, {}]) {
+      const tea = await ask("POST", "/v1/catalog/products", { sku: `s-${++count}`, name: "Tea", prices });
+      const lines = [{ productId: tea.id, quantity: 1 }];
+      carts.push((await ask("POST", root, { kind: "cart", currency: "USD", lines })).id);
+      await ask("PATCH", `/v1/catalog/products/${tea.id}`, change);
+    }
+    const ids = async (query: string) =>
+      (await ask("GET", `${root}${query}`)).map(({ id }: { id: string }) => id).sort();
+    expect(await ids("?payable=false")).toEqual(carts.slice(0, 2).sort());
+    expect(await ids("?payable=true")).toEqual(carts.slice(2));
+  });
 });
 
 describe("POST /v1/payment-links/{id}/checkout", () => {
@@ -444,6 +462,36 @@ describe("a link of a cart", () => {
     await must("PATCH", `/v1/catalog/products/${tea.id}`, { active: true });
     await must("PATCH", `/v1/catalog/products/${tea.id}`, { prices: [{ amount: "3", asset: "EUR" }] });
     expect(await read(made.id)).toMatchObject({ amount: null, payable: false });
+  });
+
+  it("that has come to cost nothing is closed to agents, at what it last cost", async () => {
+    const tea = await product();
+    const made = await link({
+      kind: "cart",
+      currency: "USD",
+      lines: [{ productId: tea.id, quantity: 1 }],
+    });
+    const { price } = projected.get(made.id) ?? {};
+    await must("PATCH", `/v1/catalog/products/${tea.id}`, { prices: [{ amount: "0", asset: "USD" }] });
+    expect(await must("POST", `${root}/${made.id}/disable`)).toMatchObject({ payable: false });
+    const closed = { closedAs: "disabled", price };
+    expect(projected.get(made.id)).toMatchObject(closed);
+    await must("POST", `${root}/${made.id}/enable`);
+    expect(projected.get(made.id)).toMatchObject(closed);
+    await must("PATCH", `/v1/catalog/products/${tea.id}`, { prices: [{ amount: "3", asset: "USD" }] });
+    await must("POST", `${root}/${made.id}/list`);
+    expect(projected.get(made.id)).toMatchObject({ closedAs: null, listed: true });
+  });
+
+  it("whose kept cost is nothing is closed to agents all the same", async () => {
+    const tea = await product();
+    const lines = [{ productId: tea.id, quantity: 1 }];
+    const { id } = await link({ kind: "cart", currency: "USD", lines });
+    await database.query("UPDATE payment_link SET amount = 0 WHERE id = $1", [id]);
+    await must("PATCH", `/v1/catalog/products/${tea.id}`, { active: false });
+    await must("POST", `${root}/${id}/disable`);
+    expect(projected.get(id)).toMatchObject({ closedAs: "disabled" });
+    expect(projected.get(id)?.price.amount).toBeGreaterThan(0n);
   });
 });
 

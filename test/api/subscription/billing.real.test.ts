@@ -232,6 +232,27 @@ describe("the end", () => {
     expect(cycles).toHaveLength(1);
   });
 
+  it("that passed during a downtime bounds what is caught up: one batch, told as a whole, and no flood", async () => {
+    const merchant = await newBiller(database, house);
+    const weekly = await merchant.subscribe({ interval: "week" });
+    const daily = await merchant.subscribe({ interval: "day" });
+    const cancel = (id: string) =>
+      merchant.must("POST", `/v1/subscriptions/${id}/cancel`, { at: "period-end" });
+    time.forward(15 * DAY_MS);
+    await cancel(weekly.id);
+    await cancel(daily.id);
+    time.forward(30 * DAY_MS);
+    await house.bill();
+    const { subscription, cycles } = await merchant.read(weekly.id);
+    expect(subscription).toMatchObject({ state: "cancelled", billedCycles: 3 });
+    const isLast = async ({ id }: { readonly id: string }) =>
+      (await facts(database, id)).find(({ type }) => type === "invoice.issued")?.payload.isLastOfBatch;
+    expect(await Promise.all(cycles.slice(0, 2).map(isLast))).toEqual([true, false]);
+    expect((await merchant.read(daily.id)).subscription).toMatchObject({
+      ...{ state: "cancelled", billedCycles: 16, pauseReason: null },
+    });
+  });
+
   it("at the end of the period also in the last cycle; after that at once", async () => {
     const merchant = await newBiller(database, house);
     const anchorAt = "2027-12-15T00:00:00Z";
@@ -356,6 +377,21 @@ describe("past due", () => {
       "past_due",
       "recovered",
     ]);
+  });
+
+  it("is not told of a cycle that is due as it is issued before it had a day", async () => {
+    const merchant = await newBiller(database, house);
+    const { id } = await merchant.subscribe({ interval: "year", daysUntilDue: 0 });
+    const state = async () => (await merchant.read(id)).subscription.state;
+    for (const [ms, expected] of [
+      [1_000, "active"],
+      [DAY_MS - 1_000, "active"],
+      [1, "past-due"],
+    ] as const) {
+      time.forward(ms);
+      await house.settle();
+      expect(await state()).toBe(expected);
+    }
   });
 });
 
