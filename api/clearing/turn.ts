@@ -13,7 +13,7 @@ import { type Decision, decide, type Standing, windowOf } from "./rails/order.ts
 import { isUnderWay } from "./rails/x402.ts";
 import { followReturns, type Returned, returnExcess } from "./returns.ts";
 import { nextLook } from "./schedule.ts";
-import { advance, type ClearingState } from "./state.ts";
+import { advance, type ClearingState, isBusy } from "./state.ts";
 import { clearing as clearingTable } from "./tables.ts";
 import { type Change, type Failure, type Held, transition } from "./timeline.ts";
 
@@ -272,7 +272,8 @@ async function putDown(
   await saveDeposits(tx, before.deposits, rows, now);
   const isLeftOver =
     clearing.state === "settled" && clearing.executionPath === "x402" && heldAnywhere(rows, returns) > 0n;
-  const hasStray = rows.some((row) => !row.isDecided && isStray(row, returns));
+  // What an answer was not about is asked about again once the payment has come to an end.
+  const hasStray = rows.some((row) => isStray(row, returns) && !(row.isDecided && isBusy(clearing.state)));
   const reviewRequired = clearing.state === "in-review" || hasStray || isLeftOver;
   const row = { ...clearing, reviewRequired };
   const dueAt = nextLook({
