@@ -3,7 +3,7 @@ import type { Arrival, RailFacts } from "#facilitator";
 import type { NewId } from "#kernel/id";
 import { type ClearingRow, type DepositRow, isDust, lyingOf, type ReturnRow, requiredFor } from "./money.ts";
 import type { OrderRow } from "./orders.ts";
-import { isLate } from "./rails/order.ts";
+import { isCounted, isLate } from "./rails/order.ts";
 import type { ClearingState, DepositStatus } from "./state.ts";
 
 /** A deposit as it is now: its row, not written yet, and what the chain says. */
@@ -112,8 +112,36 @@ function newRow(arrival: Arrival, clearing: ClearingRow, { now, newId, isSandbox
 export const unbooked = { isBooked: false, toClearing: 0n, toOverpayment: 0n, toUnmatched: 0n } as const;
 
 /** Whether it came to the order that stands, in its token. */
-export function isOrdered(row: DepositRow, order: OrderRow | null): boolean {
+export function isOrdered(row: Pick<DepositRow, "orderId" | "asset">, order: OrderRow | null): boolean {
   return row.orderId === order?.id && row.asset === order.asset;
+}
+
+/** What is on its way to the order that stands and will count there, in the order of arrival. */
+export function comingTo(
+  order: OrderRow | null,
+  seen: readonly Seen[],
+  { least, held }: { readonly least: bigint; readonly held: bigint },
+): readonly DepositRow[] {
+  const coming: DepositRow[] = [];
+  let total = held;
+  for (const { row, isCanonical } of seen) {
+    if (!isCanonical || row.isBooked || !isOrdered(row, order)) continue;
+    if (!isCounted({ amount: row.amount, least, held: total })) continue;
+    coming.push(row);
+    total += row.amount;
+  }
+  return coming;
+}
+
+/** Whether money has come that stands in the way of an end, or of another order. */
+export function isHindered(arrivals: readonly Arrival[], order: OrderRow | null, least: bigint): boolean {
+  return arrivals.some(
+    (arrival) =>
+      arrival.isCanonical &&
+      (isOrdered(arrival, order)
+        ? isCounted({ amount: arrival.amount, least, held: 0n })
+        : !isDust(arrival.amount)),
+  );
 }
 
 /** Money that is nobody's, and enough of it to be looked at. */

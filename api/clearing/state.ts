@@ -103,6 +103,19 @@ export function follow(from: IntentStatus, state: ClearingState): IntentStatus {
   return to;
 }
 
+const busy: ReadonlySet<ClearingState> = new Set([
+  "created",
+  "awaiting-funds",
+  "funds-detected",
+  "funds-received",
+  "settling",
+]);
+
+/** Its money is still on its way: nothing of it can be sent back. */
+export function isBusy(state: ClearingState): boolean {
+  return busy.has(state);
+}
+
 /** What the world is told of a step. Source: merchant-api.md §1.11. */
 export const factsOfTrigger: Readonly<Record<ClearingTrigger, readonly PaymentFact[]>> = {
   lock: ["payment.clearing"],

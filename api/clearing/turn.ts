@@ -1,19 +1,20 @@
 import { and, eq } from "drizzle-orm";
 import type { Arrival, PaymentView, RailFacts } from "#facilitator";
+import type { Address } from "#kernel/bytes";
 import { assert } from "#kernel/fault";
 import type { Tx } from "#store";
 import { followAgent } from "./agent.ts";
 import { book, heldOf, postSettlement, resolveSettlement, saveDeposits, unbook } from "./book.ts";
-import { fallenOf, isOrdered, isStray, look, type Seen, statusOf } from "./deposits.ts";
+import { comingTo, fallenOf, isOrdered, isStray, look, type Seen, statusOf } from "./deposits.ts";
 import type { ClearingDesk } from "./desk.ts";
-import { leastOf, lyingOf, type ReturnRow, requiredFor } from "./money.ts";
+import { isDust, leastOf, lyingOf, type ReturnRow, requiredFor, sum } from "./money.ts";
 import { liveOrder, markOrder, type OrderRow } from "./orders.ts";
 import { loadPurse, type Purse } from "./purse.ts";
 import { type Decision, decide, type Standing, windowOf } from "./rails/order.ts";
 import { isUnderWay } from "./rails/x402.ts";
 import { followReturns, type Returned, returnExcess } from "./returns.ts";
 import { nextLook } from "./schedule.ts";
-import { advance, type ClearingState } from "./state.ts";
+import { advance, type ClearingState, isBusy } from "./state.ts";
 import { clearing as clearingTable } from "./tables.ts";
 import { type Change, type Failure, type Held, transition } from "./timeline.ts";
 
@@ -162,10 +163,8 @@ function standingOf(desk: ClearingDesk, work: Work, { payments, isRateGood }: Ou
   const { clearing } = held;
   const order = liveOrder(orders, clearing);
   const rows = seen.map(({ row }) => row);
-  const ordered = seen.filter(({ row, isCanonical }) => isCanonical && isOrdered(row, order));
-  const coming = ordered
-    .filter(({ row }) => !row.isBooked)
-    .reduce((total, { row }) => total + row.amount, 0n);
+  const [least, amount] = [leastOf(clearing), heldOf(clearing, rows, returns)];
+  const coming = sum(comingTo(order, seen, { least, held: amount }));
   const fresh = rows.filter((row) => row.isBooked && !row.isDecided);
   const facts = order && factsOf(desk)(order.chain);
   const confirmations = facts ? requiredFor(clearing.sourceAmount, facts.depth).confirmations : 0;
@@ -173,8 +172,8 @@ function standingOf(desk: ClearingDesk, work: Work, { payments, isRateGood }: Ou
     state: clearing.state,
     now: desk.now(),
     expiresAt: clearing.expiresAt,
-    least: leastOf(clearing),
-    held: heldOf(clearing, rows, returns),
+    least,
+    held: amount,
     hasLate: fresh.some(({ isLate, toClearing }) => isLate && toClearing > 0n),
     coming,
     depthMs: confirmations * (facts?.blockTimeSeconds ?? 0) * 1000,
@@ -202,8 +201,7 @@ async function changeOf(
   const has = (trigger: Decision["trigger"]) => steps.some((step) => step.trigger === trigger);
   const order = liveOrder(orders, clearing);
   if (order && has("expire")) await markOrder(tx, order, "expired");
-  const [first] = seen.filter(({ row, isCanonical }) => isCanonical && isOrdered(row, order));
-  const learned = { payerAddress: intent.payerAddress ?? first?.row.sender ?? null };
+  const learned = { payerAddress: intent.payerAddress ?? senderOf(seen, order) };
   if (!has("credit")) return { intent: learned };
   if (order) await markOrder(tx, order, "consumed");
   const counted = countedOf(clearing, seen, returns);
@@ -225,6 +223,15 @@ async function changeOf(
     },
     intent: { ...learned, completedAt: intent.completedAt ?? now },
   };
+}
+
+/** Who sent the first money to the order; dust is anybody's. */
+function senderOf(seen: readonly Seen[], order: OrderRow | null): Address | null {
+  const first = seen.find(
+    ({ row, isCanonical }) =>
+      isCanonical && isOrdered(row, order) && (!isDust(row.amount) || row.toClearing > 0n),
+  );
+  return first?.row.sender ?? null;
 }
 
 /** The deposits whose money lies in the clearing, in its own token. */
@@ -272,7 +279,8 @@ async function putDown(
   await saveDeposits(tx, before.deposits, rows, now);
   const isLeftOver =
     clearing.state === "settled" && clearing.executionPath === "x402" && heldAnywhere(rows, returns) > 0n;
-  const hasStray = rows.some((row) => !row.isDecided && isStray(row, returns));
+  // What an answer was not about is asked about again once the payment has come to an end.
+  const hasStray = rows.some((row) => isStray(row, returns) && !(row.isDecided && isBusy(clearing.state)));
   const reviewRequired = clearing.state === "in-review" || hasStray || isLeftOver;
   const row = { ...clearing, reviewRequired };
   const dueAt = nextLook({

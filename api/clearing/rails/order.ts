@@ -32,13 +32,17 @@ export interface Coming {
 /** Where a deposit belongs: what is due to the clearing, what is beyond to the payer, and what cannot be told to nobody.
  *  Source: merchant-api.md §1.4. */
 export function partsOf(coming: Coming): Parts {
-  const { amount, due, least, held } = coming;
-  const completes = held < least && held + amount >= least;
-  const isStray = !coming.isOrdered || isOver(coming) || (isDust(amount) && !completes);
+  const { amount, due, held } = coming;
+  const isStray = !coming.isOrdered || isOver(coming) || !isCounted(coming);
   if (isStray) return { toClearing: 0n, toOverpayment: 0n, toUnmatched: amount };
   const missing = held < due ? due - held : 0n;
   const toClearing = amount < missing ? amount : missing;
   return { toClearing, toOverpayment: amount - toClearing, toUnmatched: 0n };
+}
+
+/** Whether so much counts at all: dust does only where it completes the sum, since anybody can send it. */
+export function isCounted({ amount, least, held }: Pick<Coming, "amount" | "least" | "held">): boolean {
+  return !isDust(amount) || (held < least && held + amount >= least);
 }
 
 /** Its clearing takes no more money, whatever comes. */
@@ -62,7 +66,7 @@ export interface Standing {
   readonly held: bigint;
   /** Some of that came after the window. */
   readonly hasLate: boolean;
-  /** Seen in a block, not deep enough yet. */
+  /** Seen in a block, not deep enough yet; without dust. */
   readonly coming: bigint;
   /** What those confirmations take. */
   readonly depthMs: number;

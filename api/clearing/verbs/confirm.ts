@@ -3,9 +3,11 @@ import type { Tx } from "#store";
 import type { Call, MerchantCtx } from "../../http/context.ts";
 import { fault } from "../../http/faults.ts";
 import type { IntentRow } from "../../payment-intent/verbs/offer.ts";
+import { isHindered } from "../deposits.ts";
 import type { ClearingDesk } from "../desk.ts";
 import { paymentsOf } from "../lead.ts";
-import { keepOrder, markOrder } from "../orders.ts";
+import { leastOf } from "../money.ts";
+import { keepOrder, liveOrder, markOrder, type OrderRow } from "../orders.ts";
 import { loadPurse } from "../purse.ts";
 import type { ConfirmInput, PaymentPosition } from "../schema.ts";
 import { type Chosen, choose, take } from "../take.ts";
@@ -69,8 +71,10 @@ export async function confirmPayment(
 ): Promise<Payment> {
   const payment = await lockPayment(tx, merchantId, id);
   const { intent, clearing } = payment;
-  if (clearing && isUnasked(payment) && chosen && chosen.path !== "x402")
-    return takeOrder(tx, desk, { intent, clearing }, chosen);
+  if (clearing && isUnasked(payment) && chosen && chosen.path !== "x402") {
+    const { orders } = await loadPurse(tx, clearing);
+    return takeOrder(tx, desk, { intent, clearing, orders }, chosen);
+  }
   if (intent.status === "clearing" || intent.status === "completed") return payment;
   if (intent.status === "expired" || (intent.status === "created" && desk.now() >= intent.expiresAt))
     throw fault("intent_expired", { expiresAt: intent.expiresAt.toISOString() });
@@ -93,15 +97,20 @@ export async function switchRail(
   { merchantId, id, chosen }: { readonly merchantId: string; readonly id: string; readonly chosen: Chosen },
 ): Promise<Payment> {
   const { intent, clearing } = await lockPayment(tx, merchantId, id);
-  const isFree = clearing?.state === "awaiting-funds" && desk.now() < clearing.expiresAt;
-  const arrived = isFree ? await desk.facilitator.deposits.arrivals(tx, [clearing.id]) : [];
-  if (!clearing || !isFree || arrived.some(({ isCanonical }) => isCanonical))
-    throw fault("intent_not_confirmable", { status: intent.status });
-  return takeOrder(tx, desk, { intent, clearing }, chosen);
+  const refused = fault("intent_not_confirmable", { status: intent.status });
+  if (clearing?.state !== "awaiting-funds" || desk.now() >= clearing.expiresAt) throw refused;
+  const { orders } = await loadPurse(tx, clearing);
+  const arrived = await desk.facilitator.deposits.arrivals(tx, [clearing.id]);
+  if (isHindered(arrived, liveOrder(orders, clearing), leastOf(clearing))) throw refused;
+  return takeOrder(tx, desk, { intent, clearing, orders }, chosen);
 }
 
-async function takeOrder(tx: Tx, desk: ClearingDesk, held: Held, chosen: Chosen): Promise<Payment> {
-  const { orders } = await loadPurse(tx, held.clearing);
+async function takeOrder(
+  tx: Tx,
+  desk: ClearingDesk,
+  { orders, ...held }: Held & { readonly orders: readonly OrderRow[] },
+  chosen: Chosen,
+): Promise<Payment> {
   const live = orders.find(({ seq }) => seq === held.clearing.orderSeq);
   if (live) await markOrder(tx, live, "superseded");
   const { clearingId, seq } = { clearingId: held.clearing.id, seq: orders.length + 1 };

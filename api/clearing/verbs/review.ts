@@ -11,6 +11,7 @@ import { liveOrder, resignOrder, windowEnd } from "../orders.ts";
 import { loadPurse } from "../purse.ts";
 import { decideReturns, type NewReturn } from "../returns.ts";
 import type { PaymentPosition, ReviewInput } from "../schema.ts";
+import { isBusy } from "../state.ts";
 import { type Held, transition } from "../timeline.ts";
 import { countMoney, finish, type Outside, type Work } from "../turn.ts";
 import { lockPayment, positionOf } from "./payment.ts";
@@ -113,12 +114,13 @@ async function giveBack(tx: Tx, desk: ClearingDesk, work: Work, input: ReviewInp
 function leftOf({ held, seen, returns, orders }: Work, input: ReviewInput): readonly NewReturn[] {
   const { clearing, intent } = held;
   const isSpent = clearing.state === "settled" && clearing.executionPath !== "x402";
-  const isBusy = clearing.state !== "settled" && clearing.state !== "in-review" && !isOver(clearing.state);
   return seen.flatMap(({ row }) => {
     const lying = lyingOf(row, returns);
     const isOwn = orders.some(({ id, path }) => id === row.orderId && path === "on-chain-contract");
     const isProven = isOwn || (intent.payerDeclared && intent.payerAddress === row.sender);
-    const sources = isBusy ? ([] as const) : (["clearing", "overpayment", "unmatched"] as const);
+    const sources = isBusy(clearing.state)
+      ? ([] as const)
+      : (["clearing", "overpayment", "unmatched"] as const);
     return sources
       .filter((source) => lying[source] > 0n && !(source === "clearing" && isSpent))
       .map((source) => ({
@@ -126,10 +128,6 @@ function leftOf({ held, seen, returns, orders }: Work, input: ReviewInput): read
         destination: destinationOf(input, row.sender, isProven),
       }));
   });
-}
-
-function isOver(state: Held["clearing"]["state"]): boolean {
-  return ["expired", "failed", "cancelled", "returned", "reversed"].includes(state);
 }
 
 /** Where it came from is safe only if the payer is known to own that address: exchanges pay from addresses of theirs. */

@@ -27,6 +27,10 @@ const count = async (table: string, id: string) => {
   return Number(row?.count);
 };
 
+/** Dust has come, and is in the books as such. */
+const isIgnored = (id: string) =>
+  until(async () => (await seller.read(id)).deposit.deposits[0]?.status === "ignored", "it is ignored");
+
 describe("POST /v1/payment-intents/{id}/confirm", () => {
   it("200 twice: the second answers where it stands and starts no second clearing", async () => {
     const { id } = await seller.intent();
@@ -190,6 +194,25 @@ describe("POST /v1/payment-intents/{id}/cancel", () => {
     ]);
   });
 
+  it("200 while only dust has come: nobody holds it up with that", async () => {
+    const asked = await seller.asked();
+    await sendTo(world, asked.deposit.address, 1n);
+    await isIgnored(idOf(asked));
+    const cancelled = await seller.cancel(idOf(asked));
+    expect(cancelled).toMatchObject({ status: 200, body: { status: "cancelled" } });
+    expect(await seller.read(idOf(asked))).toMatchObject({
+      clearing: { state: "cancelled" },
+      deposit: { reviewRequired: false },
+    });
+    expect(await toldOf(world.database, asked.clearing.id)).toEqual([
+      "payment.clearing",
+      "payment.cancelled",
+    ]);
+    expect(await ledgerOf(world.database, asked.clearing.id)).toEqual([
+      "single unmatched deposit → unmatched 1",
+    ]);
+  });
+
   it("409 intent_not_cancellable once money was seen, and once it is paid", async () => {
     const asked = await seller.asked();
     await sendTo(world, asked.deposit.address, 1_000_000n);
@@ -238,6 +261,8 @@ describe("another rail before any money came", () => {
       now: () => clock.now(),
       log: silentLog,
     };
+    await sendTo(world, asked.deposit.address, 9_999n);
+    await isIgnored(idOf(asked));
     const intent = await findIntent(world.database.db.pool, seller.id, idOf(asked));
     const chosen = await choose(desk, intent, { payment: { asset: "USDG" } });
     await world.database.db.tx((tx) =>
@@ -254,6 +279,7 @@ describe("another rail before any money came", () => {
     const held = await seller.reaches(intent.id, "in-review");
     expect(held.deposit.reviewRequired).toBe(true);
     expect(await ledgerOf(world.database, asked.clearing.id)).toEqual([
+      "single unmatched deposit → unmatched 9999",
       "single unmatched deposit → unmatched 10000000",
     ]);
     // no rail is changed once money has come

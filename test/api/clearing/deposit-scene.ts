@@ -16,10 +16,10 @@ export async function expectBooks({ dev, database }: World) {
   }, "the books equal the chain");
 }
 /** Mines until so much has reached an address. */
-export const arrives = ({ dev }: World, to: string, amount: bigint) =>
+export const arrives = ({ dev }: World, to: string, amount: bigint, token: string = dev.usdc) =>
   until(async () => {
     await dev.anvil.mine();
-    return (await dev.chain.tokenBalance(dev.usdc, address(to), "latest")) === amount;
+    return (await dev.chain.tokenBalance(address(token), address(to), "latest")) === amount;
   }, `${amount} arrive`);
 export const settleRows = (net: number, fee: number) => [
   `pending net clearing → available ${net}`,

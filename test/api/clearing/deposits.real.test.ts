@@ -161,6 +161,30 @@ describe("several deposits", () => {
     expect(await ledgerOf(world.database, asked.clearing.id)).toEqual([
       "single unmatched deposit → unmatched 9999",
     ]);
+    // whoever sent it is not who pays
+    const { payer } = await sendTo(world, addressOf(asked), 10_000_000n);
+    const paid = await seller.reaches(idOf(asked), "settled");
+    expect(paid.paymentIntent.payment.payerAddress.toLowerCase()).toBe(payer.address);
+    expect(statesOf(paid)).toEqual([
+      "created",
+      "awaiting-funds",
+      "funds-detected",
+      "funds-received",
+      "settling",
+      "settled",
+    ]);
+  });
+
+  it("of dust are the payment where they complete the sum", async () => {
+    const tolerant = await newSeller(world);
+    await tolerant.must("PATCH", "/v1/merchant", { underpaymentToleranceBps: 500 });
+    const asked = await tolerant.asked({ amount: { amount: "0.01", asset: "USD" } });
+    await sendTo(world, addressOf(asked), 9_999n);
+    await tolerant.reaches(idOf(asked), "settled");
+    expect(await ledgerOf(world.database, asked.clearing.id)).toEqual([
+      "single clearing deposit → clearing 9999",
+      ...settleRows(9_949, 50),
+    ]);
   });
 });
 

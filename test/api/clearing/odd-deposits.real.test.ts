@@ -329,6 +329,62 @@ describe("another token of the same chain", () => {
     });
   });
 
+  /** Settled beside it, the other token is still shown, until it has gone back. */
+  async function goesBack(id: string, settled: { readonly clearing: { readonly id: string } }) {
+    expect(settled).toMatchObject({ clearing: { state: "settled" }, deposit: { reviewRequired: true } });
+    const listed = await seller.must("GET", "/v1/payments?reviewRequired=true");
+    expect(listed.map(idOf)).toContain(id);
+    const before = await ledgerOf(world.database, settled.clearing.id);
+    expect(before).toContain("single unmatched deposit → unmatched 3000000");
+    const { address: destination } = newKey();
+    const sent = await seller.review(id, { action: "return", destination });
+    expect(sent).toMatchObject({
+      status: 200,
+      body: {
+        paymentIntent: { status: "completed" },
+        clearing: { state: "settled" },
+        deposit: { reviewRequired: false },
+      },
+    });
+    await arrives(world, destination, 3_000_000n, world.dev.contracts.assets.EURC);
+    await expectAtRest(world);
+    const after = await ledgerOf(world.database, settled.clearing.id);
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(after).toContain("single out unmatched → returns-in-transit 3000000");
+    expect((await seller.must("GET", "/v1/payments?reviewRequired=true")).map(idOf)).not.toContain(id);
+    expect(await seller.review(id, { action: "return", destination })).toMatchObject({
+      status: 409,
+      body: { code: "review_not_required" },
+    });
+  }
+
+  it("stays under review when the payer was given more time and paid in the right one", async () => {
+    const asked = await seller.asked();
+    const { EURC } = world.dev.contracts.assets;
+    await sendTo(world, addressOf(asked), 3_000_000n, { token: EURC });
+    await seller.reaches(idOf(asked), "in-review");
+    await seller.review(idOf(asked), { action: "extend" });
+    await sendTo(world, addressOf(asked), 10_000_000n);
+    await goesBack(idOf(asked), await seller.reaches(idOf(asked), "settled"));
+  });
+
+  it("stays under review when what came in the right one is accepted", async () => {
+    const asked = await seller.asked();
+    const { EURC } = world.dev.contracts.assets;
+    await sendTo(world, addressOf(asked), 3_000_000n, { token: EURC });
+    await seller.reaches(idOf(asked), "in-review");
+    await sendTo(world, addressOf(asked), 6_000_000n);
+    await until(
+      async () => (await seller.read(idOf(asked))).deposit.received.amount === "6.000000",
+      "both are seen",
+    );
+    await until(
+      async () => (await seller.review(idOf(asked), { action: "accept" })).status === 200,
+      "it is accepted",
+    );
+    await goesBack(idOf(asked), await seller.read(idOf(asked)));
+  });
+
   it("waits for the merchant, who may take it as the payment", async () => {
     const asked = await seller.asked();
     const { EURC } = world.dev.contracts.assets;

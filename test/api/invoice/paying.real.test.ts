@@ -207,6 +207,44 @@ describe("two payers at once", () => {
   });
 });
 
+describe("dust, which anybody can send", () => {
+  const dusted = async (position: Body) => {
+    await sendTo(world, position.deposit.address, 1n);
+    await until(
+      async () => (await seller.read(position.paymentIntent.id)).deposit.deposits[0]?.status === "ignored",
+      "it is ignored",
+    );
+  };
+
+  it("to another intent calls nobody's off", async () => {
+    const invoice = await issued(seller);
+    const first = await deposit(invoice.id);
+    const second = await deposit(invoice.id, { executionPath: "on-chain-contract" });
+    await dusted(first);
+    await routeOrder(world, second);
+    await becomes(invoice.id, "paid");
+    const paid = await seller.reaches(second.paymentIntent.id, "settled");
+    expect(paid.deposit.reviewRequired).toBe(false);
+    expect((await ledgerOf(world.database, second.clearing.id)).slice(1)).toEqual([
+      "pending net clearing → available 9950000",
+      "pending fee clearing → fees 50000",
+    ]);
+    await seller.reaches(first.paymentIntent.id, "cancelled");
+    expect(await ledgerOf(world.database, first.clearing.id)).toEqual([
+      "single unmatched deposit → unmatched 1",
+    ]);
+    await expectAtRest(world);
+  });
+
+  it("holds up no void", async () => {
+    const invoice = await issued(seller);
+    const asked = await deposit(invoice.id);
+    await dusted(asked);
+    expect(await seller.must("POST", `/v1/invoices/${invoice.id}/void`)).toMatchObject({ state: "void" });
+    expect((await seller.read(asked.paymentIntent.id)).clearing.state).toBe("cancelled");
+  });
+});
+
 describe("POST /v1/invoices/{id}/void", () => {
   it("takes it back, calls its intents off, and nobody can pay; again it is as it is", async () => {
     const invoice = await issued(seller);
