@@ -2,7 +2,18 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { fixedRates, paymentCodec, quoter } from "#api";
 import { type Caller, createMcp } from "#mcp";
-import { baseUrl, clock, fakeFacilitator, paymentId, recordingLog, resourceId } from "../api/world.ts";
+import {
+  baseUrl,
+  clock,
+  fakeFacilitator,
+  payer,
+  paymentId,
+  quote,
+  rail,
+  recordingLog,
+  resourceId,
+  settledAnswer,
+} from "../api/world.ts";
 
 const initialize = {
   jsonrpc: "2.0",
@@ -389,6 +400,44 @@ describe("what is told when it goes wrong", () => {
   it("an unknown tool is a protocol error", async () => {
     const { body } = await open().ask(call("transfer_all"));
     expect(body.error.code).toBe(-32602);
+  });
+});
+
+describe("what is told of a payment", () => {
+  const paymentPayload = {
+    x402Version: 2,
+    resource: { url: quote.payable.url },
+    accepted: {
+      scheme: "exact",
+      network: rail.network,
+      asset: rail.contract,
+      amount: "10000",
+      payTo: rail.payTo,
+    },
+    payload: { authorization: { from: payer, nonce: `0x${"01".repeat(32)}` } },
+  };
+  const args = { resourceId, paymentPayload };
+  type World = ReturnType<typeof open>;
+  const nextOf = async ({ ask }: World, name: string, given: object = args) =>
+    (await ask(call(name, given))).body.result.structuredContent.next;
+
+  it.each([
+    [
+      "authorization_bound_elsewhere",
+      "bound-elsewhere",
+      /pays for something else already.*only if you want both/,
+    ],
+    ["invalid_exact_evm_nonce_already_used", "refused", /used on chain.*Look at that transfer first/],
+  ] as const)("%s does not say that nothing was charged", async (reason, outcome, words) => {
+    const world = open();
+    const refused = { reason, message: "No." };
+    world.facilitator.verdict = async () => ({ outcome: "invalid", payer, ...refused });
+    world.facilitator.settlement = async () => ({ ...settledAnswer, outcome, ...refused });
+    for (const tool of ["verify_payment", "settle_payment"]) {
+      const next = await nextOf(world, tool);
+      expect(next).toMatchObject({ action: "do-not-retry", text: expect.stringMatching(words) });
+      expect(next.text).not.toContain("Nothing was charged");
+    }
   });
 });
 
