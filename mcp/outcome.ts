@@ -1,4 +1,4 @@
-import type { Facilitator, Offer, SettleAnswer, SettleOutcome } from "#facilitator";
+import type { Facilitator, Offer, Reason, SettleAnswer, SettleOutcome } from "#facilitator";
 import { failure, type Next, type ToolResult } from "./result.ts";
 
 /** An outcome as one word of the tools' own. */
@@ -29,9 +29,38 @@ export function unanswered({ outcome, reason }: SettleAnswer): ToolResult | null
 }
 
 const status = "get_payment_status";
+const fixable: Next = {
+  action: "fix-and-retry",
+  text: "Nothing was charged. Correct what errorMessage names and try again.",
+};
+
+/** How a settle ended, as far as it decides what to do. */
+type Ended = Pick<SettleAnswer, "outcome" | "reason" | "extra">;
+
+/** Refused before the engine was asked. */
+export const refusedFor = (reason: Reason): Ended => ({ outcome: "refused", reason, extra: {} });
+
+/** Of an authorization that moved money, or may have, so that fixing and retrying could pay twice; null for any other. */
+export function spentNext(reason: Reason | null): Next | null {
+  switch (reason) {
+    case "authorization_bound_elsewhere":
+      return {
+        action: "do-not-retry",
+        text: "This authorization pays for something else already. Sign a fresh one for this only if you want both.",
+      };
+    case "invalid_exact_evm_nonce_already_used":
+      return {
+        action: "do-not-retry",
+        text: "Its nonce is used on chain. Look at that transfer first: if it paid somebody, you were charged. Sign a fresh one only if you want to pay this as well.",
+      };
+    default:
+      return null;
+  }
+}
 
 /** What to do after a settle: to fix and retry, to leave alone because it is paid, and to wait are three things. */
-export function outcomeNext(outcome: SettleOutcome, chargeable?: boolean): Next {
+export function outcomeNext({ outcome, reason, extra }: Ended): Next {
+  const spent = spentNext(reason);
   switch (outcome) {
     case "settled":
       return {
@@ -51,27 +80,19 @@ export function outcomeNext(outcome: SettleOutcome, chargeable?: boolean): Next 
         text: "This authorization was settled before, in the transaction named. It is not charged again.",
         tool: status,
       };
-    case "bound-elsewhere":
-      return {
-        action: "fix-and-retry",
-        text: "This authorization already pays for something else. Sign a fresh one for this.",
-      };
     case "failed":
-      return chargeable === false
-        ? {
+      return extra.chargeable === false
+        ? (spent ?? {
             action: "fix-and-retry",
             text: "Not settled, and this authorization can never be charged. Sign a fresh one.",
-          }
+          })
         : {
             action: "wait",
             text: "Not settled so far, but the signature can still be charged until validBefore. Repeat the identical call, or wait until get_payment_status says chargeable false, before you sign another.",
             tool: status,
           };
     default:
-      return {
-        action: "fix-and-retry",
-        text: "Nothing was charged. Correct what errorMessage names and try again.",
-      };
+      return spent ?? fixable;
   }
 }
 

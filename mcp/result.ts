@@ -38,6 +38,11 @@ export function failure(code: string, text: string, meta?: Members): ToolResult 
   };
 }
 
+/** `why` ends without a full stop. */
+export function badArgument(name: string, why: string): ToolResult {
+  return failure("invalid_arguments", `${name}: ${why}. Correct it and call again.`);
+}
+
 export function rateLimited(seconds: number): ToolResult {
   return failure("rate_limited", `Too many calls. Wait ${seconds} seconds, then repeat this one.`);
 }
@@ -68,7 +73,7 @@ export function fromError(error: unknown): ToolResult {
   const { pointer, why } = error.context;
   // An argument that no schema can judge: told as those that one does.
   if (error.kind === "invalid" && typeof pointer === "string" && typeof why === "string")
-    return failure("invalid_arguments", `${nameIn(pointer)}: ${why}. Correct it and call again.`);
+    return badArgument(nameIn(pointer), why);
   const code = error.kind === "bug" ? "internal_error" : error.code;
   return failure(code, told[error.kind] ?? error.detail);
 }

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import type { Facilitator, PaymentLookup, SettlementStatus } from "#facilitator";
 import { checksum, parseAddress } from "#kernel/bytes";
+import { paymentRefOf } from "../payment-ref.ts";
 import { amountOf } from "../present.ts";
-import { failure, type Next as NextStep, success, type ToolResult } from "../result.ts";
+import { badArgument, failure, type Next as NextStep, success, type ToolResult } from "../result.ts";
 import { Amount, Next, ShortText } from "../schema.ts";
 import { defineTool } from "../tool.ts";
 
@@ -42,7 +43,9 @@ export const getPaymentStatus = defineTool({
   effect: "reads",
   rate: "lookup",
   async run({ facilitator }, input) {
-    const found = await find(facilitator, input);
+    const ref = paymentRefOf(facilitator, input);
+    if ("why" in ref) return badArgument(ref.name, ref.why);
+    const found = await facilitator.lookup(ref);
     switch (found.kind) {
       case "not-found":
         return success({ status: "not-found", next: unknown });
@@ -61,14 +64,6 @@ function isOneWay(input: Readonly<Record<string, string | undefined>>): boolean 
     .sort()
     .join(" ");
   return ["paymentId", "asset network nonce payer", "network payer transaction"].includes(given);
-}
-
-function find(facilitator: Facilitator, input: z.infer<typeof Input>): Promise<PaymentLookup> {
-  const { paymentId, network = "", asset = "", payer = "", nonce, transaction = "" } = input;
-  if (paymentId !== undefined) return facilitator.lookup({ by: "id", paymentId });
-  if (nonce === undefined) return facilitator.lookup({ by: "transaction", network, transaction, payer });
-  const token = facilitator.rails().find((rail) => rail.network === network && rail.asset === asset);
-  return facilitator.lookup({ by: "nonce", network, asset: token?.contract ?? asset, payer, nonce });
 }
 
 function present(facilitator: Facilitator, found: Extract<PaymentLookup, { kind: "found" }>): ToolResult {
@@ -97,8 +92,12 @@ const several = failure(
 );
 const tool = "get_payment_status";
 const unknown: NextStep = {
-  action: "fix-and-retry",
-  text: "Nothing like that was ever recorded here. If you sent it, repeat the identical request; it cannot be charged twice.",
+  action: "wait",
+  text:
+    "No payment is recorded here under these arguments. Compare each of them with what you signed before you sign " +
+    "anew: a wrong one finds nothing, though you may have paid. If they are right and you sent it, repeat the " +
+    "identical request; it cannot be charged twice.",
+  tool,
 };
 
 function nextOf({ status, chargeable, reason }: SettlementStatus): NextStep {

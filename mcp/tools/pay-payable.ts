@@ -101,7 +101,7 @@ async function told(call: Call, { offer, payment, answer }: Told): Promise<ToolR
   const { wire, facilitator } = call;
   const settled = wire.settled(answer, payment.version);
   const meta = { [RESPONSE]: settled };
-  const next = outcomeNext(answer.outcome, answer.extra.chargeable);
+  const next = outcomeNext(answer);
   switch (answer.outcome) {
     case "settled":
       return success(

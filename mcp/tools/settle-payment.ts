@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { SettleAnswer } from "#facilitator";
 import { findPaid, findResource, noPayable, noResource } from "../find.ts";
-import { nextFor, outcomeNext, statusOf, unanswered } from "../outcome.ts";
+import { nextFor, outcomeNext, refusedFor, statusOf, unanswered } from "../outcome.ts";
 import { overBudget, settle } from "../pay.ts";
 import { success } from "../result.ts";
 import { IdempotencyKey, Next, PaymentPayload, ShortText } from "../schema.ts";
@@ -59,14 +59,14 @@ export const settlePayment = defineTool({
         network: "",
         errorReason: call.wire.reason(reason, reading.version),
         errorMessage: message,
-        next: await nextFor(call.facilitator, offer, outcomeNext("refused")),
+        next: await nextFor(call.facilitator, offer, outcomeNext(refusedFor(reason))),
       });
     }
     const spending = { offer, payment: reading.payment, idempotencyKey };
     const refused = await overBudget(call, spending);
     if (refused) return refused;
     const answer = await settle(call, spending);
-    const next = await nextFor(call.facilitator, offer, outcomeNext(answer.outcome, answer.extra.chargeable));
+    const next = await nextFor(call.facilitator, offer, outcomeNext(answer));
     const settled = call.wire.settled(answer, reading.payment.version);
     return unanswered(answer) ?? success({ ...facts(answer, settled), next });
   },

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { Offer } from "#facilitator";
+import type { Offer, Reason } from "#facilitator";
 import type { Call, Verified } from "../deps.ts";
 import { findPaid, findResource, noPayable, noResource } from "../find.ts";
-import { nextFor } from "../outcome.ts";
+import { nextFor, spentNext } from "../outcome.ts";
 import { overBudget, verify } from "../pay.ts";
 import { type Next as NextStep, success } from "../result.ts";
 import { Next, PaymentPayload, ShortText } from "../schema.ts";
@@ -46,21 +46,28 @@ export const verifyPayment = defineTool({
     if (!reading.ok) {
       const { reason, message } = reading.refusal;
       const invalidReason = call.wire.reason(reason, reading.version);
-      return answer(call, offer, { isValid: false, invalidReason, invalidMessage: message });
+      const verified = { isValid: false, invalidReason, invalidMessage: message };
+      return told(call, offer, { verified, next: invalidNext(reason) });
     }
     const { payment } = reading;
     const refused = await overBudget(call, { offer, payment });
     if (refused) return refused;
-    return answer(call, offer, call.wire.verified(await verify(call, { offer, payment }), payment.version));
+    const answer = await verify(call, { offer, payment });
+    const next = answer.outcome === "valid" ? validNext(offer) : invalidNext(answer.reason);
+    return told(call, offer, { verified: call.wire.verified(answer, payment.version), next });
   },
 });
 
-async function answer({ facilitator }: Call, offer: Offer, verified: Verified) {
-  return success({ ...verified, next: await nextFor(facilitator, offer, nextOf(offer, verified)) });
+async function told(
+  { facilitator }: Call,
+  offer: Offer,
+  { verified, next }: { readonly verified: Verified; readonly next: NextStep },
+) {
+  return success({ ...verified, next: await nextFor(facilitator, offer, next) });
 }
 
-function nextOf({ payable }: Offer, { isValid, invalidReason }: Verified): NextStep {
-  if (isValid && payable.kind === "resource")
+function validNext({ payable }: Offer): NextStep {
+  if (payable.kind === "resource")
     return {
       action: "send-to-resource",
       text:
@@ -69,13 +76,16 @@ function nextOf({ payable }: Offer, { isValid, invalidReason }: Verified): NextS
         "payer and nonce.",
       tool: "get_payment_status",
     };
-  if (isValid)
-    return {
-      action: "settle",
-      text: "Call pay_payable with payableId and this payload as payment.",
-      tool: "pay_payable",
-    };
-  switch (invalidReason) {
+  return {
+    action: "settle",
+    text: "Call pay_payable with payableId and this payload as payment.",
+    tool: "pay_payable",
+  };
+}
+
+/** By our own reason: version 1 has one word for several. */
+function invalidNext(reason: Reason): NextStep {
+  switch (reason) {
     case "duplicate_settlement":
       return {
         action: "do-not-retry",
@@ -89,10 +99,12 @@ function nextOf({ payable }: Offer, { isValid, invalidReason }: Verified): NextS
         tool: "verify_payment",
       };
     default:
-      return {
-        action: "fix-and-retry",
-        text: "Nothing was charged. Correct what invalidMessage names, then verify again.",
-        tool: "verify_payment",
-      };
+      return (
+        spentNext(reason) ?? {
+          action: "fix-and-retry",
+          text: "Nothing was charged. Correct what invalidMessage names, then verify again.",
+          tool: "verify_payment",
+        }
+      );
   }
 }

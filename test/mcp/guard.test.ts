@@ -2,7 +2,19 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { fixedRates, paymentCodec, quoter } from "#api";
 import { type Caller, createMcp } from "#mcp";
-import { baseUrl, clock, fakeFacilitator, payer, recordingLog, resourceId, v2Body } from "../api/world.ts";
+import {
+  baseUrl,
+  clock,
+  fakeFacilitator,
+  payer,
+  paymentId,
+  quote,
+  rail,
+  recordingLog,
+  resourceId,
+  settledAnswer,
+  v2Body,
+} from "../api/world.ts";
 
 const initialize = {
   jsonrpc: "2.0",
@@ -345,11 +357,45 @@ describe("what is told when it goes wrong", () => {
     expect(body.result.content[0].text).toContain(words);
   });
 
-  it("a status that was never recorded is an answer, not an error", async () => {
-    const { body } = await open().ask(call("get_payment_status", { paymentId: "stl_nothing" }));
-    expect(body.result.structuredContent).toMatchObject({
-      status: "not-found",
-      next: { action: "fix-and-retry" },
+  describe("a status", () => {
+    const hex = (digits: string, bytes: number) => `0x${digits.repeat(bytes)}`;
+    const signed = { network: "eip155:8453", asset: "USDC", payer: hex("ab", 20), nonce: hex("01", 32) };
+    const mined = { network: "eip155:8453", payer: hex("ab", 20), transaction: hex("02", 32) };
+
+    it.each([{ paymentId }, signed, mined])(
+      "that was never recorded is an answer that asks nobody to sign: %j",
+      async (args) => {
+        const { body } = await open().ask(call("get_payment_status", args));
+        expect(body.result.structuredContent).toMatchObject({
+          status: "not-found",
+          next: { action: "wait", text: expect.stringContaining("before you sign") },
+        });
+        expect(body.result.isError).toBeUndefined();
+      },
+    );
+
+    const served = "network: not served here, or not in CAIP-2. Served: eip155:8453, eip155:1";
+    const noAddress = "not an address, which is 0x and 40 digits of hex";
+    it.each([
+      [{ paymentId: "stl_nothing" }, "paymentId: not an id of a payment, which is stl_ and 26 characters"],
+      [{ ...signed, network: "base" }, served],
+      [{ ...mined, network: "eip155:999" }, served],
+      [{ ...signed, asset: "EURX" }, `asset: ${noAddress}`],
+      [{ ...signed, payer: "0x12" }, `payer: ${noAddress}`],
+      [
+        { ...mined, payer: `0xAB${"ab".repeat(19)}` },
+        "payer: its checksum (EIP-55) is wrong, so a character may be",
+      ],
+      [{ ...signed, nonce: "0x01" }, "nonce: not 32 bytes of hex, which is 0x and 64 digits"],
+      [{ ...mined, transaction: "latest" }, "transaction: not 32 bytes of hex, which is 0x and 64 digits"],
+    ])("of what is misnamed is none, so that nobody pays twice: %j", async (args, why) => {
+      const refused = { chain: "ethereum", network: "eip155:1", asset: "USDC", problem: "no-code" } as const;
+      const { ask } = open({ facilitator: { refusedRails: () => [refused] } });
+      const { body } = await ask(call("get_payment_status", args));
+      expect(body.result).toEqual({
+        isError: true,
+        content: [{ type: "text", text: `invalid_arguments: ${why}. Correct it and call again.` }],
+      });
     });
   });
 
@@ -376,6 +422,44 @@ describe("what is told when it goes wrong", () => {
   it("an unknown tool is a protocol error", async () => {
     const { body } = await open().ask(call("transfer_all"));
     expect(body.error.code).toBe(-32602);
+  });
+});
+
+describe("what is told of a payment", () => {
+  const paymentPayload = {
+    x402Version: 2,
+    resource: { url: quote.payable.url },
+    accepted: {
+      scheme: "exact",
+      network: rail.network,
+      asset: rail.contract,
+      amount: "10000",
+      payTo: rail.payTo,
+    },
+    payload: { authorization: { from: payer, nonce: `0x${"01".repeat(32)}` } },
+  };
+  const args = { resourceId, paymentPayload };
+  type World = ReturnType<typeof open>;
+  const nextOf = async ({ ask }: World, name: string, given: object = args) =>
+    (await ask(call(name, given))).body.result.structuredContent.next;
+
+  it.each([
+    [
+      "authorization_bound_elsewhere",
+      "bound-elsewhere",
+      /pays for something else already.*only if you want both/,
+    ],
+    ["invalid_exact_evm_nonce_already_used", "refused", /used on chain.*Look at that transfer first/],
+  ] as const)("%s does not say that nothing was charged", async (reason, outcome, words) => {
+    const world = open();
+    const refused = { reason, message: "No." };
+    world.facilitator.verdict = async () => ({ outcome: "invalid", payer, ...refused });
+    world.facilitator.settlement = async () => ({ ...settledAnswer, outcome, ...refused });
+    for (const tool of ["verify_payment", "settle_payment"]) {
+      const next = await nextOf(world, tool);
+      expect(next).toMatchObject({ action: "do-not-retry", text: expect.stringMatching(words) });
+      expect(next.text).not.toContain("Nothing was charged");
+    }
   });
 });
 
