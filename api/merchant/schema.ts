@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import ipaddr from "ipaddr.js";
 import { fromBytes } from "#kernel/bytes";
 import { cleanText } from "#kernel/text";
+import { CountryCode } from "../http/country.ts";
 import { AllowedOrigins } from "../http/origin.ts";
 import { type Preset, permissions, presets } from "../http/permissions.ts";
 import { Instant } from "../http/text.ts";
@@ -18,7 +19,6 @@ function plain(longest: number) {
 }
 
 const Timestamp = z.string().openapi({ format: "date-time", example: "2026-08-11T09:30:00.000Z" });
-const CountryCode = z.string().regex(/^[A-Z]{2}$/, "two capital letters, such as PT");
 const InvoicePrefix = z
   .string()
   .regex(/^[A-Z0-9]([A-Z0-9-]{0,10}[A-Z0-9])?$/, "up to 12 of A-Z 0-9, with - in between");

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { pegs, type Stablecoin } from "#kernel/asset";
 import { parseAddress } from "#kernel/bytes";
+import { CountryCode } from "../http/country.ts";
 import { Money, MoneyInput } from "../http/money.ts";
 import { Email, Instant, line, Metadata, Timestamp } from "../http/text.ts";
 import { ExecutionPath } from "../rate/schema.ts";
@@ -12,7 +13,7 @@ export const MerchantRefInput = z
     id: z.string().max(40),
     name: line(140),
     city: line(140),
-    countryCode: z.string().regex(/^[A-Z]{2}$/, "two capital letters, such as PT"),
+    countryCode: CountryCode,
   })
   .partial()
   .openapi("MerchantRefInput");

@@ -166,6 +166,7 @@ describe("PATCH /v1/merchant", () => {
     ["our fee", { feeBps: 0 }, "/feeBps"],
     ["the id", { id: "mer_1" }, "/id"],
     ["a country that is no code", { countryCode: "no" }, "/countryCode"],
+    ["a code that is no country", { countryCode: "ZZ" }, "/countryCode"],
     ["a category that is no code", { categoryCode: "58" }, "/categoryCode"],
     ["a margin above 3 %", { spreadBps: 301 }, "/spreadBps"],
     ["a tolerance above 5 %", { underpaymentToleranceBps: 501 }, "/underpaymentToleranceBps"],

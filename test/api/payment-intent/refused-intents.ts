@@ -165,4 +165,11 @@ export const refused: readonly (readonly [string, unknown, number, string, strin
     "validation_failed",
     "/customer/email",
   ],
+  [
+    "a country that is none",
+    { ...tenDollars, merchant: { countryCode: "EU" } },
+    400,
+    "validation_failed",
+    "/merchant/countryCode",
+  ],
 ];
