@@ -164,7 +164,7 @@ function standingOf(desk: ClearingDesk, work: Work, { payments, isRateGood }: Ou
   const order = liveOrder(orders, clearing);
   const rows = seen.map(({ row }) => row);
   const [least, amount] = [leastOf(clearing), heldOf(clearing, rows, returns)];
-  const coming = sum(comingTo(order, seen, { least, held: amount }));
+  const coming = comingTo(order, seen, { least, held: amount });
   const fresh = rows.filter((row) => row.isBooked && !row.isDecided);
   const facts = order && factsOf(desk)(order.chain);
   const confirmations = facts ? requiredFor(clearing.sourceAmount, facts.depth).confirmations : 0;
@@ -172,10 +172,12 @@ function standingOf(desk: ClearingDesk, work: Work, { payments, isRateGood }: Ou
     state: clearing.state,
     now: desk.now(),
     expiresAt: clearing.expiresAt,
+    due: clearing.sourceAmount,
     least,
     held: amount,
     hasLate: fresh.some(({ isLate, toClearing }) => isLate && toClearing > 0n),
-    coming,
+    coming: sum(coming),
+    timely: sum(coming.filter((row) => !row.isLate)),
     depthMs: confirmations * (facts?.blockTimeSeconds ?? 0) * 1000,
     hasNew: fresh.some((row) => lyingOf(row, returns).clearing > 0n || isStray(row, returns)),
     hasStray: fresh.some((row) => isStray(row, returns)),

@@ -6,6 +6,7 @@ import { newKey } from "../../support/authorization.ts";
 import { silentLog } from "../../support/dev-chain.ts";
 import { startWorld, until } from "../../support/house.ts";
 import {
+  heldBack,
   movableClock,
   newSeller,
   routeOrder,
@@ -45,7 +46,45 @@ afterEach(() => {
 });
 afterAll(() => world.stop());
 
+/** The observer has seen so many transfers, whoever has the clearing in hand. */
+const areObserved = (clearingId: string, count: number) =>
+  until(async () => {
+    const { facilitator } = world.house;
+    const arrivals = await facilitator.deposits.arrivals(world.database.db.pool, [clearingId]);
+    return arrivals.length === count;
+  }, `${count} are observed`);
+
 describe("underpaid", () => {
+  it("within the tolerance waits for the rest that is on its way", async () => {
+    const tolerant = await newSeller(world);
+    await tolerant.must("PATCH", "/v1/merchant", { underpaymentToleranceBps: 500 });
+    // so much needs a final block, so that the second is still on its way when the first counts
+    const asked = await tolerant.asked({ amount: { amount: "20000", asset: "USD" } });
+    await heldBack(world, { merchantId: tolerant.id, id: idOf(asked) }, async () => {
+      await sendTo(world, addressOf(asked), 19_200_000_000n);
+      await final(world);
+      await sendTo(world, addressOf(asked), 800_000_000n);
+      await areObserved(asked.clearing.id, 2);
+    });
+    await until(
+      async () => (await tolerant.read(idOf(asked))).deposit.deposits[0]?.status !== "confirming",
+      "the first is final",
+    );
+    await final(world);
+    const paid = await tolerant.reaches(idOf(asked), "settled");
+    expect(paid).toMatchObject({
+      clearing: { settlementAmount: { amount: "20000.000000" } },
+      deposit: { reviewRequired: false },
+    });
+    const rows = await ledgerOf(world.database, asked.clearing.id);
+    expect(rows.slice(0, 4)).toEqual([
+      "single clearing deposit → clearing 19200000000",
+      "single clearing deposit → clearing 800000000",
+      ...settleRows(19_900_000_000, 100_000_000),
+    ]);
+    await expectBooks(world);
+  });
+
   it("within the merchant's tolerance counts as paid, and what came is credited", async () => {
     const tolerant = await newSeller(world);
     await tolerant.must("PATCH", "/v1/merchant", { underpaymentToleranceBps: 100 });
