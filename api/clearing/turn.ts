@@ -141,14 +141,19 @@ const beginning: ReadonlySet<ClearingState> = new Set([
   "reversed",
 ]);
 
+/** Where an intent has lost the place that it had among others of the same. */
+const placeless: ReadonlySet<ClearingState> = new Set(["expired", "failed", "reversed"]);
+
 /** Whether something else was faster to pay what this intent pays. Of two that come at once one holds it. */
 async function isForeclosed(
   tx: Tx,
-  { facilitator }: ClearingDesk,
+  { facilitator, isFull }: ClearingDesk,
   { held: { intent } }: Work,
   { state, held, coming }: Standing,
 ): Promise<boolean> {
-  if (intent.heldAs === null || held + coming === 0n || !beginning.has(state)) return false;
+  if (held + coming === 0n) return false;
+  if (placeless.has(state) && (await isFull(tx, intent))) return true;
+  if (intent.heldAs === null || !beginning.has(state)) return false;
   return !(await facilitator.once.take(tx, { payableId: intent.heldAs, payment: intent.id }));
 }
 

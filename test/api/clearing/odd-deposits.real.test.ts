@@ -231,6 +231,35 @@ describe("after the window", () => {
     ]);
   });
 
+  it("late money of a link whose last place somebody else has paid is the merchant's to decide", async () => {
+    const link = await seller.must("POST", "/v1/payment-links", {
+      kind: "fixed",
+      amount: { amount: "10", asset: "USD" },
+      maxPayments: 1,
+    });
+    const checkOut = async () => {
+      const { id } = await seller.must("POST", `/v1/payment-links/${link.id}/checkout`, {});
+      return seller.confirm(id);
+    };
+    const late = await checkOut();
+    clock.forward(32 * MINUTE);
+    await seller.reaches(idOf(late), "expired");
+    const other = await checkOut();
+    await sendTo(world, addressOf(other), 10_000_000n);
+    await seller.reaches(idOf(other), "settled");
+    await sendTo(world, addressOf(late), 10_000_000n);
+    const held = await seller.reaches(idOf(late), "in-review");
+    expect(held.deposit).toMatchObject({ reviewRequired: true, deposits: [{ status: "late" }] });
+    expect(await toldOf(world.database, late.clearing.id)).not.toContain("payment.completed");
+    expect(await ledgerOf(world.database, late.clearing.id)).toEqual([
+      "single clearing deposit → clearing 10000000",
+    ]);
+    expect((await ledgerOf(world.database, other.clearing.id)).slice(0, 3)).toEqual([
+      "single clearing deposit → clearing 10000000",
+      ...settleRows(9_950_000, 50_000),
+    ]);
+  });
+
   async function lateInPounds(percentInBps: bigint) {
     const asked = await seller.asked({ amount: { amount: "10", asset: "GBP" } });
     expect(asked.clearing.rate).toMatchObject({ from: "GBP", to: "USDC", source: "fixed" });
