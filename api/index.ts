@@ -8,6 +8,7 @@ import { systemRandom } from "#kernel/system";
 import type { Database, outbox, Tx } from "#store";
 import { cartRoutes } from "./cart/routes.ts";
 import { catalogRoutes } from "./catalog/routes.ts";
+import type { ClearingDesk } from "./clearing/desk.ts";
 import { clearingHearer } from "./clearing/hear.ts";
 import { clearingLoops, type MoneyLoop } from "./clearing/loop.ts";
 import { clearingRoutes } from "./clearing/routes.ts";
@@ -54,6 +55,7 @@ import { linkHearer } from "./payment-link/hear.ts";
 import { paymentLinkRoutes } from "./payment-link/routes.ts";
 import type { CheckoutDesk } from "./payment-link/verbs/checkout.ts";
 import { type AgentVisit, deriveIntent } from "./payment-link/verbs/derive.ts";
+import { isLinkFull } from "./payment-link/verbs/places.ts";
 import { payoutHearer } from "./payout/events.ts";
 import { payoutRoutes } from "./payout/routes.ts";
 import { providerJobs } from "./provider/jobs.ts";
@@ -129,7 +131,10 @@ export function quoter(pricing: Pick<Pricing, "rates" | "facilitator">) {
 }
 
 /** Intents of what agents are not offered directly, for the same room. Null for what has none. */
-export function intentDeriver(desk: CheckoutDesk & InvoiceDesk & Making & Pick<ApiDeps, "facilitator">) {
+export function intentDeriver(
+  parts: CheckoutDesk & Omit<InvoiceDesk, "isFull"> & Making & Pick<ApiDeps, "facilitator">,
+) {
+  const desk = { ...parts, isFull: fullness(parts.now) };
   return async ({
     id,
     payment,
@@ -140,6 +145,11 @@ export function intentDeriver(desk: CheckoutDesk & InvoiceDesk & Making & Pick<A
     if (isId("plink", id)) return deriveIntent(desk, { ...visitor, ...meant, id, ctx: desk });
     return isId("inv", id) ? deriveInvoiceIntent(desk, { ...meant, id }) : null;
   };
+}
+
+/** Clearing knows no links, so it is handed their word on whether a place is left. */
+function fullness(now: () => Date): ClearingDesk["isFull"] {
+  return (tx, intent) => isLinkFull(tx, now(), intent);
 }
 
 export interface ApiConfig {
@@ -227,7 +237,8 @@ export function createApi({
   const adapters = [...(rest.providers ?? []), ...(sandbox?.provider ? [sandbox.provider] : [])];
   const providers = new Map(adapters.map((each) => [each.name, each]));
   const now = () => merchantClock.now();
-  const clearing = { db, facilitator, rates, baseUrl, isSandbox, newId, now, log };
+  const isFull = fullness(now);
+  const clearing = { db, facilitator, rates, baseUrl, isSandbox, isFull, newId, now, log };
   const intentDesk = { ...clearing, providers: [...providers.keys()] };
   const invoices = { ...clearing, providers: [] as const };
   const mailDesk = rest.mail && { ...rest.mail, db: loopDb, baseUrl, clock, now, newId, log };

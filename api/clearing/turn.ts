@@ -141,14 +141,19 @@ const beginning: ReadonlySet<ClearingState> = new Set([
   "reversed",
 ]);
 
+/** Where an intent has lost the place that it had among others of the same. */
+const placeless: ReadonlySet<ClearingState> = new Set(["expired", "failed", "reversed"]);
+
 /** Whether something else was faster to pay what this intent pays. Of two that come at once one holds it. */
 async function isForeclosed(
   tx: Tx,
-  { facilitator }: ClearingDesk,
+  { facilitator, isFull }: ClearingDesk,
   { held: { intent } }: Work,
   { state, held, coming }: Standing,
 ): Promise<boolean> {
-  if (intent.heldAs === null || held + coming === 0n || !beginning.has(state)) return false;
+  if (held + coming === 0n) return false;
+  if (placeless.has(state) && (await isFull(tx, intent))) return true;
+  if (intent.heldAs === null || !beginning.has(state)) return false;
   return !(await facilitator.once.take(tx, { payableId: intent.heldAs, payment: intent.id }));
 }
 
@@ -164,7 +169,7 @@ function standingOf(desk: ClearingDesk, work: Work, { payments, isRateGood }: Ou
   const order = liveOrder(orders, clearing);
   const rows = seen.map(({ row }) => row);
   const [least, amount] = [leastOf(clearing), heldOf(clearing, rows, returns)];
-  const coming = sum(comingTo(order, seen, { least, held: amount }));
+  const coming = comingTo(order, seen, { least, held: amount });
   const fresh = rows.filter((row) => row.isBooked && !row.isDecided);
   const facts = order && factsOf(desk)(order.chain);
   const confirmations = facts ? requiredFor(clearing.sourceAmount, facts.depth).confirmations : 0;
@@ -172,10 +177,12 @@ function standingOf(desk: ClearingDesk, work: Work, { payments, isRateGood }: Ou
     state: clearing.state,
     now: desk.now(),
     expiresAt: clearing.expiresAt,
+    due: clearing.sourceAmount,
     least,
     held: amount,
     hasLate: fresh.some(({ isLate, toClearing }) => isLate && toClearing > 0n),
-    coming,
+    coming: sum(coming),
+    timely: sum(coming.filter((row) => !row.isLate)),
     depthMs: confirmations * (facts?.blockTimeSeconds ?? 0) * 1000,
     hasNew: fresh.some((row) => lyingOf(row, returns).clearing > 0n || isStray(row, returns)),
     hasStray: fresh.some((row) => isStray(row, returns)),

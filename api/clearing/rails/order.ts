@@ -61,6 +61,8 @@ export interface Standing {
   readonly state: ClearingState;
   readonly now: Date;
   readonly expiresAt: Date;
+  /** What the payer must send, and the least of it that counts as paid. */
+  readonly due: bigint;
   readonly least: bigint;
   /** Booked for the clearing and here. */
   readonly held: bigint;
@@ -68,6 +70,8 @@ export interface Standing {
   readonly hasLate: boolean;
   /** Seen in a block, not deep enough yet; without dust. */
   readonly coming: bigint;
+  /** What of that came within the window. */
+  readonly timely: bigint;
   /** What those confirmations take. */
   readonly depthMs: number;
   /** Money is booked that no step was taken for yet. */
@@ -156,15 +160,25 @@ function whileDetected(standing: Standing): Decision | null {
   }
   if (standing.isForeclosed) return FORECLOSED;
   if (standing.isHeldByAgent) return null;
-  if (held >= least) return enough(standing, "receive");
+  if (held >= least) return isRestComing(standing) ? null : enough(standing, "receive");
   if (!isClosed(standing) || isStillComing(standing)) return null;
   return { trigger: "review", cause: "the window closed", failure: UNDERPAID };
 }
 
 /** Funds seen unconfirmed get their confirmations and ten minutes first; enough of them gets all the time it takes. */
-function isStillComing({ now, expiresAt, held, coming, least, depthMs }: Standing): boolean {
+function isStillComing(standing: Standing): boolean {
+  const { held, coming, least } = standing;
   if (coming === 0n) return false;
-  return held + coming >= least || now.getTime() <= expiresAt.getTime() + depthMs + GRACE_MS;
+  return held + coming >= least || isInGrace(standing);
+}
+
+/** What is within the tolerance is paid, but the rest that the payer sent in time belongs to it too. */
+function isRestComing(standing: Standing): boolean {
+  return standing.held < standing.due && standing.timely > 0n && isInGrace(standing);
+}
+
+function isInGrace({ now, expiresAt, depthMs }: Standing): boolean {
+  return now.getTime() <= expiresAt.getTime() + depthMs + GRACE_MS;
 }
 
 function whenEnded(standing: Standing): Decision | null {

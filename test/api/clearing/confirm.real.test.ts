@@ -257,6 +257,7 @@ describe("another rail before any money came", () => {
       rates: fixedRates({ clock, log: silentLog }),
       baseUrl: world.baseUrl,
       isSandbox: true,
+      isFull: async () => false,
       newId: world.house.newId,
       now: () => clock.now(),
       log: silentLog,

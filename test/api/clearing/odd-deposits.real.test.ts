@@ -6,6 +6,7 @@ import { newKey } from "../../support/authorization.ts";
 import { silentLog } from "../../support/dev-chain.ts";
 import { startWorld, until } from "../../support/house.ts";
 import {
+  heldBack,
   movableClock,
   newSeller,
   routeOrder,
@@ -45,7 +46,45 @@ afterEach(() => {
 });
 afterAll(() => world.stop());
 
+/** The observer has seen so many transfers, whoever has the clearing in hand. */
+const areObserved = (clearingId: string, count: number) =>
+  until(async () => {
+    const { facilitator } = world.house;
+    const arrivals = await facilitator.deposits.arrivals(world.database.db.pool, [clearingId]);
+    return arrivals.length === count;
+  }, `${count} are observed`);
+
 describe("underpaid", () => {
+  it("within the tolerance waits for the rest that is on its way", async () => {
+    const tolerant = await newSeller(world);
+    await tolerant.must("PATCH", "/v1/merchant", { underpaymentToleranceBps: 500 });
+    // so much needs a final block, so that the second is still on its way when the first counts
+    const asked = await tolerant.asked({ amount: { amount: "20000", asset: "USD" } });
+    await heldBack(world, { merchantId: tolerant.id, id: idOf(asked) }, async () => {
+      await sendTo(world, addressOf(asked), 19_200_000_000n);
+      await final(world);
+      await sendTo(world, addressOf(asked), 800_000_000n);
+      await areObserved(asked.clearing.id, 2);
+    });
+    await until(
+      async () => (await tolerant.read(idOf(asked))).deposit.deposits[0]?.status !== "confirming",
+      "the first is final",
+    );
+    await final(world);
+    const paid = await tolerant.reaches(idOf(asked), "settled");
+    expect(paid).toMatchObject({
+      clearing: { settlementAmount: { amount: "20000.000000" } },
+      deposit: { reviewRequired: false },
+    });
+    const rows = await ledgerOf(world.database, asked.clearing.id);
+    expect(rows.slice(0, 4)).toEqual([
+      "single clearing deposit → clearing 19200000000",
+      "single clearing deposit → clearing 800000000",
+      ...settleRows(19_900_000_000, 100_000_000),
+    ]);
+    await expectBooks(world);
+  });
+
   it("within the merchant's tolerance counts as paid, and what came is credited", async () => {
     const tolerant = await newSeller(world);
     await tolerant.must("PATCH", "/v1/merchant", { underpaymentToleranceBps: 100 });
@@ -187,6 +226,35 @@ describe("after the window", () => {
       "payment.completed",
     ]);
     expect(await ledgerOf(world.database, asked.clearing.id)).toEqual([
+      "single clearing deposit → clearing 10000000",
+      ...settleRows(9_950_000, 50_000),
+    ]);
+  });
+
+  it("late money of a link whose last place somebody else has paid is the merchant's to decide", async () => {
+    const link = await seller.must("POST", "/v1/payment-links", {
+      kind: "fixed",
+      amount: { amount: "10", asset: "USD" },
+      maxPayments: 1,
+    });
+    const checkOut = async () => {
+      const { id } = await seller.must("POST", `/v1/payment-links/${link.id}/checkout`, {});
+      return seller.confirm(id);
+    };
+    const late = await checkOut();
+    clock.forward(32 * MINUTE);
+    await seller.reaches(idOf(late), "expired");
+    const other = await checkOut();
+    await sendTo(world, addressOf(other), 10_000_000n);
+    await seller.reaches(idOf(other), "settled");
+    await sendTo(world, addressOf(late), 10_000_000n);
+    const held = await seller.reaches(idOf(late), "in-review");
+    expect(held.deposit).toMatchObject({ reviewRequired: true, deposits: [{ status: "late" }] });
+    expect(await toldOf(world.database, late.clearing.id)).not.toContain("payment.completed");
+    expect(await ledgerOf(world.database, late.clearing.id)).toEqual([
+      "single clearing deposit → clearing 10000000",
+    ]);
+    expect((await ledgerOf(world.database, other.clearing.id)).slice(0, 3)).toEqual([
       "single clearing deposit → clearing 10000000",
       ...settleRows(9_950_000, 50_000),
     ]);

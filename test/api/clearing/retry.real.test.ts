@@ -166,6 +166,7 @@ describe("a payment that is due and cannot be brought up", () => {
       rates: { rate: () => Promise.reject(new Error("needs no rate")) },
       baseUrl: "http://127.0.0.1",
       isSandbox: true,
+      isFull: async () => false,
       newId: world.house.newId,
       now: () => new Date(now),
       log: { info: say("info"), warn: say("warn"), error: say("error") },

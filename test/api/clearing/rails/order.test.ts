@@ -81,10 +81,12 @@ describe("the next step", () => {
     state: "awaiting-funds",
     now: at(-600),
     expiresAt,
+    due: 100n,
     least: 100n,
     held: 0n,
     hasLate: false,
     coming: 0n,
+    timely: 0n,
     depthMs: 24_000,
     hasNew: false,
     hasStray: false,
@@ -93,6 +95,8 @@ describe("the next step", () => {
     isHeldByAgent: false,
     isForeclosed: false,
   };
+  const tolerant = { due: 100n, least: 95n };
+  const rest = { ...tolerant, held: 96n, coming: 4n, timely: 4n };
   const step = (over: Partial<Standing>) => decide({ ...standing, ...over })?.trigger ?? null;
 
   it.each([
@@ -112,6 +116,12 @@ describe("the next step", () => {
     ["not enough, and time", { held: 60n }, null],
     ["enough on its way", { coming: 100n }, null],
     ["enough", { held: 100n }, "receive"],
+    ["enough within the tolerance", { ...tolerant, held: 96n }, "receive"],
+    ["enough within the tolerance, the rest is on its way", rest, null],
+    ["the same at the end: its confirmations and ten minutes", { ...rest, now: at(624) }, null],
+    ["the same, and no longer", { ...rest, now: at(625) }, "receive"],
+    ["the same, sent after the window", { ...rest, timely: 0n, now: at(99) }, "receive"],
+    ["all that is due, and more on its way", { ...rest, held: 100n }, "receive"],
     ["enough, while an agent's payment is under way", { held: 100n, isHeldByAgent: true }, null],
     ["all of it left the chain", {}, "lose"],
     ["all of it left the chain, and the window is over", { now: at(61) }, "expire"],
@@ -190,6 +200,7 @@ describe("the next step", () => {
       now: fc.integer({ min: -1_000, max: 10_000 }).map(at),
       held: amount,
       coming: amount,
+      timely: amount,
       hasLate: fc.boolean(),
       hasNew: fc.boolean(),
       hasStray: fc.boolean(),
