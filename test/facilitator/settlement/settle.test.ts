@@ -12,7 +12,11 @@ async function countedBy(target: PaymentRequest["target"]): Promise<string[]> {
     counted.push(payable);
     return null;
   };
-  const settling = { intakes: new Map([[network, { serve }]]), engine: { meter: { count: () => {} } } };
+  const settling = {
+    intakes: new Map([[network, { serve }]]),
+    engine: { meter: { count: () => {} } },
+    telling: { enter: () => () => {} },
+  };
   const request = { target, selection: { network } } as PaymentRequest;
   const answer = await settle(settling as unknown as Settling, request, {
     closed: new AbortController().signal,
