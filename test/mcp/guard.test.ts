@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { fixedRates, paymentCodec, quoter } from "#api";
+import type { SettlementStatus } from "#facilitator";
 import { type Caller, createMcp } from "#mcp";
 import {
   baseUrl,
@@ -13,6 +14,8 @@ import {
   recordingLog,
   resourceId,
   settledAnswer,
+  txHash,
+  usdc,
 } from "../api/world.ts";
 
 const initialize = {
@@ -439,6 +442,49 @@ describe("what is told of a payment", () => {
       expect(next.text).not.toContain("Nothing was charged");
     }
   });
+
+  it("money that is sent back is told alike by all who tell of it, and nobody signs before it is there", async () => {
+    const refused = { reason: "invalid_payment_requirements", message: "Not accepted." } as const;
+    const world = open({
+      facilitator: {
+        offer: async () => ({ ...quote, state: "open", paymentId: null }),
+        lookup: async () => ({ kind: "found", status: cancelled, token: usdc, amount: 10_000n }),
+      },
+    });
+    world.facilitator.verdict = async () => ({ outcome: "invalid", payer, ...refused });
+    world.facilitator.settlement = async () => ({
+      ...settledAnswer,
+      ...{ outcome: "failed", ...refused, extra: { chargeable: false } },
+    });
+    const next = await nextOf(world, "get_payment_status", { paymentId });
+    expect(next).toMatchObject({ action: "do-not-retry", text: expect.stringContaining("goes back") });
+    expect(await nextOf(world, "verify_payment")).toEqual(next);
+    expect(await nextOf(world, "settle_payment")).toEqual(next);
+    const paying = call("pay_payable", {
+      payableId: "inv_01K2C0Z0000000000000000000",
+      payment: paymentPayload,
+    });
+    expect((await world.ask(paying)).body.result.content[0].text).toBe(
+      `invalid_payment_requirements: Not accepted. ${next.text}`,
+    );
+    // and what is merely wrong is still told so
+    world.facilitator.lookup = async () => ({ kind: "not-found" });
+    expect(await nextOf(world, "verify_payment")).toMatchObject({ action: "fix-and-retry" });
+  });
+  const cancelled: SettlementStatus = {
+    paymentId,
+    status: "cancelled",
+    success: false,
+    reason: "invalid_payment_requirements",
+    transaction: txHash,
+    network: rail.network,
+    payer,
+    block: null,
+    logIndex: null,
+    confirmations: 0,
+    required: 1,
+    chargeable: false,
+  };
 });
 
 describe("the card", () => {
