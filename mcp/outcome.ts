@@ -23,7 +23,10 @@ export function unanswered({ outcome, reason }: SettleAnswer): ToolResult | null
             "unavailable",
             "We cannot say whether this was recorded. Do not sign again; repeat the identical call.",
           )
-        : failure("unavailable", "Nothing was recorded. Repeat the identical call shortly.");
+        : failure(
+            "unavailable",
+            "This call recorded nothing, though an earlier one may have. Do not sign again: ask get_payment_status with network, asset, payer and nonce, or repeat the identical call shortly.",
+          );
     default:
       return null;
   }

@@ -443,6 +443,16 @@ describe("what is told of a payment", () => {
     }
   });
 
+  it("a re-send that recorded nothing says so of itself alone: the first call may have", async () => {
+    const world = open();
+    const reason = "unexpected_settle_error";
+    world.facilitator.settlement = async () => ({ ...settledAnswer, outcome: "unavailable", reason });
+    const { body } = await world.ask(call("settle_payment", args));
+    expect(body.result.content[0].text).toMatch(
+      /^unavailable: This call recorded nothing, though an earlier one may have[.] Do not sign again: ask get_payment_status/,
+    );
+  });
+
   it("money that is sent back is told alike by all who tell of it, and nobody signs before it is there", async () => {
     const refused = { reason: "invalid_payment_requirements", message: "Not accepted." } as const;
     const world = open({
