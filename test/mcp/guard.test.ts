@@ -199,7 +199,7 @@ describe("what is read", () => {
     const held = new AbortController();
     const caller = (closed: AbortSignal): Caller => ({
       address: "203.0.113.9",
-      requestId: "req_1",
+      newRequestId: () => "req_1",
       limit: async () => null,
       delivery: { closed, orElse: () => {} },
     });
@@ -239,7 +239,7 @@ describe("what is told when it goes wrong", () => {
   it("a limit is a tool result with the seconds to wait", async () => {
     const caller: Caller = {
       address: "a",
-      requestId: "req_1",
+      newRequestId: () => "req_1",
       limit: async (rate) => (rate === "discovery" ? 7 : null),
       delivery: { closed: new AbortController().signal, orElse: () => {} },
     };
@@ -263,7 +263,7 @@ describe("what is told when it goes wrong", () => {
       const counted: string[] = [];
       const caller: Caller = {
         address: "a",
-        requestId: "req_1",
+        newRequestId: () => "req_1",
         limit: async (rate) => {
           counted.push(rate);
           return counted.filter((each) => each === "agent-request").length > most ? 7 : null;
