@@ -443,6 +443,27 @@ describe("what is told of a payment", () => {
     }
   });
 
+  it("a refusal of pay_payable has its sentence in the text, after the challenge", async () => {
+    const world = open({
+      facilitator: { offer: async () => ({ ...quote, state: "open", paymentId: null }) },
+    });
+    const message = "It needs one more.";
+    const refused = { outcome: "refused", reason: "insufficient_funds", message } as const;
+    world.facilitator.settlement = async () => ({ ...settledAnswer, ...refused });
+    const pay = async (payment: unknown) => {
+      const given = { payableId: "inv_01K2C0Z0000000000000000000", payment };
+      const { content, structuredContent } = (await world.ask(call("pay_payable", given))).body.result;
+      expect(JSON.parse(content[0].text)).toEqual(structuredContent);
+      return [structuredContent.error, content[1].text];
+    };
+    expect(await pay(paymentPayload)).toEqual(["insufficient_funds", message]);
+    expect(await pay("no base64")).toEqual(["invalid_payload", expect.stringMatching(/cannot be read/)]);
+    expect(await pay({ x402Version: 2, payload: {} })).toEqual([
+      "invalid_payload",
+      expect.stringMatching(/^The chosen option is missing/),
+    ]);
+  });
+
   it("a re-send that recorded nothing says so of itself alone: the first call may have", async () => {
     const world = open();
     const reason = "unexpected_settle_error";
