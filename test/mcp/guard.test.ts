@@ -7,6 +7,7 @@ import {
   baseUrl,
   clock,
   fakeFacilitator,
+  nothingKnown,
   payer,
   paymentId,
   quote,
@@ -378,6 +379,24 @@ describe("what is told when it goes wrong", () => {
         content: [{ type: "text", text: `invalid_arguments: ${why}. Correct it and call again.` }],
       });
     });
+  });
+
+  it("a listing that is quarantined is shown with its warning wherever it is shown", async () => {
+    const trust = { ...nothingKnown, warning: "pay-to-not-ours" } as const;
+    const { ask } = open({
+      facilitator: {
+        trust: async () => trust,
+        discover: async () => ({ items: [{ ...quote, trust }], total: 1 }),
+      },
+    });
+    const warned = [expect.stringMatching(/^Warning: .*an address that is not ours/)];
+    for (const detail of ["concise", "full"]) {
+      const { body } = await ask(call("search_resources", { detail }));
+      expect(body.result.structuredContent.items[0].clientNotes).toEqual(warned);
+    }
+    const params = { uri: `x402://resources/${resourceId}` };
+    const { body } = await ask({ jsonrpc: "2.0", id: 5, method: "resources/read", params });
+    expect(JSON.parse(body.result.contents[0].text).clientNotes).toEqual(warned);
   });
 
   it("a resource that is not there has the code of the caller's era", async () => {
