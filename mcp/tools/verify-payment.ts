@@ -55,7 +55,9 @@ export const verifyPayment = defineTool({
     if (refused) return refused;
     const answer = await verify(call, { offer, payment });
     const next =
-      answer.outcome === "valid" ? validNext(offer) : await judgedNext(call, payment, answer.reason);
+      answer.outcome === "valid"
+        ? validNext(offer, paymentPayload)
+        : await judgedNext(call, payment, answer.reason);
     return told(call, offer, { verified: call.wire.verified(answer, payment.version), next });
   },
 });
@@ -68,11 +70,12 @@ async function told(
   return success({ ...verified, next: await nextFor(facilitator, offer, next) });
 }
 
-function validNext({ payable }: Offer): NextStep {
+function validNext({ payable }: Offer, payload: Members): NextStep {
   if (payable.kind === "resource")
     return {
       action: "send-to-resource",
       text:
+        (isNameless(payload) ? NAMELESS : "") +
         "Send this payload, base64 of its JSON, to the resource's own URL in the header PAYMENT-SIGNATURE. Do not call " +
         "settle_payment: the seller's server settles and delivers. Then ask get_payment_status with network, asset, " +
         "payer and nonce.",
@@ -84,6 +87,12 @@ function validNext({ payable }: Offer): NextStep {
     tool: "pay_payable",
   };
 }
+
+/** Version 1 names what it pays beside the payload. */
+const isNameless = ({ x402Version, resource }: Members) => x402Version === 2 && resource === undefined;
+const NAMELESS =
+  "The payload names no resource, and the seller's server may need it: add resource, as paymentRequired has it; it is " +
+  "not signed, so the signature stays good. ";
 
 /** Of a payment that is sent back verify says no more than of one that asks for the wrong price. */
 async function judgedNext({ facilitator }: Call, payment: ReadPayment, reason: Reason): Promise<NextStep> {

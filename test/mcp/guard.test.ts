@@ -462,6 +462,17 @@ describe("what is told of a payment", () => {
     }
   });
 
+  it("of a payload that names no resource it is said so, before it is sent to one", async () => {
+    const { resource: _, ...nameless } = paymentPayload;
+    const given = { resourceId, paymentPayload: nameless };
+    const { action, text } = await nextOf(open(), "verify_payment", given);
+    expect([action, text]).toEqual([
+      "send-to-resource",
+      expect.stringMatching(/^The payload names no resource.*add resource, as paymentRequired has it/),
+    ]);
+    expect((await nextOf(open(), "verify_payment")).text).toMatch(/^Send this payload/);
+  });
+
   it("a refusal of pay_payable has its sentence in the text, after the challenge", async () => {
     const world = open({
       facilitator: { offer: async () => ({ ...quote, state: "open", paymentId: null }) },
