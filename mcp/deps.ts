@@ -78,7 +78,8 @@ export type Rate = "agent-request" | "discovery" | "lookup" | "verify" | "settle
 /** Who calls, as far as the transport knows. */
 export interface Caller {
   readonly address: string;
-  readonly requestId: string;
+  /** A fresh one for each call of a tool, even in one batch: who has the id that was told of a success is told it again. */
+  readonly newRequestId: () => string;
   /** Null when the call may pass, else the seconds to wait. For this caller, or for `who`. */
   readonly limit: (rate: Rate, who?: string) => Promise<number | null>;
   readonly delivery: {
@@ -138,6 +139,7 @@ export interface McpConfig {
 /** One call of a tool. */
 export interface Call extends McpDeps {
   readonly caller: Caller;
+  readonly requestId: string;
   /** The client's own `_meta` keys; the reserved ones are lifted out by the protocol. */
   readonly meta: Members;
   readonly headers: Headers;

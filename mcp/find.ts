@@ -46,10 +46,8 @@ export async function findToPay(
 }
 
 /** What a payload pays that comes with the id of a link or invoice: where that is paid by intents, one of them. */
-export async function findPaid(call: Call, id: string, payment: unknown): Promise<Offer | null> {
-  const offer = await findPayable(call.facilitator, { id });
-  const isDerived = offer !== null && offer.options.length === 0;
-  return isDerived ? findToPay(call, { id, openAmount: undefined, payment }) : offer;
+export function findPaid(call: Call, id: string, payment: unknown): Promise<Offer | null> {
+  return findToPay(call, { id, openAmount: undefined, payment });
 }
 
 function idIn({ id, url }: Named): string | null {

@@ -14,7 +14,7 @@ export type { Caller, McpConfig, McpDeps, PaymentWire } from "./deps.ts";
 /** A caller of whom nothing is known: nothing is counted, and the connection is taken to hold. */
 const nobody = (): Caller => ({
   address: "unknown",
-  requestId: "req_unknown",
+  newRequestId: () => "req_unknown",
   limit: async () => null,
   delivery: { closed: new AbortController().signal, orElse: () => {} },
 });

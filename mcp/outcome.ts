@@ -1,5 +1,6 @@
 import type { Facilitator, Offer, Reason, SettleAnswer, SettleOutcome } from "#facilitator";
 import { failure, type Next, type ToolResult } from "./result.ts";
+import { isReturned, returnedNext } from "./returned.ts";
 
 /** An outcome as one word of the tools' own. */
 export function statusOf(outcome: SettleOutcome): string {
@@ -22,7 +23,10 @@ export function unanswered({ outcome, reason }: SettleAnswer): ToolResult | null
             "unavailable",
             "We cannot say whether this was recorded. Do not sign again; repeat the identical call.",
           )
-        : failure("unavailable", "Nothing was recorded. Repeat the identical call shortly.");
+        : failure(
+            "unavailable",
+            "This call recorded nothing, though an earlier one may have. Do not sign again: ask get_payment_status with network, asset, payer and nonce, or repeat the identical call shortly.",
+          );
     default:
       return null;
   }
@@ -60,6 +64,7 @@ export function spentNext(reason: Reason | null): Next | null {
 
 /** What to do after a settle: to fix and retry, to leave alone because it is paid, and to wait are three things. */
 export function outcomeNext({ outcome, reason, extra }: Ended): Next {
+  const { chargeable } = extra;
   const spent = spentNext(reason);
   switch (outcome) {
     case "settled":
@@ -81,7 +86,8 @@ export function outcomeNext({ outcome, reason, extra }: Ended): Next {
         tool: status,
       };
     case "failed":
-      return extra.chargeable === false
+      if (isReturned({ reason, chargeable })) return returnedNext;
+      return chargeable === false
         ? (spent ?? {
             action: "fix-and-retry",
             text: "Not settled, and this authorization can never be charged. Sign a fresh one.",

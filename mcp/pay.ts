@@ -28,19 +28,19 @@ export function verify(call: Call, spending: Spending): Promise<VerifyAnswer> {
 
 /** Settles, waiting as long as the engine does. A success that the caller's connection did not take is given back. */
 export async function settle(call: Call, spending: Spending): Promise<SettleAnswer> {
-  const { facilitator, caller, log } = call;
+  const { facilitator, caller, requestId, log } = call;
   const answer = await facilitator.settle(requestOf(call, spending), { closed: caller.delivery.closed });
   const { paymentId } = answer;
   if (answer.outcome === "settled" && !answer.replayed && paymentId !== null)
     caller.delivery.orElse(() => {
       facilitator
-        .releaseGrant(paymentId, caller.requestId)
+        .releaseGrant(paymentId, requestId)
         .catch((error) => log.warn({ paymentId, ...errorFields(error) }, "a success was not taken back"));
     });
   return answer;
 }
 
-function requestOf({ caller }: Call, { offer, payment, idempotencyKey }: Spending): PaymentRequest {
+function requestOf({ requestId }: Call, { offer, payment, idempotencyKey }: Spending): PaymentRequest {
   const { selection, accepted, payload, payloadHash, paymentIdentifier } = payment;
   return {
     target: { by: "id", id: offer.payable.id },
@@ -50,6 +50,6 @@ function requestOf({ caller }: Call, { offer, payment, idempotencyKey }: Spendin
     payloadHash,
     paymentIdentifier,
     idempotencyKey: idempotencyKey ?? null,
-    requestId: caller.requestId,
+    requestId,
   };
 }

@@ -3,6 +3,7 @@ import type { McpDeps, Members } from "./deps.ts";
 import { findPayable, findResource } from "./find.ts";
 import {
   callExample,
+  clientNotes,
   merchantText,
   obstacle,
   presentPayable,
@@ -26,12 +27,14 @@ export function registerResources(server: McpServer, { facilitator, wire }: McpD
       const offer = await findResource(facilitator, { id: String(id) });
       if (!offer || offer.state === "closed") throw new ResourceNotFoundError(uri.href);
       const { payable } = offer;
+      const trust = await facilitator.trust(payable.id);
       return document(uri, {
         id: payable.id,
         price: priceOf(payable),
         paymentRequired: requiredOf(wire, offer),
         callExample: callExample(payable),
-        trust: trustOf(payable, await facilitator.trust(payable.id)),
+        clientNotes: clientNotes(wire, offer, trust),
+        trust: trustOf(payable, trust),
         merchantText: merchantText(payable),
       });
     },

@@ -26,7 +26,7 @@ export const PaymentPayload = z
       .describe("{signature, authorization: {from, to, value, validAfter, validBefore, nonce}}"),
   })
   .describe(
-    "x402 PaymentPayload {x402Version: 2, accepted: one of accepts, payload}, as x402 clients make it",
+    "x402 PaymentPayload {x402Version: 2, resource: paymentRequired.resource, accepted: one of accepts, payload}",
   );
 export const IdempotencyKey = z
   .string()

@@ -44,6 +44,7 @@ export function serverFor(deps: McpDeps, caller: Caller, headers: Headers): McpS
       const call = {
         ...deps,
         caller,
+        requestId: caller.newRequestId(),
         headers,
         meta: membersOf(mcpReq._meta),
         clientExtensions: membersOf(membersOf(capabilities).extensions),
@@ -65,7 +66,7 @@ async function guarded(tool: Tool, call: Call, input: unknown): Promise<Mutable<
       return failure("invalid_arguments", `${explain(parsed.error)} Correct it and call again.`);
     return await tool.run(call, parsed.data);
   } catch (error) {
-    const fields = { requestId: call.caller.requestId, tool: tool.name, ...errorFields(error) };
+    const fields = { requestId: call.requestId, tool: tool.name, ...errorFields(error) };
     call.log.warn(fields, "a tool call failed");
     return fromError(error);
   }

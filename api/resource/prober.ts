@@ -86,7 +86,7 @@ export async function probeListed(prober: Prober, key: Key, stopping: AbortSigna
     });
     if (!isCurrent) return;
     const assessment: Assessment = {
-      probe: { at, status: probed.status, ok: probed.ok },
+      probe: { at, status: probed.status, ok },
       ...(hostVerified === null ? {} : { hostVerified }),
       ...(warning === null ? {} : { warning }),
     };

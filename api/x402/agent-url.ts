@@ -2,7 +2,7 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { parseAccept } from "hono/utils/accept";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import type { Facilitator, Offer, SettleAnswer } from "#facilitator";
+import type { Facilitator, Offer, Refusal, SettleAnswer } from "#facilitator";
 import { Fault, unreachable } from "#kernel/fault";
 import { isId } from "#kernel/id";
 import { errorFields } from "#kernel/log";
@@ -122,7 +122,12 @@ async function claimedVisit(visit: Visit): Promise<Visit | null> {
   return claimed && { ...visit, offer: claimed };
 }
 
-function unpaid(visit: Visit, error?: string): Response {
+interface Why {
+  readonly error: string;
+  readonly errorMessage: string;
+}
+
+function unpaid(visit: Visit, why?: Why): Response {
   const { offer, voice } = visit;
   const { state } = offer;
   switch (state) {
@@ -133,8 +138,10 @@ function unpaid(visit: Visit, error?: string): Response {
       return busy(visit);
     case "open": {
       if (offer.options.length === 0) return nothingToSign(visit);
-      const { required, v1 } = challenge(offer, voice.networks, error);
-      return respond(402, v1, { "PAYMENT-REQUIRED": toHeader(required) });
+      const { required, v1 } = challenge(offer, voice.networks, why?.error);
+      // Beside the code, which programs compare: what only the paying call is told breaks no client of version 1.
+      const body = why ? { ...v1, errorMessage: why.errorMessage } : v1;
+      return respond(402, body, { "PAYMENT-REQUIRED": toHeader(required) });
     }
     default:
       return unreachable(state);
@@ -215,7 +222,7 @@ async function told(visit: Visit, answer: SettleAnswer, payment: WirePayment): P
     case "bound-elsewhere":
       return respond(409, body, headers);
     case "refused":
-      return refuse(await again(visit), { reason: answer.reason ?? "invalid_payload" }, voice);
+      return refuse(await again(visit), refusalOf(answer));
     case "idempotency-key-reused":
       return problem(c, fault("idempotency_key_reused"), { members: body, headers: shared });
     case "unknown-payable":
@@ -234,13 +241,13 @@ async function again(visit: Visit): Promise<Visit> {
   return { ...visit, offer };
 }
 
+function refusalOf({ reason, message }: SettleAnswer): Refusal {
+  return { reason: reason ?? "invalid_payload", message: message ?? "The payment was not taken." };
+}
+
 /** Refused before anything was signed into a transaction: what the payable is by now decides how. */
-function refuse(
-  visit: Visit,
-  { reason }: { readonly reason: Parameters<typeof presentReason>[0] },
-  voice: Voice = visit.voice,
-): Response {
-  return unpaid({ ...visit, voice }, presentReason(reason, voice));
+function refuse(visit: Visit, { reason, message }: Refusal): Response {
+  return unpaid(visit, { error: presentReason(reason, visit.voice), errorMessage: message });
 }
 
 function unavailable(

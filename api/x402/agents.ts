@@ -7,7 +7,8 @@ import { type Delivery, followDelivery } from "./delivery.ts";
 /** Who calls the MCP endpoint, as far as HTTP knows. */
 export interface AgentCaller {
   readonly address: string;
-  readonly requestId: string;
+  /** One for each call of a tool: a request may carry several. */
+  readonly newRequestId: () => string;
   /** Counts one call; null when it may pass, else the seconds to wait. For this caller, or for `who`. */
   readonly limit: (name: RateName, who?: string) => Promise<number | null>;
   readonly delivery: Delivery;
@@ -26,7 +27,7 @@ export function mountAgentDoor(app: OpenAPIHono, edge: Edge, door: AgentDoor): v
     const address = clientAddress(c, edge);
     return door.handler(c.req.raw, {
       address,
-      requestId: edge.newId("req"),
+      newRequestId: () => edge.newId("req"),
       limit: (name, who = address) => edge.limits(name, who),
       delivery: followDelivery(c),
     });

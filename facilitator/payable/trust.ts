@@ -70,7 +70,8 @@ function fromRow(row: TrustRow): Trust {
     // Below nothing for a moment, when a reversal is heard before its credit.
     settledCount: Math.max(0, Number(row.settled_count)),
     distinctPayers: row.distinct_payers,
-    lastProbe: at && { at: new Date(at), status, ok },
+    // Whatever its last answer was like: a quarantine ends by what the merchant registers.
+    lastProbe: at && { at: new Date(at), status, ok: ok && row.warning === null },
     warning: row.warning,
     isLookAlike: row.is_look_alike,
   };

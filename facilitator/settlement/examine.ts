@@ -1,5 +1,6 @@
-import type { Address, Hash } from "#kernel/bytes";
+import { type Address, checksum, type Hash } from "#kernel/bytes";
 import { fault } from "#kernel/fault";
+import { formatDecimal } from "#kernel/money";
 import type {
   AuthorizationRead,
   AuthorizationState,
@@ -172,7 +173,7 @@ function checkStart({ authorization }: Understood, chainTime: number): Refusal |
 }
 
 function checkMoney(
-  { authorization, known, rail }: Understood,
+  { authorization, known, open, rail }: Understood,
   option: PaymentOption,
   state: AuthorizationState,
 ): Refusal | null {
@@ -181,11 +182,27 @@ function checkMoney(
   if (state.balance !== null && state.balance < needed) {
     return {
       reason: "insufficient_funds",
-      message: `${authorization.payer} holds ${state.balance} atomic units of ${rail.token.symbol}; ${needed} are needed, open payments included. Fund the account and send the same payment again.`,
+      message: fundsMessage({ payer: authorization.payer, balance: state.balance, needed }, open, rail),
     };
   }
   if (state.transfer.ok) return null;
   return { reason: revertReason(state.transfer.revert), message: revertMessage(state.transfer.revert) };
+}
+
+interface Funds {
+  readonly payer: Address;
+  readonly balance: bigint;
+  readonly needed: bigint;
+}
+
+/** The same account has another balance on each chain, and each token of one name: which is meant is said in full. */
+function fundsMessage(
+  { payer, balance, needed }: Funds,
+  { chain: { row } }: Understood["open"],
+  { token: { symbol, contract, decimals } }: Understood["rail"],
+): string {
+  const shown = (amount: bigint) => `${formatDecimal(amount, decimals)} ${symbol} (atomic: ${amount})`;
+  return `On ${row.slug} (${row.network}) ${payer} holds ${shown(balance)} of the token ${checksum(contract)}; ${shown(needed)} are needed, open payments included. Fund the account there and send the same payment again.`;
 }
 
 /** Total: every way a token call fails, as a reason of the protocol. */

@@ -4,6 +4,7 @@ import { checksum, parseAddress } from "#kernel/bytes";
 import { paymentRefOf } from "../payment-ref.ts";
 import { amountOf } from "../present.ts";
 import { badArgument, failure, type Next as NextStep, success, type ToolResult } from "../result.ts";
+import { isReturned, returnedNext } from "../returned.ts";
 import { Amount, Next, ShortText } from "../schema.ts";
 import { defineTool } from "../tool.ts";
 
@@ -128,11 +129,7 @@ function nextOf({ status, chargeable, reason }: SettlementStatus): NextStep {
         : { action: "fix-and-retry", text: "Not paid. Sign a fresh authorization." };
     case "expired":
     case "cancelled":
-      if (reason === "invalid_payment_requirements")
-        return {
-          action: "do-not-retry",
-          text: "It was not accepted, and its money goes back to the payer. Sign another only when it is there.",
-        };
+      if (isReturned({ reason, chargeable })) return returnedNext;
       return {
         action: "fix-and-retry",
         text: "Nothing was charged and nothing can be. Sign a fresh authorization.",

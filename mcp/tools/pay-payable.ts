@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Offer, SettleAnswer } from "#facilitator";
-import type { Call, Members, ReadPayment } from "../deps.ts";
+import type { Call, Members, ReadPayment, Settled } from "../deps.ts";
 import { findPayable, findToPay, noPayable } from "../find.ts";
-import { outcomeNext, unanswered } from "../outcome.ts";
+import { outcomeNext, spentNext, unanswered } from "../outcome.ts";
 import { overBudget, settle } from "../pay.ts";
 import { challengeOf, nothingToSign, obstacle } from "../present.ts";
 import { failure, success, type ToolResult } from "../result.ts";
@@ -40,10 +40,16 @@ export const payPayable = defineTool({
     const payload = carried.ok ? carried.payload : null;
     const offer = await findToPay(call, { id: payableId, openAmount, payment: payload });
     if (!offer) return noPayable;
-    if (!carried.ok) return unpaid(call, offer, carried.refusal.reason);
+    if (!carried.ok)
+      return unpaid(call, offer, {
+        why: { error: carried.refusal.reason, message: carried.refusal.message },
+      });
     if (carried.payload === null) return unpaid(call, offer);
     const reading = call.wire.read(carried.payload, offer);
-    if (!reading.ok) return unpaid(call, offer, call.wire.reason(reading.refusal.reason, reading.version));
+    if (!reading.ok) {
+      const { reason, message } = reading.refusal;
+      return unpaid(call, offer, { why: { error: call.wire.reason(reason, reading.version), message } });
+    }
     const spending = { offer, payment: reading.payment, idempotencyKey };
     const refused = await overBudget(call, spending);
     if (refused) return refused;
@@ -60,12 +66,22 @@ function carriedPayment({ wire, meta, headers }: Call, argument: unknown) {
   return wire.carried([named.payload, inHeaders.payload]);
 }
 
+interface Unpaid {
+  /** Why a payment that came was not taken. */
+  readonly why?: Why | undefined;
+  readonly meta?: Members | undefined;
+}
+interface Why {
+  readonly error: string | undefined;
+  readonly message: string;
+}
+
 /** The price, to a caller who may pay it; to anybody else why not, without anything that a wallet would sign. */
-function unpaid(call: Call, offer: Offer, error?: string, meta?: Members): ToolResult {
+function unpaid(call: Call, offer: Offer, { why, meta }: Unpaid = {}): ToolResult {
   switch (obstacle(offer)) {
     case null:
       if (offer.options.length === 0) return failure("rail_unsupported", nothingToSign(offer), meta);
-      return challenge(call, challengeOf(call.wire, offer, error ?? "Payment required"), meta);
+      return challenge(call, challengeOf(call.wire, offer, why?.error ?? "Payment required"), { why, meta });
     case "held":
       return failure(
         "payment_pending",
@@ -79,12 +95,14 @@ function unpaid(call: Call, offer: Offer, error?: string, meta?: Members): ToolR
   }
 }
 
-function challenge({ clientExtensions }: Call, required: object, meta: Members = {}): ToolResult {
+/** Clients read the challenge out of the first text; the sentence of a refusal stands after it, where a model reads it. */
+function challenge({ clientExtensions }: Call, required: object, { why, meta = {} }: Unpaid): ToolResult {
+  const said = why ? [{ type: "text" as const, text: why.message }] : [];
   const isNegotiated = Object.hasOwn(clientExtensions, X402_EXTENSION);
   if (isNegotiated)
-    return { content: [], resultType: "payment_required", paymentRequired: required, _meta: { ...meta } };
+    return { content: said, resultType: "payment_required", paymentRequired: required, _meta: { ...meta } };
   return {
-    content: [{ type: "text", text: JSON.stringify(required) }],
+    content: [{ type: "text", text: JSON.stringify(required) }, ...said],
     structuredContent: { ...required },
     isError: true,
     _meta: { ...meta, [CHALLENGE]: required },
@@ -112,7 +130,10 @@ async function told(call: Call, { offer, payment, answer }: Told): Promise<ToolR
       return success({ ...open(settled), status: "pending", next }, meta);
     case "refused": {
       const now = (await findPayable(facilitator, { id: offer.payable.id })) ?? offer;
-      return unpaid(call, now, settled.errorReason, meta);
+      return unpaid(call, now, {
+        why: { error: settled.errorReason, message: sentenceOf(settled, answer) },
+        meta,
+      });
     }
     case "duplicate":
     case "bound-elsewhere":
@@ -127,6 +148,11 @@ async function told(call: Call, { offer, payment, answer }: Told): Promise<ToolR
         unanswered(answer) ?? failure("internal_error", "The payment has no outcome. Ask get_payment_status.")
       );
   }
+}
+
+function sentenceOf({ errorMessage = "The payment was not taken." }: Settled, { reason }: SettleAnswer) {
+  const spent = spentNext(reason);
+  return spent ? `${errorMessage} ${spent.text}` : errorMessage;
 }
 
 function open({ extra = {}, ...settled }: object & { readonly extra?: object | undefined }): Members {

@@ -4,7 +4,16 @@ import { priceDecimals } from "#kernel/asset";
 import { parseDecimal } from "#kernel/money";
 import { badCursor, cursorAt, readCursor } from "../cursor.ts";
 import type { Members, PaymentWire } from "../deps.ts";
-import { inputSchema, merchantText, methodOf, networksOf, priceOf, requiredOf, trustOf } from "../present.ts";
+import {
+  clientNotes,
+  inputSchema,
+  merchantText,
+  methodOf,
+  networksOf,
+  priceOf,
+  requiredOf,
+  trustOf,
+} from "../present.ts";
 import { failure, type Next as NextStep, success } from "../result.ts";
 import { Amount, Cursor, Limit, MerchantText, Next, ShortText, Words } from "../schema.ts";
 import { defineTool } from "../tool.ts";
@@ -67,7 +76,7 @@ export const searchResources = defineTool({
         : await facilitator.discover({ kinds: ["resource"], ...query, limit, offset });
     const end = offset + items.length;
     return success({
-      items: items.map((item) => (detail === "full" ? fullItem(wire, item) : conciseItem(item))),
+      items: items.map((item) => (detail === "full" ? fullItem(wire, item) : conciseItem(wire, item))),
       total,
       nextCursor: items.length > 0 && end < total ? cursorAt(end, about) : undefined,
       next: items.length > 0 ? pick : nothing,
@@ -103,9 +112,10 @@ function present({
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }
 
-function conciseItem(item: Discovered): Members {
+function conciseItem(wire: PaymentWire, item: Discovered): Members {
   const { payable } = item;
   const method = methodOf(payable.extensions);
+  const notes = clientNotes(wire, item, item.trust);
   return {
     id: payable.id,
     url: payable.url,
@@ -113,13 +123,14 @@ function conciseItem(item: Discovered): Members {
     price: priceOf(payable),
     networks: networksOf(item),
     trust: trustOf(payable, item.trust),
+    ...(notes.length === 0 ? {} : { clientNotes: notes }),
     merchantText: merchantText(payable, TEXT_IN_LISTS),
   };
 }
 
 function fullItem(wire: PaymentWire, item: Discovered): Members {
   return {
-    ...conciseItem(item),
+    ...conciseItem(wire, item),
     accepts: requiredOf(wire, item).accepts,
     lastUpdated: item.payable.updatedAt.toISOString(),
     merchantText: { ...merchantText(item.payable), inputSchema: inputSchema(item.payable) },

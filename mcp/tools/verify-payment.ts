@@ -1,10 +1,11 @@
 import { z } from "zod";
-import type { Offer, Reason } from "#facilitator";
-import type { Call, Verified } from "../deps.ts";
+import type { Offer, Reason, SignedRef } from "#facilitator";
+import type { Call, Members, ReadPayment, Verified } from "../deps.ts";
 import { findPaid, findResource, noPayable, noResource } from "../find.ts";
 import { nextFor, spentNext } from "../outcome.ts";
 import { overBudget, verify } from "../pay.ts";
 import { type Next as NextStep, success } from "../result.ts";
+import { isReturned, returnedNext } from "../returned.ts";
 import { Next, PaymentPayload, ShortText } from "../schema.ts";
 import { defineTool } from "../tool.ts";
 
@@ -53,7 +54,10 @@ export const verifyPayment = defineTool({
     const refused = await overBudget(call, { offer, payment });
     if (refused) return refused;
     const answer = await verify(call, { offer, payment });
-    const next = answer.outcome === "valid" ? validNext(offer) : invalidNext(answer.reason);
+    const next =
+      answer.outcome === "valid"
+        ? validNext(offer, paymentPayload)
+        : await judgedNext(call, payment, answer.reason);
     return told(call, offer, { verified: call.wire.verified(answer, payment.version), next });
   },
 });
@@ -66,11 +70,12 @@ async function told(
   return success({ ...verified, next: await nextFor(facilitator, offer, next) });
 }
 
-function validNext({ payable }: Offer): NextStep {
+function validNext({ payable }: Offer, payload: Members): NextStep {
   if (payable.kind === "resource")
     return {
       action: "send-to-resource",
       text:
+        (isNameless(payload) ? NAMELESS : "") +
         "Send this payload, base64 of its JSON, to the resource's own URL in the header PAYMENT-SIGNATURE. Do not call " +
         "settle_payment: the seller's server settles and delivers. Then ask get_payment_status with network, asset, " +
         "payer and nonce.",
@@ -81,6 +86,24 @@ function validNext({ payable }: Offer): NextStep {
     text: "Call pay_payable with payableId and this payload as payment.",
     tool: "pay_payable",
   };
+}
+
+/** Version 1 names what it pays beside the payload. */
+const isNameless = ({ x402Version, resource }: Members) => x402Version === 2 && resource === undefined;
+const NAMELESS =
+  "The payload names no resource, and the seller's server may need it: add resource, as paymentRequired has it; it is " +
+  "not signed, so the signature stays good. ";
+
+/** Of a payment that is sent back verify says no more than of one that asks for the wrong price. */
+async function judgedNext({ facilitator }: Call, payment: ReadPayment, reason: Reason): Promise<NextStep> {
+  const signed = reason === "invalid_payment_requirements" ? signedOf(payment) : null;
+  const found = signed && (await facilitator.lookup({ by: "nonce", ...signed }));
+  return found?.kind === "found" && isReturned(found.status) ? returnedNext : invalidNext(reason);
+}
+
+function signedOf({ selection: { network, asset }, payer, payload }: ReadPayment): SignedRef | null {
+  const { nonce } = ((payload as Members).authorization ?? {}) as Members;
+  return payer === null || typeof nonce !== "string" ? null : { network, asset, payer, nonce };
 }
 
 /** By our own reason: version 1 has one word for several. */

@@ -1,11 +1,13 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { fixedRates, paymentCodec, quoter } from "#api";
+import type { SettlementStatus } from "#facilitator";
 import { type Caller, createMcp } from "#mcp";
 import {
   baseUrl,
   clock,
   fakeFacilitator,
+  nothingKnown,
   payer,
   paymentId,
   quote,
@@ -13,7 +15,12 @@ import {
   recordingLog,
   resourceId,
   settledAnswer,
+<<<<<<< HEAD
   v2Body,
+=======
+  txHash,
+  usdc,
+>>>>>>> 4bfe23810db986a8a4564ce3eb0c35073cb44f8b
 } from "../api/world.ts";
 
 const initialize = {
@@ -197,7 +204,7 @@ describe("what is read", () => {
     const held = new AbortController();
     const caller = (closed: AbortSignal): Caller => ({
       address: "203.0.113.9",
-      requestId: "req_1",
+      newRequestId: () => "req_1",
       limit: async () => null,
       delivery: { closed, orElse: () => {} },
     });
@@ -237,7 +244,7 @@ describe("what is told when it goes wrong", () => {
   it("a limit is a tool result with the seconds to wait", async () => {
     const caller: Caller = {
       address: "a",
-      requestId: "req_1",
+      newRequestId: () => "req_1",
       limit: async (rate) => (rate === "discovery" ? 7 : null),
       delivery: { closed: new AbortController().signal, orElse: () => {} },
     };
@@ -261,7 +268,7 @@ describe("what is told when it goes wrong", () => {
       const counted: string[] = [];
       const caller: Caller = {
         address: "a",
-        requestId: "req_1",
+        newRequestId: () => "req_1",
         limit: async (rate) => {
           counted.push(rate);
           return counted.filter((each) => each === "agent-request").length > most ? 7 : null;
@@ -399,6 +406,24 @@ describe("what is told when it goes wrong", () => {
     });
   });
 
+  it("a listing that is quarantined is shown with its warning wherever it is shown", async () => {
+    const trust = { ...nothingKnown, warning: "pay-to-not-ours" } as const;
+    const { ask } = open({
+      facilitator: {
+        trust: async () => trust,
+        discover: async () => ({ items: [{ ...quote, trust }], total: 1 }),
+      },
+    });
+    const warned = [expect.stringMatching(/^Warning: .*an address that is not ours/)];
+    for (const detail of ["concise", "full"]) {
+      const { body } = await ask(call("search_resources", { detail }));
+      expect(body.result.structuredContent.items[0].clientNotes).toEqual(warned);
+    }
+    const params = { uri: `x402://resources/${resourceId}` };
+    const { body } = await ask({ jsonrpc: "2.0", id: 5, method: "resources/read", params });
+    expect(JSON.parse(body.result.contents[0].text).clientNotes).toEqual(warned);
+  });
+
   it("a resource that is not there has the code of the caller's era", async () => {
     const { ask } = open();
     const uris = ["x402://resources/bad", "x402://payables/bad", "x402://nothing/bad"];
@@ -461,6 +486,91 @@ describe("what is told of a payment", () => {
       expect(next.text).not.toContain("Nothing was charged");
     }
   });
+
+  it("of a payload that names no resource it is said so, before it is sent to one", async () => {
+    const { resource: _, ...nameless } = paymentPayload;
+    const given = { resourceId, paymentPayload: nameless };
+    const { action, text } = await nextOf(open(), "verify_payment", given);
+    expect([action, text]).toEqual([
+      "send-to-resource",
+      expect.stringMatching(/^The payload names no resource.*add resource, as paymentRequired has it/),
+    ]);
+    expect((await nextOf(open(), "verify_payment")).text).toMatch(/^Send this payload/);
+  });
+
+  it("a refusal of pay_payable has its sentence in the text, after the challenge", async () => {
+    const world = open({
+      facilitator: { offer: async () => ({ ...quote, state: "open", paymentId: null }) },
+    });
+    const message = "It needs one more.";
+    const refused = { outcome: "refused", reason: "insufficient_funds", message } as const;
+    world.facilitator.settlement = async () => ({ ...settledAnswer, ...refused });
+    const pay = async (payment: unknown) => {
+      const given = { payableId: "inv_01K2C0Z0000000000000000000", payment };
+      const { content, structuredContent } = (await world.ask(call("pay_payable", given))).body.result;
+      expect(JSON.parse(content[0].text)).toEqual(structuredContent);
+      return [structuredContent.error, content[1].text];
+    };
+    expect(await pay(paymentPayload)).toEqual(["insufficient_funds", message]);
+    expect(await pay("no base64")).toEqual(["invalid_payload", expect.stringMatching(/cannot be read/)]);
+    expect(await pay({ x402Version: 2, payload: {} })).toEqual([
+      "invalid_payload",
+      expect.stringMatching(/^The chosen option is missing/),
+    ]);
+  });
+
+  it("a re-send that recorded nothing says so of itself alone: the first call may have", async () => {
+    const world = open();
+    const reason = "unexpected_settle_error";
+    world.facilitator.settlement = async () => ({ ...settledAnswer, outcome: "unavailable", reason });
+    const { body } = await world.ask(call("settle_payment", args));
+    expect(body.result.content[0].text).toMatch(
+      /^unavailable: This call recorded nothing, though an earlier one may have[.] Do not sign again: ask get_payment_status/,
+    );
+  });
+
+  it("money that is sent back is told alike by all who tell of it, and nobody signs before it is there", async () => {
+    const refused = { reason: "invalid_payment_requirements", message: "Not accepted." } as const;
+    const world = open({
+      facilitator: {
+        offer: async () => ({ ...quote, state: "open", paymentId: null }),
+        lookup: async () => ({ kind: "found", status: cancelled, token: usdc, amount: 10_000n }),
+      },
+    });
+    world.facilitator.verdict = async () => ({ outcome: "invalid", payer, ...refused });
+    world.facilitator.settlement = async () => ({
+      ...settledAnswer,
+      ...{ outcome: "failed", ...refused, extra: { chargeable: false } },
+    });
+    const next = await nextOf(world, "get_payment_status", { paymentId });
+    expect(next).toMatchObject({ action: "do-not-retry", text: expect.stringContaining("goes back") });
+    expect(await nextOf(world, "verify_payment")).toEqual(next);
+    expect(await nextOf(world, "settle_payment")).toEqual(next);
+    const paying = call("pay_payable", {
+      payableId: "inv_01K2C0Z0000000000000000000",
+      payment: paymentPayload,
+    });
+    expect((await world.ask(paying)).body.result.content[0].text).toBe(
+      `invalid_payment_requirements: Not accepted. ${next.text}`,
+    );
+    // and what is merely wrong is still told so
+    world.facilitator.lookup = async () => ({ kind: "not-found" });
+    expect(await nextOf(world, "verify_payment")).toMatchObject({ action: "fix-and-retry" });
+  });
+  const cancelled: SettlementStatus = {
+    paymentId,
+    status: "cancelled",
+    success: false,
+    reason: "invalid_payment_requirements",
+    transaction: txHash,
+    network: rail.network,
+    payer,
+    block: null,
+    logIndex: null,
+    confirmations: 0,
+    required: 1,
+    chargeable: false,
+  };
 });
 
 describe("the card", () => {

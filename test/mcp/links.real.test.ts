@@ -85,6 +85,23 @@ describe("get_payable", () => {
   });
 });
 
+describe("verify_payment and settle_payment", () => {
+  it.each([
+    ["what the payer names", open, { openAmount: "2.50" }],
+    ["a price at a locked rate", inPounds, {}],
+  ])("take %s by the id of the link", async (_, body, args) => {
+    const { id } = await newLink(body);
+    const asked = await agent.call("pay_payable", { payableId: id, ...args });
+    const payer = await newPayer(world.dev, 5_000_000n);
+    const paymentPayload = await signRequired(payer, asked.structuredContent);
+    const call = { payableId: id, paymentPayload };
+    expect((await agent.call("verify_payment", call)).structuredContent).toMatchObject({ isValid: true });
+    const { structuredContent: settled } = await agent.call("settle_payment", call);
+    expect(settled).toMatchObject({ success: true, status: "settled" });
+    expect(await ledgerOf(world.database, settled.paymentId)).toHaveLength(2);
+  });
+});
+
 describe("pay_payable", () => {
   it.each([
     ["what the payer names", open, { openAmount: "2.50" }],

@@ -59,3 +59,24 @@ describe("twenty settles of one authorization at once, half over REST and half o
     expect(credits).toHaveLength(1);
   });
 });
+
+describe("a batch of three identical settles", () => {
+  it("has one success: each call asks for itself", async () => {
+    const payer = await newPayer(world.dev);
+    const { body } = await signPayment(world.dev, payer, resource);
+    const params = {
+      name: "settle_payment",
+      arguments: { resourceId: resource.id, paymentPayload: body.paymentPayload },
+    };
+    const batch = [1, 2, 3].map((id) => ({ jsonrpc: "2.0", id, method: "tools/call", params }));
+    const response = await fetch(`${world.baseUrl}/x402/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(batch),
+    });
+    const answers = (await response.json()) as { result: { structuredContent: Told } }[];
+    const told = answers.map(({ result }) => result.structuredContent);
+    expect(told.map(({ success }) => success).sort()).toEqual([false, false, true]);
+    expect(new Set(told.map(({ transaction }) => transaction)).size).toBe(1);
+  });
+});

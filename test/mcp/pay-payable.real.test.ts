@@ -168,8 +168,13 @@ describe("a payment", () => {
 
   it("that would not settle gets the challenge again, with the reason", async () => {
     const { id } = await project("invoice");
-    const payment = await sign(id, await newPayer(world.dev, 1n));
+    const poor = await newPayer(world.dev, 1n);
+    const payment = await sign(id, poor);
     const result = await ask({ arguments: { payableId: id, payment } });
+    const { asset } = payment.accepted;
+    expect(result.content[1]?.text).toBe(
+      `On local (eip155:31337) ${poor.address} holds 0.000001 USDC (atomic: 1) of the token ${asset}; 0.010000 USDC (atomic: 10000) are needed, open payments included. Fund the account there and send the same payment again.`,
+    );
     expect(result).toMatchObject({
       isError: true,
       structuredContent: { error: "insufficient_funds", accepts: expect.any(Array) },

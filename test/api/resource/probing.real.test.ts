@@ -255,11 +255,15 @@ describe("a listed resource", () => {
     const warned = await itemOf(body.id);
     expect(warned.clientNotes[0]).toMatch(/^Warning: /);
     expect(warned.clientNotes[0]).toContain(words);
+    expect(warned.trust.lastProbe.ok).toBe(false);
     expect(await itemOf(body.id, "&live=true")).toBeUndefined();
     // and it is not forgiven by changing back
     await answerAs(body.id);
     await probeAgain(body.id);
-    expect((await itemOf(body.id)).clientNotes[0]).toMatch(/^Warning: /);
+    expect(await itemOf(body.id)).toMatchObject({
+      clientNotes: [expect.stringMatching(/^Warning: /), ...warned.clientNotes.slice(1)],
+      trust: { lastProbe: { status: 402, ok: false } },
+    });
     // until the merchant registers it anew
     await write("/v1/x402/resources", terms({ extensions: { bazaar } }));
     await until(

@@ -96,6 +96,21 @@ describe("a chain with a name in version 1", () => {
     const { headers } = await visit(v2);
     expect(read(headers.get("payment-required")).error).toBe("invalid_payment_requirements");
   });
+
+  it("tells the sentence of a refusal in the body, beside the code", async () => {
+    const message = "It needs one more.";
+    const refused = { outcome: "refused", reason: "insufficient_funds", message, paymentId: null } as const;
+    const { visit } = open({ answer: refused });
+    for (const by of [v1, v2]) {
+      const { body, headers } = await visit(by);
+      expect(body).toMatchObject({ x402Version: 1, error: "insufficient_funds", errorMessage: message });
+      expect(read(headers.get("payment-required")).error).toBe("insufficient_funds");
+    }
+    const unreadable = await visit({ "payment-signature": "no base64" });
+    expect(unreadable.body).toMatchObject({
+      errorMessage: expect.stringMatching(/^The payment cannot be read/),
+    });
+  });
 });
 
 describe("how a settle ends", () => {
