@@ -15,12 +15,9 @@ import {
   recordingLog,
   resourceId,
   settledAnswer,
-<<<<<<< HEAD
-  v2Body,
-=======
   txHash,
   usdc,
->>>>>>> 4bfe23810db986a8a4564ce3eb0c35073cb44f8b
+  v2Body,
 } from "../api/world.ts";
 
 const initialize = {
