@@ -315,7 +315,7 @@ describe("what is told when it goes wrong", () => {
     const counted: unknown[] = [];
     const from = (address: string): Caller => ({
       address,
-      requestId: "req_1",
+      newRequestId: () => "req_1",
       limit: async (rate, who) => {
         if (rate === "payable" || rate === "payer") counted.push([rate, who]);
         return null;
