@@ -121,13 +121,13 @@ function readV2(payload: Members, requirements: Members | undefined): Read | str
   };
 }
 
-/** v1 has no `accepted`: scheme and network of the envelope stand for it, and the signed value for the amount. */
+/** v1 has no `accepted`: scheme and network of the envelope stand for it, and the signed value for the amount, unless more is
+ *  required. */
 function readV1(payload: Members, requirements: Members | undefined, networks: V1Networks): Read | string {
   if (requirements === undefined) return "A v1 payment needs its paymentRequirements.";
   const { scheme, network, asset, payTo, resource, maxAmountRequired } = requirements;
-  const amount = membersAt(membersAt(payload, "payload"), "authorization").value;
-  if (isMore(maxAmountRequired, amount))
-    return `The requirements ask for ${maxAmountRequired} atomic units, and ${amount} are signed. Sign for what is asked.`;
+  const { value } = membersAt(membersAt(payload, "payload"), "authorization");
+  const amount = isMore(maxAmountRequired, value) ? maxAmountRequired : value;
   const carried = selectionOf({ scheme, network, asset, payTo, amount });
   const envelope = selectionOf({ scheme: payload.scheme, network: payload.network, asset, payTo, amount });
   if (!carried)

@@ -231,7 +231,11 @@ describe("a refusal on v1", () => {
       reason: "invalid_exact_evm_payload_authorization_valid_after",
       terms: { validAfter: 3_000_000_000n, validBefore: 4_000_000_000n },
     },
-    { name: "a value that is not the price", reason: "invalid_payment", terms: { value: 9_999n } },
+    {
+      name: "a value that is not the price",
+      reason: "invalid_exact_evm_payload_authorization_value",
+      terms: { value: 9_999n },
+    },
     {
       name: "a paused token",
       reason: "invalid_transaction_state",

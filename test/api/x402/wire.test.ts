@@ -128,14 +128,14 @@ describe("a v1 body", () => {
     });
   });
 
-  it("takes what was signed for the amount, and refuses less than maxAmountRequired", () => {
-    const asking = (maxAmountRequired: string) => ({
-      ...v1Body,
-      paymentRequirements: { ...v1Body.paymentRequirements, maxAmountRequired },
-    });
-    expect(read(asking("9999")).selection.amount).toBe("10000");
-    expect(() => read(asking("10001"))).toThrow("Sign for what is asked");
-    expect(refusal(asking("10001"))).toBe("invalid_payload");
+  it("takes what was signed for the amount, or maxAmountRequired where that is more", () => {
+    const amountOf = (maxAmountRequired: string) => {
+      const paymentRequirements = { ...v1Body.paymentRequirements, maxAmountRequired };
+      const { selection, accepted } = read({ ...v1Body, paymentRequirements });
+      return [selection.amount, accepted?.amount];
+    };
+    expect(amountOf("9999")).toEqual(["10000", "10000"]);
+    expect(amountOf("10001")).toEqual(["10001", "10001"]);
   });
 
   it("leaves a network that v1 has no name for as it is, for the engine to refuse", () => {
