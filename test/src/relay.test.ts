@@ -27,6 +27,24 @@ describe("telling facts", () => {
     expect(await turnsWithin(100, () => false)).toBe(1);
   });
 
+  it("begins at once where somebody waits for it, unless others are about to pay", async () => {
+    const toldAfter = async (isBusy: boolean) => {
+      const clock = manualClock();
+      const { db, asked } = withoutFacts();
+      const facts = relay({ db, clock, log: silentLog, isBusy: () => isBusy, told: () => {} }, []);
+      facts.start();
+      for (let passed = 0; passed < 120; passed += 10) await clock.advance(10);
+      const before = asked.mock.calls.length;
+      facts.hurry();
+      await clock.advance(1);
+      const times = asked.mock.calls.length - before;
+      await facts.stop();
+      return times;
+    };
+    expect(await toldAfter(false)).toBe(1);
+    expect(await toldAfter(true)).toBe(0);
+  });
+
   it("gives way to those who pay", async () => {
     expect(await turnsWithin(4_900, () => true)).toBe(0);
   });
