@@ -7,13 +7,13 @@ import { hashingKey, keyHmac } from "../../api/merchant/key.ts";
 import { loadArtifacts } from "../../contracts/index.ts";
 import { deriveKey } from "../../src/keys.ts";
 import { payment } from "../facilitator/ledger/rows.ts";
-import { newKey } from "../support/authorization.ts";
 import { atPort } from "../support/database-at.ts";
 import { freshDatabase, type TestDatabase } from "../support/db.ts";
 import { startDevChain } from "../support/dev-chain.ts";
 import { newMerchant, post, startHouse, startWorld, until } from "../support/house.ts";
+import { merchantWithPayouts } from "../support/payouts.ts";
 import { stateOf } from "../support/records.ts";
-import { expectAtRest, newPayment, submitAsStranger } from "../support/scene.ts";
+import { newPayment, submitAsStranger } from "../support/scene.ts";
 import { dataFolder, type Ended, farebox } from "./service.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -307,15 +307,8 @@ describe("approvals list, give", () => {
     const here = { ...settings, DATABASE_URL: world.database.url, FAREBOX_CHAINS: chains };
     expect(await farebox(here, "approvals", "list")).toMatchObject({ code: 0, stdout: "", stderr: "" });
     // given a payout of more than leaves by itself
-    const merchant = await newMerchant(world, 0);
-    await (await newPayment(world, merchant, { dollars: 1n })).settle();
-    await expectAtRest(world);
-    const { outgoing } = world.house.facilitator;
-    const recipient = newKey().address;
-    const order = { merchantId: merchant.id, chainId: 31_337, token: world.dev.usdc, recipient };
-    await world.database.db.tx((tx) =>
-      outgoing.queue(tx, { id: "po_large", kind: "payout", amount: 6_000n, ...order }),
-    );
+    const { merchant, recipient, payOut, leaves } = await merchantWithPayouts(world);
+    await payOut("po_large", 6_000n);
     const listed = await farebox(here, "approvals", "list");
     expect(listed).toMatchObject({ code: 1, stderr: "" });
     expect(shown(listed).map((line) => line.split("  ").slice(0, 6))).toEqual([
@@ -329,8 +322,7 @@ describe("approvals list, give", () => {
       code: 1,
       stderr: "po_large waits for no approval. See farebox approvals list.\n",
     });
-    const isSent = async () => /sent|final/.test((await outgoing.status(["po_large"]))[0]?.state ?? "");
-    await until(isSent, "it leaves");
+    await leaves("po_large");
     expect(await farebox(here, "approvals", "list")).toMatchObject({ code: 0, stdout: "" });
   });
 });

@@ -1,68 +1,56 @@
 /** What leaves the treasury only when an operator has approved it. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { newKey } from "../../support/authorization.ts";
-import { newMerchant, startWorld, until } from "../../support/house.ts";
+import { startWorld } from "../../support/house.ts";
+import { merchantWithPayouts } from "../../support/payouts.ts";
 import { ledgerOf } from "../../support/records.ts";
-import { expectAtRest, newPayment } from "../../support/scene.ts";
+import { expectAtRest } from "../../support/scene.ts";
 
 let world: Awaited<ReturnType<typeof startWorld>>;
-let merchantId = "";
-const recipient = newKey().address;
+let payouts: Awaited<ReturnType<typeof merchantWithPayouts>>;
 beforeAll(async () => {
   world = await startWorld({ approvalsAbove: { USDC: "0.005" }, dailyLimits: { USDC: "0.02" } });
-  const merchant = await newMerchant(world, 0);
-  merchantId = merchant.id;
-  const paid = await newPayment(world, merchant, { dollars: 1n });
-  expect((await paid.settle()).body).toMatchObject({ success: true });
-  await expectAtRest(world);
+  payouts = await merchantWithPayouts(world);
 });
 afterAll(() => world.stop());
 
 const list = async () => (await world.house.approvals.list()).map(({ id }) => id);
 const give = (id: string) => world.house.approvals.give(id);
-async function payOut(id: string, amount: bigint): Promise<void> {
-  const order = { id, kind: "payout" as const, merchantId, chainId: 31_337, token: world.dev.usdc, amount };
-  await world.database.db.tx((tx) => world.house.facilitator.outgoing.queue(tx, { ...order, recipient }));
-}
-const stateOf = async (id: string) => (await world.house.facilitator.outgoing.status([id]))[0]?.state;
-const leaves = (id: string) =>
-  until(async () => ["sent", "final"].includes((await stateOf(id)) ?? ""), `${id} leaves`);
 const seen = async () => {
   const [chain] = (await world.house.sources.health()).chains;
   return [chain?.unapproved, chain?.limited];
 };
 
 it("what is more waits in sight and reserved, holds up nothing else, and leaves once when it is approved", async () => {
-  await payOut("po_large", 5_001n);
-  await payOut("po_usual", 5_000n);
-  await leaves("po_usual");
-  expect([await stateOf("po_large"), await list(), await seen()]).toEqual([
+  await payouts.payOut("po_large", 5_001n);
+  await payouts.payOut("po_usual", 5_000n);
+  await payouts.leaves("po_usual");
+  expect([await payouts.stateOf("po_large"), await list(), await seen()]).toEqual([
     "queued",
     ["po_large"],
     [["USDC@local"], []],
   ]);
   expect(await ledgerOf(world.database, "po_large")).toHaveLength(1);
-  expect(await world.dev.chain.tokenBalance(world.dev.usdc, recipient, "latest")).toBe(5_000n);
+  expect(await world.dev.chain.tokenBalance(world.dev.usdc, payouts.recipient, "latest")).toBe(5_000n);
   expect(await give("po_large")).toBe(true);
-  await leaves("po_large");
+  await payouts.leaves("po_large");
   await expectAtRest(world);
   expect([await list(), await seen()]).toEqual([[], [[], []]]);
   expect(await ledgerOf(world.database, "po_large")).toHaveLength(3);
-  expect(await world.dev.chain.tokenBalance(world.dev.usdc, recipient, "latest")).toBe(10_001n);
+  expect(await world.dev.chain.tokenBalance(world.dev.usdc, payouts.recipient, "latest")).toBe(10_001n);
 });
 
 it("what is taken back, unknown, or gone waits for nothing", async () => {
-  await payOut("po_taken_back", 6_000n);
+  await payouts.payOut("po_taken_back", 6_000n);
   const { outgoing } = world.house.facilitator;
   expect(await world.database.db.tx((tx) => outgoing.cancel(tx, "po_taken_back"))).toBe(true);
   for (const id of ["po_taken_back", "po_unknown", "po_large", "po_usual"])
     expect(await give(id)).toBe(false);
-  expect(await stateOf("po_taken_back")).toBe("cancelled");
+  expect(await payouts.stateOf("po_taken_back")).toBe("cancelled");
 });
 
 it("an approval does not lift the limit of a day", async () => {
-  await payOut("po_beyond", 15_000n);
+  await payouts.payOut("po_beyond", 15_000n);
   expect(await seen()).toEqual([["USDC@local"], []]);
   expect(await give("po_beyond")).toBe(true);
-  expect([await stateOf("po_beyond"), await seen()]).toEqual(["queued", [[], ["USDC@local"]]]);
+  expect([await payouts.stateOf("po_beyond"), await seen()]).toEqual(["queued", [[], ["USDC@local"]]]);
 });

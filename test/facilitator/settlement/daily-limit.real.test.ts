@@ -1,32 +1,19 @@
 /** What leaves the treasury in a day, where its operator has set a limit. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { newKey } from "../../support/authorization.ts";
-import { newMerchant, startHouse, startWorld, until } from "../../support/house.ts";
+import { startHouse, startWorld, until } from "../../support/house.ts";
+import { merchantWithPayouts } from "../../support/payouts.ts";
 import { ledgerOf } from "../../support/records.ts";
-import { expectAtRest, newPayment } from "../../support/scene.ts";
+import { expectAtRest } from "../../support/scene.ts";
 
 const limits = { dailyLimits: { USDC: "0.01" } };
 let world: Awaited<ReturnType<typeof startWorld>>;
-let merchantId = "";
+let payouts: Awaited<ReturnType<typeof merchantWithPayouts>>;
 beforeAll(async () => {
   world = await startWorld(limits);
-  const merchant = await newMerchant(world, 0);
-  merchantId = merchant.id;
-  const paid = await newPayment(world, merchant, { dollars: 1n });
-  expect((await paid.settle()).body).toMatchObject({ success: true });
-  await expectAtRest(world);
+  payouts = await merchantWithPayouts(world);
 });
 afterAll(() => world.stop());
 
-async function payOut(id: string, amount: bigint): Promise<string> {
-  const order = { id, kind: "payout" as const, merchantId, chainId: 31_337, token: world.dev.usdc, amount };
-  const { outgoing } = world.house.facilitator;
-  await world.database.db.tx((tx) => outgoing.queue(tx, { ...order, recipient: newKey().address }));
-  return id;
-}
-const stateOf = async (id: string) => (await world.house.facilitator.outgoing.status([id]))[0]?.state;
-const leaves = (id: string) =>
-  until(async () => ["sent", "final"].includes((await stateOf(id)) ?? ""), `${id} leaves`);
 const limited = async () => (await world.house.sources.health()).chains[0]?.limited;
 const aDayPasses = () =>
   world.database.query(
@@ -34,19 +21,19 @@ const aDayPasses = () =>
   );
 
 it("what a day has no room for waits in sight, and holds up nothing that there is room for", async () => {
-  await leaves(await payOut("po_first", 6_000n));
+  await payouts.leaves(await payouts.payOut("po_first", 6_000n));
   expect(await limited()).toEqual([]);
-  await payOut("po_large", 5_000n);
-  await leaves(await payOut("po_small", 4_000n));
-  expect([await stateOf("po_large"), await limited()]).toEqual(["queued", ["USDC@local"]]);
+  await payouts.payOut("po_large", 5_000n);
+  await payouts.leaves(await payouts.payOut("po_small", 4_000n));
+  expect([await payouts.stateOf("po_large"), await limited()]).toEqual(["queued", ["USDC@local"]]);
   // and what is not signed can still be taken back, or leaves the next day
-  await payOut("po_cancelled", 1n);
+  await payouts.payOut("po_cancelled", 1n);
   expect(
     await world.database.db.tx((tx) => world.house.facilitator.outgoing.cancel(tx, "po_cancelled")),
   ).toBe(true);
   expect(await ledgerOf(world.database, "po_large")).toHaveLength(1);
   await aDayPasses();
-  await leaves("po_large");
+  await payouts.leaves("po_large");
   expect(await limited()).toEqual([]);
   await expectAtRest(world);
   expect(await ledgerOf(world.database, "po_large")).toHaveLength(3);
@@ -56,9 +43,11 @@ it("two processes that sign at once keep to it together", async () => {
   await aDayPasses();
   const other = await startHouse(world.dev, world.database, limits);
   try {
-    const ids = await Promise.all(Array.from({ length: 20 }, (_, i) => payOut(`po_many_${i}`, 1_000n)));
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => payouts.payOut(`po_many_${i}`, 1_000n)),
+    );
     const gone = async () => {
-      const states = await Promise.all(ids.map(stateOf));
+      const states = await Promise.all(ids.map(payouts.stateOf));
       return states.filter((state) => state !== "queued").length;
     };
     await until(async () => (await gone()) >= 10, "ten of them are on their way");
