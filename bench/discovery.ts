@@ -2,7 +2,7 @@
  *  `node --import tsx bench/discovery.ts [--strict]`. */
 import { parseArgs } from "node:util";
 import { sql } from "drizzle-orm";
-import { address } from "#kernel/bytes";
+import { address, hash } from "#kernel/bytes";
 import { openDatabase } from "#store";
 import { chainRow } from "../facilitator/chain/registry.ts";
 import { type DiscoverFilter, discoverPayables, type Pools } from "../facilitator/payable/discover.ts";
@@ -30,6 +30,8 @@ const rails: OfferedRail[] = base.tokens.map((token) => ({
     token,
     domain: { name: "n", version: "2", chainId: base.chainId, verifyingContract: address(token.contract) },
     hasBytesOverload: true,
+    codeHash: hash(`0x${"0".repeat(64)}`),
+    paused: null,
   },
 }));
 

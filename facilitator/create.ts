@@ -5,13 +5,14 @@ import { crowd } from "#kernel/crowd";
 import { assert } from "#kernel/fault";
 import { fixed, type outbox, type Tx, toBytesArray } from "#store";
 import type { Chain } from "./chain/port.ts";
-import type { Facilitator, Quote, RailFacts, Supported } from "./door.ts";
+import { isTaken } from "./chain/rails.ts";
+import type { Facilitator, Quote, RailFacts, RefusedRail, Supported } from "./door.ts";
 import { discoverPayables } from "./payable/discover.ts";
 import { findPayables } from "./payable/find.ts";
 import type { Payable } from "./payable/payable.ts";
 import { forgetOldPayers } from "./payable/popularity.ts";
 import { projectPayable } from "./payable/project.ts";
-import { type OfferedRail, optionsOf } from "./payable/requirements.ts";
+import { type OfferedRail, optionsOf, preferWorking } from "./payable/requirements.ts";
 import { asOf } from "./payable/row.ts";
 import { totalsMemory } from "./payable/totals.ts";
 import { assess, nothingKnown, readTrust } from "./payable/trust.ts";
@@ -187,10 +188,10 @@ function doorOf(
   verifying: Verifying,
   chainsNow: ReturnType<typeof workingChains>,
 ): Facilitator {
-  const rails = offeredRails(engine);
+  const rails = () => offeredRails(engine);
   const working = async () => (await chainsNow()).working;
   const totals = totalsMemory(engine.clock);
-  const quoteOf = (payable: Payable): Quote => ({ payable, options: optionsOf(payable, rails) });
+  const quoteOf = (payable: Payable): Quote => ({ payable, options: optionsOf(payable, rails()) });
   return {
     async quote(target) {
       const payable = await settling.reading.findPayable(target);
@@ -198,7 +199,9 @@ function doorOf(
     },
     async offer(target) {
       const payable = await settling.reading.findPayable(target);
-      return payable && { ...quoteOf(payable), ...(await stateOf(settling, payable)) };
+      if (!payable) return null;
+      const options = preferWorking(optionsOf(payable, rails()), networksOf(engine, await working()));
+      return { payable, options, ...(await stateOf(settling, payable)) };
     },
     verify: (request) => verify(verifying, request),
     settle: (request, caller) => settle(settling, request, caller),
@@ -213,20 +216,13 @@ function doorOf(
       return supportedOn(
         engine,
         await working(),
-        new Set(optionsOf(payable, rails).map(({ network }) => network)),
+        new Set(optionsOf(payable, rails()).map(({ network }) => network)),
       );
     },
-    rails: () => rails.map(railFacts),
-    refusedRails: () =>
-      [...engine.chains.values()].flatMap(({ chain: { row }, rails: checked }) =>
-        checked.flatMap((rail) =>
-          rail.ok
-            ? []
-            : [{ chain: row.slug, network: row.network, asset: rail.token.symbol, problem: rail.problem }],
-        ),
-      ),
+    rails: () => rails().map(railFacts),
+    refusedRails: () => refusedRails(engine),
     async discover(query) {
-      const { items, total } = await discoverPayables(engine, rails, query, totals);
+      const { items, total } = await discoverPayables(engine, rails(), query, totals);
       return { items: items.map(({ item, trust }) => ({ ...quoteOf(item), trust })), total };
     },
     async trust(payableId) {
@@ -270,7 +266,22 @@ function chainOf({ chains }: Engine, slug: string): Chain {
 
 function offeredRails(engine: Engine): readonly OfferedRail[] {
   return [...engine.chains.values()].flatMap(({ chain, rails }) =>
-    rails.flatMap((rail) => (rail.ok ? [{ chain: chain.row, rail }] : [])),
+    rails.filter(isTaken).map((rail) => ({ chain: chain.row, rail })),
+  );
+}
+
+function networksOf({ chains }: Engine, chainIds: ReadonlySet<number>): ReadonlySet<string> {
+  const served = [...chains.values()].filter(({ chain }) => chainIds.has(chain.row.chainId));
+  return new Set(served.map(({ chain }) => chain.row.network));
+}
+
+function refusedRails(engine: Engine): readonly RefusedRail[] {
+  return [...engine.chains.values()].flatMap(({ chain: { row }, rails }) =>
+    rails.flatMap((rail) => {
+      const problem = rail.ok ? rail.paused : rail.problem;
+      const { slug: chain, network } = row;
+      return problem === null ? [] : [{ chain, network, asset: rail.token.symbol, problem }];
+    }),
   );
 }
 
@@ -300,7 +311,7 @@ function supportedOn(
 ): Supported {
   const offered = [...engine.chains.values()].filter(
     ({ chain: { row }, rails }) =>
-      working.has(row.chainId) && rails.some(({ ok }) => ok) && (!networks || networks.has(row.network)),
+      working.has(row.chainId) && rails.some(isTaken) && (!networks || networks.has(row.network)),
   );
   return {
     networks: offered.map(({ chain, laneAddresses }) => ({

@@ -9,7 +9,7 @@ export {
   openEvmChain,
 } from "./chain/evm/index.ts";
 export type { Chain, Custodian, DepositAccount, Operator, Rail, Signer } from "./chain/port.ts";
-export { checkRails, checkRouter } from "./chain/rails.ts";
+export { checkRails, checkRouter, isTaken, recheckRails } from "./chain/rails.ts";
 export { type ChainConfig, type ChainRow, chainRow, chainRows } from "./chain/registry.ts";
 export { createFacilitator, type Running } from "./create.ts";
 export type {

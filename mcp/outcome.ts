@@ -102,6 +102,15 @@ export function outcomeNext({ outcome, reason, extra }: Ended): Next {
   }
 }
 
+/** Whose payment is no authorization has no id that others could ask for. */
+export function underWay(paymentId: string | null): string {
+  const next =
+    paymentId === null
+      ? "ask again in a while: it may be free then"
+      : `ask ${status} with paymentId ${paymentId} how it ends`;
+  return `A payment of this is under way and it can be paid once. Do not sign; ${next}.`;
+}
+
 /** What to do about something that nobody may pay now; null while it is open. */
 export function standingNext({ state, paymentId }: Offer): Next | null {
   switch (state) {
@@ -110,8 +119,8 @@ export function standingNext({ state, paymentId }: Offer): Next | null {
     case "held":
       return {
         action: "wait",
-        text: `A payment of this is under way. Do not sign; ask ${status} with paymentId ${paymentId} how it ends.`,
-        tool: status,
+        text: underWay(paymentId),
+        ...(paymentId === null ? {} : { tool: status }),
       };
     case "paid":
       return { action: "do-not-retry", text: "It is paid. Do not sign." };

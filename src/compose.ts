@@ -29,11 +29,13 @@ import {
   defaultSettings,
   type Engine,
   health,
+  isTaken,
   type Loop,
   loop,
   type Meter,
   outlook,
   type Reconciled,
+  type RefusedRail,
   type ReviewedPayment,
   type ReviewProblem,
   type Running,
@@ -53,6 +55,7 @@ import { booksCheck, booksJobs } from "./books.ts";
 import { ConfigProblem } from "./config.ts";
 import type { Sources } from "./metrics.ts";
 import { accountsOf, type ChainParts, openChain } from "./open-chain.ts";
+import { railWatches } from "./watch-rails.ts";
 
 /** What the house is built from; the shell picks them, tests pick others. */
 export interface Parts extends ChainParts {
@@ -182,7 +185,7 @@ export async function compose(parts: Parts): Promise<House> {
     clock,
     newId,
     log,
-    ready: () => readiness(engine, { isStarted, draining }),
+    ready: () => readiness(engine, facilitator.refusedRails(), { isStarted, draining }),
     config: {
       baseUrl,
       masterSecret: parts.masterSecret,
@@ -195,6 +198,7 @@ export async function compose(parts: Parts): Promise<House> {
   });
   const isWorking = role !== "web";
   const moneyLoops = isWorking ? loops.map((each) => looped(engine, each)) : [];
+  const watches = railWatches(chains, engine);
   const told = () => {
     for (const each of moneyLoops) each.wake();
   };
@@ -235,7 +239,7 @@ export async function compose(parts: Parts): Promise<House> {
     async start() {
       sandbox?.clock.start();
       running.start({ moneyLoops: isWorking });
-      for (const each of moneyLoops) each.start();
+      for (const each of [...moneyLoops, ...watches]) each.start();
       background.start();
       await untilWorking(engine, facilitator);
       isStarted = true;
@@ -248,7 +252,7 @@ export async function compose(parts: Parts): Promise<House> {
     },
     async close() {
       await Promise.all([
-        ...moneyLoops.map((each) => each.stop()),
+        ...[...moneyLoops, ...watches].map((each) => each.stop()),
         background.stop(),
         agents.close(),
         sandbox?.clock.stop(),
@@ -306,7 +310,7 @@ const FIRST_LOOK_MS = 5_000;
 /** A stock merchant server that asks for `supported` before a chain was followed refuses to work: we say that we are
  *  ready only after. A chain that stays dark is no reason to stay down. */
 async function untilWorking({ chains, clock }: Engine, facilitator: Running["facilitator"]): Promise<void> {
-  const wanted = [...chains.values()].filter(({ rails }) => rails.some(({ ok }) => ok)).length;
+  const wanted = [...chains.values()].filter(({ rails }) => rails.some(isTaken)).length;
   const deadline = clock.monotonicMs() + FIRST_LOOK_MS;
   while (clock.monotonicMs() < deadline) {
     const supported = await facilitator.supported();
@@ -330,15 +334,12 @@ function ratesOf({ clock, log, version }: Parts, { isSandbox }: { readonly isSan
 
 async function readiness(
   engine: Engine,
+  refusedRails: readonly RefusedRail[],
   { isStarted, draining }: { readonly isStarted: boolean; readonly draining: boolean },
 ): Promise<Readiness> {
   const chains = [...engine.chains.values()];
   const refused = {
-    refusedRails: chains.flatMap(({ chain, rails }) =>
-      rails.flatMap((rail) =>
-        rail.ok ? [] : [{ chain: chain.row.slug, asset: rail.token.symbol, problem: rail.problem }],
-      ),
-    ),
+    refusedRails: refusedRails.map(({ chain, asset, problem }) => ({ chain, asset, problem })),
     refusedRouters: chains.flatMap(({ chain, routerProblem }) =>
       routerProblem === null ? [] : [{ chain: chain.row.slug, problem: routerProblem }],
     ),

@@ -109,6 +109,11 @@ function gaugesOf(registry: Registry) {
       "budget",
     ]),
     halted: gauge("chain_halted", "1 when crediting stopped", ["chain"]),
+    refused: gauge(
+      "rail_refused",
+      "1 where nothing is paid in a token, since its contract is not as it should be",
+      ["chain", "asset"],
+    ),
     differing: gauge("books_differ", "1 where the books differed from the chain when last compared", [
       "chain",
       "asset",
@@ -153,7 +158,8 @@ async function readGauges(
     gauges.openClaims.set({ state }, count);
     gauges.openClaimAge.set({ state }, oldestSeconds);
   }
-  for (const { chain, lanes, cursor, finalized, halted, differing, limited, unapproved } of chains) {
+  for (const { chain, lanes, cursor, finalized, halted, refused, differing, limited, unapproved } of chains) {
+    for (const asset of refused) gauges.refused.set({ chain, asset }, 1);
     for (const asset of differing) gauges.differing.set({ chain, asset }, 1);
     for (const asset of limited) gauges.limited.set({ chain, asset }, 1);
     for (const asset of unapproved) gauges.unapproved.set({ chain, asset }, 1);

@@ -15,6 +15,7 @@ import {
   type OpenChain,
   type Operator,
   openEvmChain,
+  recheckRails,
 } from "#facilitator";
 import type { Hex } from "#kernel/bytes";
 import type { Clock } from "#kernel/clock";
@@ -50,17 +51,34 @@ export function accountsOf({ masterSecret, role }: Pick<ChainParts, "masterSecre
   };
 }
 
+/** A chain whose tokens can be looked at again. */
+export interface WatchedChain extends OpenChain {
+  /** Pauses the rails whose contracts have changed since boot. Rejects when the chain cannot be asked: that is no change. */
+  recheckRails(): Promise<void>;
+}
+
 /** Opens one configured chain and checks on it what the configuration names. Rejects when it cannot be reached. */
-export async function openChain(parts: ChainParts, row: ChainRow, accounts: Accounts): Promise<OpenChain> {
+export async function openChain(parts: ChainParts, row: ChainRow, accounts: Accounts): Promise<WatchedChain> {
   const { log } = parts;
   const { chain, routerProblem } = await openWithRouter(parts, row, accounts.operator);
-  const rails = await checkRails(chain);
+  let rails = await checkRails(chain);
   for (const rail of rails)
     if (!rail.ok) log.error({ chain: row.slug, asset: rail.token.symbol }, `rail refused: ${rail.problem}`);
   const signers = parts.role === "web" ? [] : parts.signerKeys.map((key) => localSigner(key, [chain.row]));
   const custodian = parts.role === "web" || !parts.treasuryKey ? null : custodianOf(row, parts.treasuryKey);
   const laneAddresses = parts.signerKeys.map(addressOf);
-  return { chain, rails, routerProblem, signers, custodian, ...accounts, laneAddresses };
+  return {
+    ...{ chain, routerProblem, signers, custodian, ...accounts, laneAddresses },
+    get rails() {
+      return rails;
+    },
+    async recheckRails() {
+      rails = await recheckRails(chain, rails);
+      for (const rail of rails)
+        if (rail.ok && rail.paused !== null)
+          log.error({ chain: row.slug, asset: rail.token.symbol }, `rail paused: ${rail.paused}`);
+    },
+  };
 }
 
 /** A router that is not our operator's would take no order of ours: the chain is opened without it. */

@@ -244,7 +244,7 @@ export const apiFaults = {
     kind: "conflict",
     title: "Payment under way",
     detail:
-      "A payment of this is under way and it can be paid once. Do not sign another; ask statusUrl how it ends.",
+      "A payment of this is under way and it can be paid once. Do not sign another: statusUrl tells how it ends, or ask again as Retry-After says.",
   },
   url_not_allowed: {
     kind: "unprocessable",

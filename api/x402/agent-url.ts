@@ -159,11 +159,11 @@ function nothingToSign({ c, offer }: Visit): Response {
   return problem(c, fault("rail_unsupported", { rail }), { headers: { "Cache-Control": PRIVATE } });
 }
 
-/** Somebody's payment is under way, so nobody is asked to sign another. */
-function busy({ c, offer, baseUrl }: Visit): Response {
+/** Somebody's payment is under way, so nobody is asked to sign another. Who pays on the page takes minutes. */
+function busy({ c, offer: { paymentId }, baseUrl }: Visit): Response {
   return problem(c, fault("payment_pending"), {
-    members: { statusUrl: `${baseUrl}/x402/settlements/${offer.paymentId}` },
-    headers: { "Cache-Control": PRIVATE, "Retry-After": "2" },
+    members: paymentId === null ? {} : { statusUrl: `${baseUrl}/x402/settlements/${paymentId}` },
+    headers: { "Cache-Control": PRIVATE, "Retry-After": paymentId === null ? "30" : "2" },
   });
 }
 

@@ -117,9 +117,11 @@ export interface Receipt {
   readonly effectiveGasPrice: bigint;
 }
 
-/** What a token's contract says of itself; read at boot and at registration, never entered. */
+/** What a token's contract says of itself; read at boot and once a day, never entered. */
 export interface TokenFacts {
   readonly hasCode: boolean;
+  /** SHA-256 of its code and, behind a proxy, of that of its implementation: another one is another contract. */
+  readonly codeHash: Hash;
   readonly symbol: string | null;
   readonly decimals: number | null;
   readonly knowsAuthorizations: boolean;
@@ -224,5 +226,8 @@ export type Rail =
       readonly token: TokenRow;
       readonly domain: TokenDomain;
       readonly hasBytesOverload: boolean;
+      readonly codeHash: Hash;
+      /** Why it takes nothing new: its contract is not what it was at boot. Null as long as it is. */
+      readonly paused: string | null;
     }
   | { readonly ok: false; readonly token: TokenRow; readonly problem: string };

@@ -19,13 +19,43 @@ export function checkRails(chain: Chain): Promise<Rail[]> {
       const facts = await chain.tokenFacts(token.contract);
       const problem = mismatch(token, facts);
       if (problem === null && facts.domain) {
-        return { ok: true, token, domain: facts.domain, hasBytesOverload: facts.hasBytesOverload };
+        const { domain, hasBytesOverload, codeHash } = facts;
+        return { ok: true, token, domain, hasBytesOverload, codeHash, paused: null };
       }
-      const where = `${token.symbol} on ${chain.row.slug} (${checksum(token.contract)})`;
-      return { ok: false, token, problem: `${where}: ${problem ?? UNPROVED}` };
+      return { ok: false, token, problem: `${placeOf(chain, token)}: ${problem ?? UNPROVED}` };
     }),
   );
 }
+
+/** The same rails, those of them paused whose contracts are not what they were at boot: an issuer may put another behind
+ *  a proxy. Who starts anew decides that it is to be taken as it is now. Rejects as `checkRails`. Source: security.md §1. */
+export function recheckRails(chain: Chain, rails: readonly Rail[]): Promise<Rail[]> {
+  return Promise.all(
+    rails.map(async (rail): Promise<Rail> => {
+      if (!rail.ok) return rail;
+      const change = changed(rail, await chain.tokenFacts(rail.token.contract));
+      return { ...rail, paused: change && `${placeOf(chain, rail.token)}: ${change}` };
+    }),
+  );
+}
+
+/** Whether payments are taken in it now. */
+export function isTaken(rail: Rail): rail is LiveRail {
+  return rail.ok && rail.paused === null;
+}
+
+type LiveRail = Extract<Rail, { readonly ok: true }>;
+
+function changed(before: LiveRail, facts: TokenFacts): string | null {
+  const problem = mismatch(before.token, facts);
+  if (problem !== null) return problem;
+  if (facts.domain?.name !== before.domain.name || facts.domain.version !== before.domain.version)
+    return "its EIP-712 domain has changed";
+  return facts.codeHash === before.codeHash ? null : "its code has changed";
+}
+
+const placeOf = (chain: Chain, { symbol, contract }: TokenRow) =>
+  `${symbol} on ${chain.row.slug} (${checksum(contract)})`;
 
 const UNPROVED = "its EIP-712 domain is not proved, neither by eip712Domain() nor by DOMAIN_SEPARATOR()";
 

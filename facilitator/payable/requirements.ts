@@ -50,6 +50,15 @@ function optionOn(payable: Payable, { chain, rail }: OfferedRail): PaymentOption
   };
 }
 
+/** Nobody is sent to a chain that stands still while another works; where none does, who pays is told so. */
+export function preferWorking(
+  options: readonly PaymentOption[],
+  working: ReadonlySet<string>,
+): readonly PaymentOption[] {
+  const there = options.filter(({ network }) => working.has(network));
+  return there.length > 0 ? there : options;
+}
+
 /** A price in atomic units of a token worth one of its unit, rounded up: the merchant is never short. */
 export function inToken(price: Atomic, unit: string, tokenDecimals: number): Atomic {
   const decimals = priceDecimals[unit];

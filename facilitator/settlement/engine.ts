@@ -5,7 +5,7 @@ import type { Log } from "#kernel/log";
 import type { Database, Presence } from "#store";
 import type { Chain, Custodian, DepositAccount, Operator, Rail, Signer } from "../chain/port.ts";
 
-/** A chain this process may use, with the token rails that passed their checks at boot. */
+/** A chain this process may use, with its token rails as they were when they were last checked: at boot, then daily. */
 export interface OpenChain {
   readonly chain: Chain;
   readonly rails: readonly Rail[];

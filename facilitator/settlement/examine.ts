@@ -10,6 +10,7 @@ import type {
   MoneyLog,
   Revert,
 } from "../chain/port.ts";
+import { isTaken } from "../chain/rails.ts";
 import type { PaymentOption } from "../payable/payable.ts";
 import { optionsOf, selectOption } from "../payable/requirements.ts";
 import type { Reason, Refusal } from "../scheme/reasons.ts";
@@ -61,7 +62,7 @@ export interface RecordedUse {
  *  the same list, so verify predicts settle. Faults: `chain_unavailable`. */
 export async function examine(looking: Looking, it: Understood): Promise<Examined | Refusal> {
   if (isHeldByAnother(it)) return heldRefusal(looking, it);
-  const option = matchOption(it);
+  const option = pausedRefusal(it) ?? matchOption(it);
   if ("reason" in option) return option;
   const cheap = checkTerms(it, option);
   if (cheap) return cheap;
@@ -91,20 +92,33 @@ function isHeldByAnother({ payable, claimKey, known }: Understood): boolean {
 async function heldRefusal(looking: Looking, { payable }: Understood): Promise<Refusal> {
   const { state } = await stateOf(looking, payable);
   if (state === "paid") return paidRefusal;
-  return {
-    reason: "invalid_payment_requirements",
-    message: "Another payment of this is under way; it can be paid once. Nothing was charged.",
-  };
+  return underWayRefusal;
 }
+
+const underWayRefusal: Refusal = {
+  reason: "invalid_payment_requirements",
+  message: "Another payment of this is under way; it can be paid once. Nothing was charged.",
+};
 
 const paidRefusal: Refusal = {
   reason: "invalid_payment_requirements",
   message: "It is paid already, by another payment; it can be paid once. Nothing was charged.",
 };
 
+/** What was claimed before is a repeat, and answered from its rows. */
+function pausedRefusal({ rail, open }: Understood): Refusal | null {
+  if (rail.paused === null) return null;
+  const { slug, network } = open.chain.row;
+  return {
+    reason: "invalid_transaction_state",
+    message: `The contract of ${rail.token.symbol} on ${slug} (${network}) has changed: nothing new is paid in it until an operator has looked. Choose another option of the 402. Nothing was charged.`,
+  };
+}
+
 function matchOption({ payable, open, request }: Understood): PaymentOption | Refusal {
   if (payable.closedAt) {
     if (payable.closedAs === "paid") return paidRefusal;
+    if (payable.closedAs === "pending") return underWayRefusal;
     return {
       reason: "invalid_payment_requirements",
       message: "This is no longer for sale. Nothing was charged.",
@@ -121,7 +135,7 @@ function matchOption({ payable, open, request }: Understood): PaymentOption | Re
 }
 
 export function allRails({ chain, rails }: OpenChain) {
-  return rails.flatMap((rail) => (rail.ok ? [{ chain: chain.row, rail }] : []));
+  return rails.filter(isTaken).map((rail) => ({ chain: chain.row, rail }));
 }
 
 function checkTerms({ authorization }: Understood, option: PaymentOption): Refusal | null {

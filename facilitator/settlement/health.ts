@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { outbox } from "#store";
+import { isTaken } from "../chain/rails.ts";
 import { unapprovedAssets } from "./approval.ts";
 import { limitedAssets } from "./daily-limit.ts";
 import type { Engine } from "./engine.ts";
@@ -12,6 +13,8 @@ export interface SettlementHealth {
     readonly cursor: number | null;
     readonly finalized: number | null;
     readonly halted: string | null;
+    /** Assets in which nothing is paid: their contracts are not what they should be, or no longer what they were. */
+    readonly refused: readonly string[];
     /** Assets whose books differed from the chain when they were last compared: nothing of them leaves. */
     readonly differing: readonly string[];
     /** Assets of which something waits to leave, since a day's limit has no room for it. */
@@ -85,13 +88,14 @@ export async function health(engine: Engine): Promise<SettlementHealth> {
   const full = new Map(limited);
   const held = new Map(unapproved);
   return {
-    chains: [...engine.chains.values()].map(({ chain: { row } }) => {
+    chains: [...engine.chains.values()].map(({ chain: { row }, rails }) => {
       const at = observers.rows.find(({ chain_id }) => Number(chain_id) === row.chainId);
       return {
         chain: row.slug,
         cursor: at ? Number(at.cursor_number) : null,
         finalized: at ? Number(at.finalized_number) : null,
         halted: at?.halted_reason ?? null,
+        refused: rails.filter((rail) => !isTaken(rail)).map(({ token }) => token.symbol),
         differing: [...(broken.get(row.chainId) ?? [])],
         limited: full.get(row.chainId) ?? [],
         unapproved: held.get(row.chainId) ?? [],

@@ -4,6 +4,7 @@ import { sha256 } from "#kernel/codec";
 import { assert, fault } from "#kernel/fault";
 import { account, freeOf, post, type ReturnSource } from "#ledger";
 import { type Executor, type Tx, toBytesArray, toNumericArray } from "#store";
+import { isTaken } from "../chain/rails.ts";
 import type { ChainRow } from "../chain/registry.ts";
 import { isApproved, needsApproval } from "./approval.ts";
 import { insertRows } from "./claim.ts";
@@ -153,7 +154,7 @@ export async function signOutgoing(engine: Engine, open: OpenChain): Promise<num
   const { custodian, chain } = open;
   if (!custodian) return 0;
   const { chainId, treasury } = chain.row;
-  const live = open.rails.flatMap((rail) => (rail.ok ? [rail.token.contract] : []));
+  const live = open.rails.filter(isTaken).map(({ token }) => token.contract);
   return engine.loopDb.tx(async (tx) => {
     const broken = await brokenAssets(tx, chainId);
     const sound = live.filter((token) => !broken.has(assetOf(chain.row, token)));

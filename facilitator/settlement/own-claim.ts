@@ -1,6 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { Address, Hash, Hex } from "#kernel/bytes";
 import type { Tx } from "#store";
+import { isTaken } from "../chain/rails.ts";
 import { claimKey, fingerprint, schemeFor } from "../scheme/index.ts";
 import type { NewClaim } from "./claim.ts";
 import type { Engine, OpenChain } from "./engine.ts";
@@ -78,5 +79,5 @@ export async function chainTime(tx: Tx, chainId: number): Promise<bigint> {
 
 /** The rail of a token that may be moved on this chain. */
 export function liveRail({ rails }: Pick<OpenChain, "rails">, token: Address): LiveRail | undefined {
-  return rails.find((rail): rail is LiveRail => rail.ok && rail.token.contract === token);
+  return rails.filter(isTaken).find((rail) => rail.token.contract === token);
 }

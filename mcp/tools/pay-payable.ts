@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Offer, SettleAnswer } from "#facilitator";
 import type { Call, Members, ReadPayment, Settled } from "../deps.ts";
 import { findPayable, findToPay, noPayable } from "../find.ts";
-import { outcomeNext, spentNext, unanswered } from "../outcome.ts";
+import { outcomeNext, spentNext, unanswered, underWay } from "../outcome.ts";
 import { overBudget, settle } from "../pay.ts";
 import { challengeOf, nothingToSign, obstacle } from "../present.ts";
 import { failure, success, type ToolResult } from "../result.ts";
@@ -83,11 +83,7 @@ function unpaid(call: Call, offer: Offer, { why, meta }: Unpaid = {}): ToolResul
       if (offer.options.length === 0) return failure("rail_unsupported", nothingToSign(offer), meta);
       return challenge(call, challengeOf(call.wire, offer, why?.error ?? "Payment required"), { why, meta });
     case "held":
-      return failure(
-        "payment_pending",
-        `A payment of this is under way and it can be paid once. Do not sign; wait, then ask get_payment_status with paymentId ${offer.paymentId}.`,
-        meta,
-      );
+      return failure("payment_pending", underWay(offer.paymentId), meta);
     case "paid":
       return failure("payable_closed", "It is paid. Do not sign and do not retry.", meta);
     default:

@@ -86,7 +86,7 @@ export function simulateChain(row: ChainRow, start: { readonly timestamp: number
     const ref: BlockRef = {
       number,
       hash: sha256(`block ${number} ${branch} ${last?.hash ?? ""}`),
-      parentHash: last?.hash ?? hash(`0x${"00".repeat(32)}`),
+      parentHash: last?.hash ?? hash(`0x${"0".repeat(64)}`),
       timestamp: last ? last.timestamp + row.blockTimeSeconds : start.timestamp,
       baseFeePerGas: BASE_FEE,
     };
@@ -223,6 +223,7 @@ export function simulateChain(row: ChainRow, start: { readonly timestamp: number
       blocks.map(({ receipts }) => receipts.get(txHash)).find((found) => found !== undefined) ?? null,
     tokenFacts: async () => ({
       hasCode: true,
+      codeHash: hash(`0x${"0".repeat(64)}`),
       symbol: null,
       decimals: 6,
       knowsAuthorizations: true,

@@ -1,6 +1,6 @@
 /** The centre on a real database and a made-up chain, moved on turn by turn: nothing happens between turns. */
 import { createFacilitator, defaultSettings, type Engine, localCustodian, localSigner } from "#facilitator";
-import { type Address, address } from "#kernel/bytes";
+import { type Address, address, hash } from "#kernel/bytes";
 import { idMaker } from "#kernel/id";
 import { systemRandom } from "#kernel/system";
 import { openDatabase } from "#store";
@@ -65,6 +65,8 @@ export async function simulateWorld() {
               verifyingContract: token.contract,
             },
             hasBytesOverload: true,
+            codeHash: hash(`0x${"0".repeat(64)}`),
+            paused: null,
           })),
           routerProblem: null,
           signers: [localSigner(lane.key, [row])],

@@ -1,5 +1,6 @@
 import { type AbiParameter, decodeAbiParameters, domainSeparator } from "viem";
 import { type Address, address, type Hex, parseAddress } from "#kernel/bytes";
+import { sha256 } from "#kernel/codec";
 import type { TokenDomain, TokenFacts } from "../port.ts";
 import { addressInWord, hash32, hexData } from "./answer.ts";
 import { uint, view, viewFailure } from "./call.ts";
@@ -33,18 +34,19 @@ const SOMEBODY = address(`0x${"11".repeat(20)}`);
 
 /** What the contract says of itself, each fact null or false where it does not say. */
 export async function tokenFacts(room: Room, token: Address): Promise<TokenFacts> {
-  const hasCode = (await codeOf(room, token)) !== "0x";
+  const codes = await codesOf(room, token);
   const [symbol, decimals, state, hasBytesOverload, domain] = await Promise.all([
     textOf(room, token, SYMBOL),
     view(room, { to: token, data: DECIMALS }).then(numberOrNull),
     view(room, { to: token, data: `${AUTHORIZATION_STATE}${addressWord(SOMEBODY)}${word(1)}` }).then(
       numberOrNull,
     ),
-    knowsBytesOverload(room, token),
+    knowsBytesOverload(room, token, codes),
     provedDomain(room, token),
   ]);
   return {
-    hasCode,
+    hasCode: codes[0] !== "0x",
+    codeHash: sha256("farebox/token-code/v1", codes.join(" ")),
     symbol,
     decimals: decimals === null ? null : Number(decimals),
     knowsAuthorizations: state === 0n,
@@ -90,17 +92,20 @@ function domainOf(data: Hex, fixed: Pick<TokenDomain, "chainId" | "verifyingCont
 
 /** Whether contract wallets can pay: the `bytes` overload fails in its own way on junk, other than a function that is
  *  not there; where both fail without a word, its selector must stand in the code. */
-async function knowsBytesOverload(room: Room, token: Address): Promise<boolean> {
+async function knowsBytesOverload(room: Room, token: Address, codes: readonly Hex[]): Promise<boolean> {
   const junk = `${addressWord(SOMEBODY).repeat(2)}${word(1)}${word(0).repeat(2)}${word(1)}${word(224)}${word(0)}`;
   const [own, missing] = await Promise.all([
     viewFailure(room, { to: token, data: `0x${BYTES_OVERLOAD}${junk}` }),
     viewFailure(room, { to: token, data: `0x${NO_FUNCTION}${junk}` }),
   ]);
   if (own !== null && own !== "0x") return own !== missing;
-  const codes = await Promise.all(
-    [token, ...(await implementations(room, token))].map((at) => codeOf(room, at)),
-  );
   return codes.some((code) => code.includes(PUSH4 + BYTES_OVERLOAD));
+}
+
+/** That of the contract, then that of what it stands in front of. */
+async function codesOf(room: Room, token: Address): Promise<readonly Hex[]> {
+  const behind = await implementations(room, token);
+  return Promise.all([token, ...behind].map((at) => codeOf(room, at)));
 }
 
 async function implementations({ rpc }: Room, token: Address): Promise<readonly Address[]> {

@@ -2,6 +2,7 @@ import { and, asc, eq, inArray, isNull, lte, sql } from "drizzle-orm";
 import { type Address, type Hash, toBytes } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
 import { fixed, type Tx, toBytesArray } from "#store";
+import { isTaken } from "../../chain/rails.ts";
 import { putUint, WORD } from "../../scheme/word.ts";
 import { insertRows } from "../claim.ts";
 import type { MovedClaim } from "../claim-parts.ts";
@@ -44,9 +45,7 @@ export async function signSweeps(engine: Engine, open: OpenChain): Promise<numbe
 /** Money of an asset whose books differ from the chain stays where it is. */
 async function sweptRails(tx: Tx, { chain, rails }: OpenChain): Promise<readonly LiveRail[]> {
   const broken = await brokenAssets(tx, chain.row.chainId);
-  return rails.filter(
-    (rail): rail is LiveRail => rail.ok && !broken.has(assetOf(chain.row, rail.token.contract)),
-  );
+  return rails.filter(isTaken).filter(({ token }) => !broken.has(assetOf(chain.row, token.contract)));
 }
 
 interface Due {

@@ -202,7 +202,7 @@ describe("POST /x402/payables/{id} of an intent", () => {
     await sendTo(world, asked.deposit.address, 1_000_000n);
     await seller.reaches(id, "funds-detected");
     const visit = await fetch(`${world.baseUrl}/x402/payables/${id}`);
-    expect([visit.status, await visit.json()]).toMatchObject([410, { state: "pending" }]);
+    expect([visit.status, await visit.json()]).toMatchObject([409, { code: "payment_pending" }]);
   });
 
   it("is refused an agent whose payment was found good a moment before a deposit was seen", async () => {

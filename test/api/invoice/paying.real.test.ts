@@ -90,7 +90,7 @@ describe("one payer", () => {
     await sendTo(world, asked.deposit.address, 4_000_000n);
     await seller.reaches(asked.paymentIntent.id, "funds-detected");
     const visit = await fetch(`${world.baseUrl}/x402/payables/${invoice.id}`);
-    expect([visit.status, await visit.json()]).toMatchObject([410, { state: "pending" }]);
+    expect([visit.status, await visit.json()]).toMatchObject([409, { code: "payment_pending" }]);
     await sendTo(world, asked.deposit.address, 6_000_000n);
     await becomes(invoice.id, "paid");
     expect(await ledgerOf(world.database, asked.clearing.id)).toContain(

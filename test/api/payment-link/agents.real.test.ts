@@ -270,7 +270,7 @@ describe("a link that may be paid a number of times", () => {
     const { id } = await link({ amount: { amount: "10.00", asset: "USD" }, maxPayments: 1 });
     const { body: intent } = await checkout(id);
     // the place is the payer's while the intent can be paid
-    expect((await fetch(agentUrl(id))).status).toBe(410);
+    expect((await fetch(agentUrl(id))).status).toBe(409);
     expect((await read(id)).payable).toBe(true);
     const position = await seller.confirm(intent.id);
     expect((await read(id)).payable).toBe(false);
@@ -292,7 +292,7 @@ describe("a link that may be paid a number of times", () => {
   it("frees the place of an intent that is cancelled", async () => {
     const { id } = await link({ maxPayments: 1 });
     const { body: intent } = await checkout(id);
-    expect((await fetch(agentUrl(id))).status).toBe(410);
+    expect((await fetch(agentUrl(id))).status).toBe(409);
     await seller.cancel(intent.id);
     await until(async () => (await fetch(agentUrl(id))).status === 402, "agents are asked again");
     expect((await checkout(id)).status).toBe(201);

@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { address, checksum } from "#kernel/bytes";
-import { inToken, optionsOf, selectOption } from "../../../facilitator/payable/requirements.ts";
+import {
+  inToken,
+  optionsOf,
+  preferWorking,
+  selectOption,
+} from "../../../facilitator/payable/requirements.ts";
 import { chainOf, offered, payableOf } from "./shapes.ts";
 
 const base = chainOf({ slug: "base", chainId: 8453 });
@@ -51,6 +56,15 @@ describe("the options of a payable", () => {
       transferMethod: "eip3009",
       domain: { name: "USDC name", version: "2" },
     });
+  });
+
+  it("are shown without those of chains that stand still, unless all do", () => {
+    const options = optionsOf(payableOf(), rails);
+    const shown = (...working: string[]) =>
+      preferWorking(options, new Set(working)).map(({ network }) => network);
+    expect(shown("eip155:8453", "eip155:57073")).toEqual(["eip155:8453", "eip155:57073"]);
+    expect(shown("eip155:57073")).toEqual(["eip155:57073"]);
+    expect(shown()).toEqual(["eip155:8453", "eip155:57073"]);
   });
 
   it("cost the price at the token's decimals, rounded up and never by more than one unit", () => {

@@ -1,4 +1,4 @@
-import { type Address, address } from "#kernel/bytes";
+import { type Address, address, hash } from "#kernel/bytes";
 import type { ChainRow } from "../../../facilitator/chain/registry.ts";
 import type { Payable } from "../../../facilitator/payable/payable.ts";
 import type { OfferedRail } from "../../../facilitator/payable/requirements.ts";
@@ -69,6 +69,8 @@ export function offered(
       token: { symbol, contract, decimals },
       domain: { name: `${symbol} name`, version: "2", chainId: chain.chainId, verifyingContract: contract },
       hasBytesOverload: true,
+      codeHash: hash(`0x${"0".repeat(64)}`),
+      paused: null,
     },
   };
 }

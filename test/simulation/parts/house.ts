@@ -1,6 +1,6 @@
 /** Processes of the service over the simulated parts: each with its own clock, endpoint and pools. */
 import { createFacilitator, type Engine, type Running } from "#facilitator";
-import type { Address } from "#kernel/bytes";
+import { type Address, hash } from "#kernel/bytes";
 import type { Clock } from "#kernel/clock";
 import { idMaker } from "#kernel/id";
 import type { LogFields } from "#kernel/log";
@@ -60,6 +60,8 @@ export class Process implements Owner {
         token,
         domain: domainOf(row),
         hasBytesOverload: true,
+        codeHash: hash(`0x${"0".repeat(64)}`),
+        paused: null,
       })),
       routerProblem: null,
       signers: lanes.map(simulatedSigner),

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Address, address, type Hex } from "#kernel/bytes";
 import { openEvmChain } from "../../../../facilitator/chain/evm/index.ts";
 import type { Chain, TokenFacts } from "../../../../facilitator/chain/port.ts";
-import { checkMulticall, checkRails } from "../../../../facilitator/chain/rails.ts";
+import { checkMulticall, checkRails, recheckRails } from "../../../../facilitator/chain/rails.ts";
 import { type ChainRow, chainRow } from "../../../../facilitator/chain/registry.ts";
 import { devDomain, newKey } from "../../../support/authorization.ts";
 import { type DevChain, silentLog, startDevChain } from "../../../support/dev-chain.ts";
@@ -25,6 +25,7 @@ beforeAll(async () => {
   chain = await openEvmChain({ row: chainRow({ ...dev.config, rpcUrls: [relay.url] }), log: silentLog });
   facts = {
     hasCode: true,
+    codeHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
     symbol: "USDC",
     decimals: 6,
     knowsAuthorizations: true,
@@ -83,6 +84,7 @@ describe("tokenFacts", () => {
   it("has nothing to say of an address without code", async () => {
     expect(await chain.tokenFacts(newKey().address)).toEqual({
       hasCode: false,
+      codeHash: expect.any(String),
       symbol: null,
       decimals: null,
       knowsAuthorizations: false,
@@ -94,6 +96,7 @@ describe("tokenFacts", () => {
   it("has nothing but code to say of a contract that is no token", async () => {
     expect(await chain.tokenFacts(chain.row.multicall as Address)).toEqual({
       hasCode: true,
+      codeHash: expect.any(String),
       symbol: null,
       decimals: null,
       knowsAuthorizations: false,
@@ -233,6 +236,53 @@ describe("checkRails", () => {
       ok: false,
       problem: expect.stringContaining("its EIP-712 domain is not proved"),
     });
+  });
+});
+
+describe("recheckRails", () => {
+  const IMPLEMENTATION = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc";
+  /** Looks at a rail as boot has found it. */
+  const known = async () => {
+    const rails = (await checkRails(chain)).filter(({ token }) => token.symbol === "USDC");
+    return async () => (await recheckRails(chain, rails)).map((rail) => (rail.ok ? rail.paused : "refused"));
+  };
+  const place = () => `USDC on local (${dev.contracts.assets.USDC}): `;
+
+  it("pauses nothing that is as it was", async () => {
+    expect(await (await known())()).toEqual([null]);
+  });
+
+  it("pauses a token behind whose proxy another implementation was put, until the first is back", async () => {
+    const look = await known();
+    const before = await dev.anvil.rpc("eth_getStorageAt", [dev.usdc, IMPLEMENTATION, "latest"]);
+    const copy = newKey().address;
+    await dev.anvil.rpc("anvil_setCode", [copy, "0x60006000fd"]);
+    await dev.anvil.rpc("anvil_setStorageAt", [
+      dev.usdc,
+      IMPLEMENTATION,
+      `0x${copy.slice(2).padStart(64, "0")}`,
+    ]);
+    const [problem] = await look();
+    await dev.anvil.rpc("anvil_setStorageAt", [dev.usdc, IMPLEMENTATION, before]);
+    expect(problem).toBe(`${place()}expected the symbol USDC, got none`);
+    expect(await look()).toEqual([null]);
+  });
+
+  it("pauses a token that answers as before with other code, and one of another domain", async () => {
+    const look = await known();
+    otherwise = { eth_getCode: { result: "0x60016000fd" } };
+    expect(await look()).toEqual([`${place()}its code has changed`]);
+    otherwise = {
+      [sel.domain]: erc5267({ name: "US Dollar Coin" }),
+      [sel.separator]: missing,
+    };
+    expect(await look()).toEqual([`${place()}its EIP-712 domain has changed`]);
+  });
+
+  it("changes nothing while the chain cannot be asked", async () => {
+    const look = await known();
+    otherwise = { eth_getCode: { error: { code: -32_603, message: "down" } } };
+    await expect(look()).rejects.toMatchObject({ code: "chain_unavailable" });
   });
 });
 
