@@ -51,6 +51,15 @@ export { health, type SettlementHealth } from "./settlement/health.ts";
 export type { PaymentLookup, PaymentRef, SignedRef } from "./settlement/lookup.ts";
 export { type Loop, loop } from "./settlement/loop.ts";
 export type { PayableState } from "./settlement/offer.ts";
+export {
+  afterRestore,
+  type LaneRef,
+  quarantineLane,
+  type Restored,
+  type ResumedLane,
+  resumeChain,
+  resumeLane,
+} from "./settlement/operate.ts";
 export type { OutgoingOrder, OutgoingStatus } from "./settlement/outgoing.ts";
 export { type ChainOutlook, outlook } from "./settlement/outlook.ts";
 export type { PaymentView } from "./settlement/payments.ts";

@@ -11,10 +11,13 @@ import { imbalance, trialBalance } from "#ledger";
 import { type Database, outageOf, sqlState } from "#store";
 import { loadArtifacts, routerCreation } from "../contracts/index.ts";
 import { addApprovalsCommands } from "./commands/approvals.ts";
+import { addChainsCommands } from "./commands/chains.ts";
 import { say, withDeployment } from "./commands/deployment.ts";
 import { addFactsCommands } from "./commands/facts.ts";
+import { addLanesCommands } from "./commands/lanes.ts";
 import { addProofCommands } from "./commands/proof.ts";
 import { addReconcileCommand } from "./commands/reconcile.ts";
+import { addRestoredCommand } from "./commands/restored.ts";
 import { addReviewsCommands } from "./commands/reviews.ts";
 import { ConfigProblem, readConfig } from "./config.ts";
 import { recordedParts } from "./dev/recorded-parts.ts";
@@ -161,6 +164,9 @@ addReconcileCommand(program);
 addApprovalsCommands(program);
 addReviewsCommands(program);
 addFactsCommands(program);
+addLanesCommands(program);
+addChainsCommands(program);
+addRestoredCommand(program);
 
 program
   .command("router")

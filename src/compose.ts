@@ -21,6 +21,7 @@ import {
 import {
   acceptReviewed,
   adoptTreasury,
+  afterRestore,
   approveOrder,
   budgetUse,
   type ChainRow,
@@ -30,16 +31,22 @@ import {
   type Engine,
   health,
   isTaken,
+  type LaneRef,
   type Loop,
   loop,
   type Meter,
   outlook,
+  quarantineLane,
   type Reconciled,
   type RefusedRail,
+  type Restored,
+  type ResumedLane,
   type ReviewedPayment,
   type ReviewProblem,
   type Running,
   reconcileAll,
+  resumeChain,
+  resumeLane,
   returnReviewed,
   reviewedPayments,
   type Settings,
@@ -100,6 +107,13 @@ export interface House {
   readonly approvals: {
     list(): Promise<readonly UnapprovedOrder[]>;
     give(id: string): Promise<boolean>;
+  };
+  /** What an operator does by hand. */
+  readonly operate: {
+    quarantineLane(lane: LaneRef): Promise<boolean>;
+    resumeLane(lane: LaneRef): Promise<ResumedLane | null>;
+    resumeChain(slug: string): Promise<string | null>;
+    afterRestore(): Promise<Restored | null>;
   };
   /** Payments that wait for a person, and what a person decides. */
   readonly reviews: {
@@ -230,6 +244,12 @@ export async function compose(parts: Parts): Promise<House> {
     approvals: {
       list: () => unapprovedOrders(engine),
       give: (id) => approveOrder(engine, id),
+    },
+    operate: {
+      quarantineLane: (lane) => quarantineLane(engine, lane),
+      resumeLane: (lane) => resumeLane(engine, lane),
+      resumeChain: (slug) => resumeChain(engine, slug),
+      afterRestore: () => afterRestore(engine),
     },
     reviews: {
       list: () => reviewedPayments(engine),

@@ -101,7 +101,7 @@ export async function quarantine(engine: Engine, foreign: Lane): Promise<Lane> {
     .where(and(eq(signerTable.chainId, chain.row.chainId), eq(signerTable.address, address)));
   engine.log.error(
     { chain: chain.row.slug, lane: address },
-    "foreign use of a gas key: the lane is quarantined; rotate the key",
+    "foreign use of a gas key: the lane is quarantined; rotate the key, or, where you know who used it, farebox lanes resume",
   );
   return quarantined;
 }

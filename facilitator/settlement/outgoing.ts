@@ -3,7 +3,7 @@ import { type Address, checksum, type Hash } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
 import { assert, fault } from "#kernel/fault";
 import { account, freeOf, post, type ReturnSource } from "#ledger";
-import { type Executor, type Tx, toBytesArray, toNumericArray } from "#store";
+import { type Executor, fixed, type Tx, toBytesArray, toNumericArray } from "#store";
 import { isTaken } from "../chain/rails.ts";
 import type { ChainRow } from "../chain/registry.ts";
 import { isApproved, needsApproval } from "./approval.ts";
@@ -12,11 +12,11 @@ import { assetOf } from "./coin.ts";
 import { leftToday, takeTurns } from "./daily-limit.ts";
 import { depositOrder } from "./deposit/tables.ts";
 import type { Engine, OpenChain } from "./engine.ts";
-import { chainTime, liveRail, signClaim } from "./own-claim.ts";
+import { chainTime, liveRail, ownClaimKey, signClaim } from "./own-claim.ts";
 import { brokenAssets } from "./reconcile.ts";
 import { type ReservedMoney, released, reserved } from "./reservation.ts";
 import type { ClaimState, OutgoingKind } from "./state.ts";
-import { claim, outgoing } from "./tables.ts";
+import { chainTransfer, claim, outgoing } from "./tables.ts";
 
 /** Money that a merchant feature wants sent. Amounts in atomic units of `token`. */
 export interface OutgoingOrder {
@@ -149,7 +149,8 @@ const LIFE_SECONDS = 3_600n;
 
 /** Signs what waits and the treasury has the money for, as the treasury, and commits each authorization as a claim; the
  *  lanes send it like any payment. Money of deposits comes with their sweeps. What is owed in an asset whose books differ
- *  from the chain waits too, and holds nobody else up; so does what is beyond the operator's daily limit, or not approved. Returns how many. */
+ *  from the chain waits too, unless it has left already, and holds nobody else up; so does what is beyond the operator's
+ *  daily limit, or not approved. Returns how many. */
 export async function signOutgoing(engine: Engine, open: OpenChain): Promise<number> {
   const { custodian, chain } = open;
   if (!custodian) return 0;
@@ -157,20 +158,26 @@ export async function signOutgoing(engine: Engine, open: OpenChain): Promise<num
   const live = open.rails.filter(isTaken).map(({ token }) => token.contract);
   return engine.loopDb.tx(async (tx) => {
     const broken = await brokenAssets(tx, chainId);
-    const sound = live.filter((token) => !broken.has(assetOf(chain.row, token)));
+    const isSound = (token: Address) => !broken.has(assetOf(chain.row, token));
+    const departed = await findDeparted(
+      tx,
+      chain.row,
+      live.filter((token) => !isSound(token)),
+    );
     const validBefore = (await chainTime(tx, chainId)) + LIFE_SECONDS;
     const free = new Map<Address, bigint>();
     await takeTurns(tx, chain.row);
-    for (const token of sound) free.set(token, await spendable(tx, chain.row, token));
+    for (const token of live.filter(isSound)) free.set(token, await spendable(tx, chain.row, token));
     let signed = 0;
-    for (const { id, kind, merchantId, token, recipient, amount } of await waiting(tx, chainId, free)) {
+    for (const order of [...departed, ...(await waiting(tx, chainId, free))]) {
+      const { id, kind, merchantId, token, recipient, amount } = order;
       const rail = liveRail(open, token);
       const left = (free.get(token) ?? 0n) - amount;
-      if (!rail || left < 0n) continue;
+      if (!rail || (left < 0n && !departed.includes(order))) continue;
       free.set(token, left);
       const made = await signClaim(engine, open, rail, {
         ...{ kind, merchantId, payableId: id, payer: treasury, payTo: recipient, amount, validBefore },
-        nonce: sha256("farebox/outgoing/v1", id),
+        nonce: nonceOf(order),
         sign: custodian.sign,
       });
       await insertRows(engine, tx, [made]);
@@ -182,6 +189,46 @@ export async function signOutgoing(engine: Engine, open: OpenChain): Promise<num
     }
     return signed;
   });
+}
+
+const nonceOf = ({ id }: Pick<OutgoingRow, "id">) => sha256("farebox/outgoing/v1", id);
+
+/** Orders that are not signed here and have left all the same: the books were put back to an earlier time. Each is known by
+ *  its authorization, which follows from it; to sign it once more moves nothing, and lets the books follow the chain. */
+async function findDeparted(
+  tx: Tx,
+  { chainId, treasury }: ChainRow,
+  tokens: readonly Address[],
+): Promise<readonly OutgoingRow[]> {
+  if (tokens.length === 0) return [];
+  const alike = and(
+    eq(chainTransfer.chainId, outgoing.chainId),
+    eq(chainTransfer.token, outgoing.token),
+    eq(chainTransfer.recipient, outgoing.recipient),
+    eq(chainTransfer.amount, outgoing.amount),
+  );
+  const rows = await tx
+    .select({ order: outgoing, key: chainTransfer.authorizationKey })
+    .from(outgoing)
+    .innerJoin(chainTransfer, alike)
+    .where(
+      and(
+        eq(outgoing.chainId, chainId),
+        isNull(outgoing.claimKey),
+        isNull(outgoing.cancelledAt),
+        eq(chainTransfer.sender, treasury),
+        fixed(eq(chainTransfer.canonical, true)),
+        isNull(chainTransfer.claimedKind),
+        sql`${chainTransfer.token} = ANY(${toBytesArray([...tokens])})`,
+      ),
+    )
+    .for("update", { of: outgoing, skipLocked: true });
+  return rows
+    .filter(
+      ({ order, key }) =>
+        key === ownClaimKey(chainId, { token: order.token, payer: treasury, nonce: nonceOf(order) }),
+    )
+    .map(({ order }) => order);
 }
 
 /** What may be signed of a token now. */

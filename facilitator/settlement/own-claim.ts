@@ -26,6 +26,20 @@ interface OwnPayment {
   readonly sign: (digest: Hash) => Promise<Hex>;
 }
 
+/** What a claim of ours would be found by, signed or not. */
+export function ownClaimKey(
+  chainId: number,
+  { token, payer, nonce }: Record<"token" | "payer", Address> & { readonly nonce: Hash },
+): Hash {
+  return claimKey({ chainId, nonceDomain: ownScheme().nonceDomain(token), payer, nonce });
+}
+
+function ownScheme() {
+  const scheme = schemeFor("exact", "eip155");
+  if (!scheme) throw new Error("the scheme of our own payments is gone");
+  return scheme;
+}
+
 /** The signed authorization as a claim that the lanes send like any payment. Touches no row. */
 export async function signClaim(
   engine: Engine,
@@ -33,14 +47,13 @@ export async function signClaim(
   { token: { contract: token }, domain }: LiveRail,
   { kind, merchantId, payableId, payer, payTo, amount, nonce, validBefore, sign }: OwnPayment,
 ): Promise<NewClaim> {
-  const scheme = schemeFor("exact", "eip155");
-  if (!scheme) throw new Error("the scheme of our own payments is gone");
+  const scheme = ownScheme();
   const { chainId } = chain.row;
   const terms = { payer, payTo, value: amount, validAfter: 0n, validBefore, nonce };
   const unsigned = { method: "eip3009" as const, ...terms };
   const nonceDomain = scheme.nonceDomain(token);
   return {
-    claimKey: claimKey({ chainId, nonceDomain, payer, nonce }),
+    claimKey: ownClaimKey(chainId, { token, payer, nonce }),
     id: engine.newId("stl"),
     kind,
     merchantId,

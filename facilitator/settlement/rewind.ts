@@ -137,7 +137,7 @@ async function halt(
 ): Promise<ObserverRow | null> {
   const advice = chain.row.isLocal
     ? " The local chain and the books no longer fit: `npm run reset` starts both anew."
-    : "";
+    : ` When its endpoints tell the truth, farebox chains resume ${chain.row.slug} follows it again.`;
   const what =
     ancestor === null
       ? `has no block in common with the last ${COMPARED_BLOCKS} that were followed up to ${at.cursorNumber}`

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { inject } from "vitest";
 import { type Database, openDatabase } from "#store";
-import { databaseAt } from "./database-at.ts";
+import { databaseAt, TEMPLATE } from "./database-at.ts";
 import { silentLog } from "./dev-chain.ts";
 
 export interface TestDatabase {
@@ -15,11 +15,25 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-export async function freshDatabase(): Promise<TestDatabase> {
+export function freshDatabase(): Promise<TestDatabase> {
+  return cloneOf(TEMPLATE);
+}
+
+/** What a database holds now, as a backup would have it. Nobody else may be connected to it. */
+export async function backupOf({ url }: TestDatabase): Promise<TestDatabase> {
+  const name = new URL(url).pathname.slice(1);
+  await withAdmin(
+    inject("databaseUrl"),
+    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '${name}'`,
+  );
+  return cloneOf(name);
+}
+
+async function cloneOf(template: string): Promise<TestDatabase> {
   const server = inject("databaseUrl");
   const name = `test_${randomBytes(8).toString("hex")}`;
   // File by file: page by page, it would go through the server's memory, of which little is asked for later.
-  await withAdmin(server, `CREATE DATABASE ${name} TEMPLATE farebox_template STRATEGY FILE_COPY`);
+  await withAdmin(server, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   const url = databaseAt(server, name);
   const db = openDatabase({ url, log: silentLog, name: "test", maxConnections: 6, role: "farebox_app" });
   const owner = new pg.Pool({ connectionString: url, max: 2 });

@@ -1,0 +1,113 @@
+/** The database is lost, and put back as it was at some earlier time: what was paid since is found on the chain. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { backupOf, freshDatabase, type TestDatabase } from "../support/db.ts";
+import { type DevChain, startDevChain } from "../support/dev-chain.ts";
+import { newMerchant, type RunningHouse, startHouse, until } from "../support/house.ts";
+import { merchantWithPayouts } from "../support/payouts.ts";
+import { claimOf, ledgerOf, stateOf } from "../support/records.ts";
+import { expectAtRest, newPayment, type Payment } from "../support/scene.ts";
+
+let dev: DevChain;
+let lost: TestDatabase;
+let backup: TestDatabase;
+let house: RunningHouse;
+
+beforeAll(async () => {
+  [dev, lost] = await Promise.all([startDevChain(), freshDatabase()]);
+});
+afterAll(async () => {
+  await house?.stop();
+  await backup?.drop();
+  await lost?.drop();
+  await dev?.stop();
+});
+
+const settled = async (payment: Payment, baseUrl: string) => {
+  const { body } = await payment.settle({}, baseUrl);
+  expect(body).toMatchObject({ success: true });
+  return body;
+};
+/** Where the books moved what was paid: at once, or after they had it as pending, or as money nobody asked for. */
+const moved = async (database: TestDatabase, id: string) =>
+  new Set((await ledgerOf(database, id)).map((line) => line.replace(/^.* → /, "")));
+const approvals = { approvalsAbove: { USDC: "0.005" } };
+const lanes = (database: TestDatabase) =>
+  database.query<{ state: string; next: string }>("SELECT state, next_nonce AS next FROM signer");
+
+it("a payout that left since is not paid twice", async () => {
+  house = await startHouse(dev, lost, approvals);
+  const payouts = await merchantWithPayouts({ ...house, dev, database: lost, stop: house.stop });
+  const held = () => dev.chain.tokenBalance(dev.usdc, payouts.recipient, "latest");
+  await payouts.payOut("po_waiting", 6_000n);
+  await house.stop();
+  backup = await backupOf(lost);
+  // given that it was approved after the backup
+  house = await startHouse(dev, lost, approvals);
+  expect(await house.house.approvals.give("po_waiting")).toBe(true);
+  await until(async () => (await held()) === 6_000n, "it leaves");
+  await expectAtRest({ dev, database: lost, baseUrl: house.baseUrl });
+  await house.stop();
+  // when it is approved once more
+  const away = await startHouse(dev, backup, { ...approvals, role: "web" });
+  await away.house.operate.afterRestore();
+  await away.stop();
+  house = await startHouse(dev, backup, approvals);
+  expect(await house.house.approvals.give("po_waiting")).toBe(true);
+  const { outgoing } = house.house.facilitator;
+  const stateOf = async () => (await outgoing.status(["po_waiting"]))[0]?.state;
+  await until(async () => (await stateOf()) === "sent", "it is seen to have left");
+  // then it is the transfer that had left
+  await expectAtRest({ dev, database: backup, baseUrl: house.baseUrl });
+  expect(await held()).toBe(6_000n);
+  expect(await ledgerOf(backup, "po_waiting")).toEqual(await ledgerOf(lost, "po_waiting"));
+  expect((await house.house.reconcile()).map(({ status }) => status)).toEqual(["equal", "equal", "equal"]);
+  await house.stop();
+  await backup.drop();
+});
+
+it("no nonce is used twice, no deposit address is given twice, and who paid since is not asked again", async () => {
+  house = await startHouse(dev, lost);
+  const merchant = await newMerchant(house);
+  const place = { dev, database: lost, baseUrl: house.baseUrl };
+  const before = await newPayment(place, merchant);
+  const paidBefore = await settled(before, house.baseUrl);
+  await expectAtRest(place);
+  await house.stop();
+  backup = await backupOf(lost);
+
+  // given a payment, and a deposit address, that the backup does not know
+  house = await startHouse(dev, lost);
+  const since = await newPayment({ ...place, baseUrl: house.baseUrl }, merchant, {
+    resource: before.resource,
+  });
+  const paidSince = await settled(since, house.baseUrl);
+  await expectAtRest(place);
+  await lost.query("SELECT nextval('deposit_address_index') FROM generate_series(1, 3)");
+  await house.stop();
+
+  // when the backup takes the place of what was lost
+  const known = await lanes(backup);
+  const away = await startHouse(dev, backup, { role: "web" });
+  const done = await away.house.operate.afterRestore();
+  await away.stop();
+  expect(done).toMatchObject({
+    lanes: [{ chain: "local", before: Number(known[0]?.next), nonce: Number((await lanes(lost))[0]?.next) }],
+    skipped: { first: 0, last: 99_999 },
+  });
+  house = await startHouse(dev, backup);
+
+  // then what it knew is answered as before, and what it did not know is credited to whoever shows it, from the chain
+  const there = { dev, database: backup, baseUrl: house.baseUrl };
+  expect((await before.settle({}, house.baseUrl)).body).toMatchObject({
+    transaction: paidBefore.transaction,
+  });
+  expect(await claimOf(backup, since.nonce)).toBeNull();
+  const again = await settled(since, house.baseUrl);
+  expect(again.transaction).toBe(paidSince.transaction);
+  await until(async () => (await stateOf(backup, since.nonce)) === "final", "it is final");
+  expect(await moved(backup, again.extra.paymentId)).toEqual(await moved(lost, paidSince.extra.paymentId));
+  await settled(await newPayment(there, merchant, { resource: before.resource }), house.baseUrl);
+  expect(await lanes(backup)).toMatchObject([{ state: "active" }]);
+  expect(await house.house.operate.afterRestore()).toBeNull();
+  await expectAtRest(there);
+});
