@@ -60,6 +60,14 @@ export {
   resumeChain,
   resumeLane,
 } from "./settlement/operate.ts";
+export {
+  bookOutflow,
+  type OutflowProblem,
+  type OutflowRef,
+  type OutflowWord,
+  type StrayOutflow,
+  strayOutflows,
+} from "./settlement/outflows.ts";
 export type { OutgoingOrder, OutgoingStatus } from "./settlement/outgoing.ts";
 export { type ChainOutlook, outlook } from "./settlement/outlook.ts";
 export type { PaymentView } from "./settlement/payments.ts";

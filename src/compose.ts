@@ -23,6 +23,7 @@ import {
   adoptTreasury,
   afterRestore,
   approveOrder,
+  bookOutflow,
   budgetUse,
   type ChainRow,
   type Checkpoint,
@@ -35,6 +36,9 @@ import {
   type Loop,
   loop,
   type Meter,
+  type OutflowProblem,
+  type OutflowRef,
+  type OutflowWord,
   outlook,
   quarantineLane,
   type Reconciled,
@@ -50,6 +54,8 @@ import {
   returnReviewed,
   reviewedPayments,
   type Settings,
+  type StrayOutflow,
+  strayOutflows,
   type UnapprovedOrder,
   unapprovedOrders,
 } from "#facilitator";
@@ -114,6 +120,8 @@ export interface House {
     resumeLane(lane: LaneRef): Promise<ResumedLane | null>;
     resumeChain(slug: string): Promise<string | null>;
     afterRestore(): Promise<Restored | null>;
+    strayOutflows(): Promise<readonly StrayOutflow[]>;
+    bookOutflow(outflow: OutflowRef, word: OutflowWord): Promise<OutflowProblem | null>;
   };
   /** Payments that wait for a person, and what a person decides. */
   readonly reviews: {
@@ -250,6 +258,8 @@ export async function compose(parts: Parts): Promise<House> {
       resumeLane: (lane) => resumeLane(engine, lane),
       resumeChain: (slug) => resumeChain(engine, slug),
       afterRestore: () => afterRestore(engine),
+      strayOutflows: () => strayOutflows(engine),
+      bookOutflow: (outflow, word) => bookOutflow(engine, outflow, word),
     },
     reviews: {
       list: () => reviewedPayments(engine),

@@ -259,7 +259,7 @@ export const chainBlock = pgTable(
 );
 
 /** What a transfer was booked as. `deposit` lies on an order's own address and is swept; `routed` is in the treasury. */
-type ClaimedKind = ClaimKind | "unmatched" | "deposit" | "routed";
+type ClaimedKind = ClaimKind | "unmatched" | "deposit" | "routed" | "booked";
 
 /** Every Transfer in or out of our addresses, as observed. One log pays one thing. */
 export const chainTransfer = pgTable(
@@ -324,6 +324,21 @@ export const chainTransfer = pgTable(
       .where(sql`${table.canonical} AND ${table.claimedKind} = 'deposit' AND ${table.sweptBy} IS NULL`),
     index("chain_transfer_swept").on(table.sweptBy).where(sql`${table.sweptBy} IS NOT NULL`),
   ],
+);
+
+/** What an operator said of a transfer out that nothing of ours explains. */
+export const outflowBooking = pgTable(
+  "outflow_booking",
+  {
+    chainId: height("chain_id").notNull(),
+    blockHash: hashBytes("block_hash").notNull(),
+    logIndex: integer("log_index").notNull(),
+    /** Whose money it was; ours where it is null. */
+    merchantId: text("merchant_id"),
+    reason: text("reason").notNull(),
+    bookedAt: instant("booked_at").notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.chainId, table.blockHash, table.logIndex] })],
 );
 
 /** What a caller with an id was told, byte for byte. `body` is null while the first call is under way. */

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { checksum } from "#kernel/bytes";
 import { newMerchant, startWorld, until } from "../support/house.ts";
-import { newPayment } from "../support/scene.ts";
+import { ledgerOf } from "../support/records.ts";
+import { expectAtRest, newPayment, transfer } from "../support/scene.ts";
 import { type Ended, farebox } from "./service.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -26,6 +27,7 @@ const run = (...args: readonly string[]): Promise<Ended> =>
     },
     ...args,
   );
+const health = async () => (await world.house.sources.health()).chains[0];
 const pay = async () => (await (await newPayment(world, merchant)).settle()).body;
 
 describe("lanes", () => {
@@ -41,13 +43,12 @@ describe("lanes", () => {
     expect(await pay()).toMatchObject({ success: true });
     expect(await listed()).toEqual({ code: 0, cells: ["local", lane().toLowerCase(), "active", "held"] });
     await world.dev.transact(lane(), { to: lane() as never, data: "0x" });
-    await until(async () => (await listed()).code === 1, "it is quarantined");
+    await until(async () => (await health())?.lanes[0]?.state === "quarantined", "it is quarantined");
     expect(await pay()).toMatchObject({ success: false, errorReason: "settlement_pending" });
     expect(await run("lanes", "resume", "local", lane())).toMatchObject({
       code: 0,
       stdout: `${checksum(lane().toLowerCase() as never)} on local signs again, from nonce ${await nextNonce()} on\n`,
     });
-    expect(await listed()).toMatchObject({ code: 0 });
     await until(async () => (await pay()).success === true, "it sends");
   });
 
@@ -97,6 +98,84 @@ describe("chains", () => {
       stdout: "was halted: an endpoint lied\nlocal is followed again\n",
     });
     await until(async () => (await pay()).success === true, "it is followed");
+  });
+});
+
+describe("outflows", () => {
+  const nobody = `0x${"34".repeat(20)}`;
+  /** Blocks come until what is there now is final. */
+  const untilFinal = async () => {
+    const { number } = await world.dev.chain.head();
+    await world.dev.anvil.rpc("anvil_mine", ["0x5"]);
+    await until(async () => ((await health())?.finalized ?? 0) >= number, "its block is final");
+  };
+  const balance = async (path: string) =>
+    (
+      await world.database.query<{ left: string }>(
+        `SELECT credits_posted - debits_posted AS left FROM ledger_balance JOIN ledger_account ON id = account_id WHERE path LIKE $1`,
+        [path],
+      )
+    )[0]?.left;
+
+  it("what left by no order of ours is booked on whom an operator names, once; then books and chain are equal", async () => {
+    await expectAtRest(world);
+    expect(await run("outflows", "list")).toMatchObject({ code: 0, stdout: "" });
+    const before = Number(await balance(`liability:merchant:${merchant.id}:available`));
+    const hash = await transfer(world, world.dev.contracts.treasury.address, nobody, 5_000n);
+    await until(async () => (await world.house.operate.strayOutflows()).length > 0, "it is seen");
+    const { stdout } = await run("outflows", "list");
+    const [chain, transaction, log = "", amount, token, recipient] = stdout.trimEnd().split("  ");
+    expect([chain, transaction, amount, token, recipient]).toEqual([
+      "local",
+      hash,
+      "0.005000",
+      checksum(world.dev.usdc),
+      checksum(nobody as never),
+    ]);
+    const book = (...more: string[]) =>
+      run("outflows", "book", "local", hash, log, "--reason", "asked for in May", ...more);
+    expect(await book()).toMatchObject({ code: 1, stderr: expect.stringContaining("not final yet") });
+    await untilFinal();
+    expect(await book("--merchant", "mer_nobody")).toMatchObject({
+      code: 1,
+      stderr: `Log ${log} of ${hash} is more than that merchant may spend. See farebox trial-balance.\n`,
+    });
+    expect((await world.house.reconcile()).filter(({ status }) => status === "different")).toHaveLength(1);
+    expect(await book("--merchant", merchant.id)).toMatchObject({ code: 0 });
+    expect((await world.house.reconcile()).filter(({ status }) => status !== "equal")).toEqual([]);
+    expect(Number(await balance(`liability:merchant:${merchant.id}:available`))).toBe(before - 5_000);
+    expect(await ledgerOf(world.database, hash)).toEqual(["single out merchant → treasury 5000"]);
+    expect(await world.database.query("SELECT merchant_id, reason FROM outflow_booking")).toEqual([
+      { merchant_id: merchant.id, reason: "asked for in May" },
+    ]);
+    expect(await book()).toMatchObject({ code: 1, stderr: expect.stringContaining("waits for a word") });
+    expect(await run("outflows", "list")).toMatchObject({ code: 0, stdout: "" });
+    await expectAtRest(world);
+  });
+
+  it("what was ours is ours no more", async () => {
+    const hash = await transfer(world, world.dev.contracts.treasury.address, nobody, 7n);
+    await until(async () => (await world.house.operate.strayOutflows()).length > 0, "it is seen");
+    const log = `${(await world.house.operate.strayOutflows())[0]?.logIndex}`;
+    await untilFinal();
+    expect(await run("outflows", "book", "local", hash, log, "--reason", "to the bank")).toMatchObject({
+      code: 0,
+    });
+    expect(await ledgerOf(world.database, hash)).toEqual(["single out funding → treasury 7"]);
+    await expectAtRest(world);
+  });
+
+  it("says what is no transaction, no log, and no chain", async () => {
+    const hash = `0x${"ab".repeat(32)}`;
+    for (const [given, said] of [
+      [["local", "0x12", "1"], "0x12 is no transaction."],
+      [["local", hash, "x"], "x is no log."],
+      [["base", hash, "1"], `Log 1 of ${hash} is no transfer out`],
+    ] as const)
+      expect(await run("outflows", "book", ...given, "--reason", "none")).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(said),
+      });
   });
 });
 
