@@ -76,7 +76,7 @@ export const MerchantChange = z
     spreadBps: z.int().min(0).max(300),
     refundFees: z.boolean(),
     invoicePrefix: InvoicePrefix,
-    subscriptionFinalAction: z.enum(finalActions),
+    finalAction: z.enum(finalActions),
     contactEmail: z.email().max(254).nullable(),
     brandColour: BrandColour.nullable(),
     logo: Logo.nullable(),
@@ -107,7 +107,7 @@ export const Merchant = z
       .boolean()
       .openapi({ description: "Whether a refund gives the refunded part of our fee back" }),
     invoicePrefix: z.string().openapi({ description: "What the numbers of invoices begin with" }),
-    subscriptionFinalAction: z.enum(finalActions).openapi({
+    finalAction: z.enum(finalActions).openapi({
       description: "What becomes of a subscription whose invoice is 30 days overdue",
     }),
     contactEmail: z

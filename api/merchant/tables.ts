@@ -39,7 +39,7 @@ export const merchant = pgTable(
     /** What the numbers of invoices begin with. */
     invoicePrefix: text("invoice_prefix").notNull().default("INV"),
     /** What becomes of a subscription whose invoice is 30 days overdue. */
-    subscriptionFinalAction: text("subscription_final_action")
+    finalAction: text("subscription_final_action")
       .$type<(typeof finalActions)[number]>()
       .notNull()
       .default("none"),
@@ -58,7 +58,7 @@ export const merchant = pgTable(
     check("merchant_underpayment_tolerance", sql`${table.underpaymentToleranceBps} BETWEEN 0 AND 500`),
     check("merchant_spread", sql`${table.spreadBps} BETWEEN 0 AND 300`),
     check("merchant_invoice_prefix", sql`${table.invoicePrefix} ~ '^[A-Z0-9]([A-Z0-9-]{0,10}[A-Z0-9])?$'`),
-    check("merchant_final_action", sql`${table.subscriptionFinalAction} IN ('none', 'pause', 'cancel')`),
+    check("merchant_final_action", sql`${table.finalAction} IN ('none', 'pause', 'cancel')`),
     index("merchant_allowed_origins").using("gin", table.allowedOrigins),
   ],
 );

@@ -117,9 +117,9 @@ function Counting({ of }: { readonly of: Merchant }) {
         value={of.invoicePrefix}
       />
       <Choice
-        name="subscriptionFinalAction"
+        name="finalAction"
         label="A subscription whose invoice is 30 days overdue"
-        value={of.subscriptionFinalAction}
+        value={of.finalAction}
         options={finalActions.map((action) => [action, finalWords[action]])}
       />
     </>

@@ -67,7 +67,7 @@ export async function openInvoicesOf(
 export async function longOverdue(db: Executor, than: Date, limit: number) {
   const { merchantId, id, subscriptionId } = invoice;
   const rows = await db
-    .select({ merchantId, id, subscriptionId, action: merchant.subscriptionFinalAction })
+    .select({ merchantId, id, subscriptionId, action: merchant.finalAction })
     .from(invoice)
     .innerJoin(merchant, eq(merchant.id, invoice.merchantId))
     .where(
@@ -75,7 +75,7 @@ export async function longOverdue(db: Executor, than: Date, limit: number) {
         fixed(eq(invoice.state, "open")),
         isNotNull(subscriptionId),
         lt(invoice.dueAt, than),
-        sql`${merchant.subscriptionFinalAction} <> 'none'`,
+        sql`${merchant.finalAction} <> 'none'`,
       ),
     )
     .orderBy(asc(invoice.dueAt))

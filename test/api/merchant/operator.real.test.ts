@@ -39,7 +39,7 @@ describe("a merchant", () => {
       spreadBps: 0,
       invoicePrefix: "INV",
       contactEmail: null,
-      subscriptionFinalAction: "none",
+      finalAction: "none",
       refundFees: true,
       brandColour: null,
       logo: null,

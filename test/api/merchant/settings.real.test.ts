@@ -50,7 +50,7 @@ describe("GET /v1/merchant", () => {
         underpaymentToleranceBps: 0,
         spreadBps: 0,
         invoicePrefix: "INV",
-        subscriptionFinalAction: "none",
+        finalAction: "none",
         refundFees: true,
         contactEmail: null,
         brandColour: null,

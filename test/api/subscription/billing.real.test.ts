@@ -299,7 +299,7 @@ describe("the end", () => {
 
   it.each(["pause", "cancel"])("30 days overdue: %s, and the invoice is given up", async (action) => {
     const merchant = await newBiller(database, house);
-    await merchant.must("PATCH", "/v1/merchant", { subscriptionFinalAction: action });
+    await merchant.must("PATCH", "/v1/merchant", { finalAction: action });
     const { id } = await merchant.subscribe({ interval: "year", daysUntilDue: 1 });
     time.forward(31 * DAY_MS);
     await house.settle();

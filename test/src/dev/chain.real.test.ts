@@ -2,12 +2,13 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createPublicClient, createWalletClient, http, parseAbi, parseEther } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { type ChainOptions, type LocalChain, startChain } from "../../../src/dev/chain.ts";
 import { type DevContracts, deployDevContracts } from "../../../src/dev/deploy.ts";
 import { isRoot } from "../../../src/dev/identity.ts";
 import { isAlive } from "../../../src/dev/processes.ts";
 import { blockAt, rpc } from "../../../src/dev/rpc.ts";
+import { startAnvil } from "../../support/anvil.ts";
 import { dataFolder, say } from "./support.ts";
 
 const masterSecret = "11".repeat(32);
@@ -66,6 +67,20 @@ async function recorded(dataDir: string): Promise<{ block: { number: number } }>
 }
 
 vi.setConfig({ testTimeout: 30_000 }); // real programs on a machine that may be busy
+
+describe("deployDevContracts", () => {
+  it("asks for a block where a node leaves its transactions lying", async () => {
+    const node = await startAnvil({ args: ["--no-mining"] });
+    onTestFinished(() => node.stop());
+    const { deployer, router } = await deployDevContracts({
+      rpcUrl: node.rpcUrl,
+      masterSecret,
+      blockTimeSeconds: 0,
+    });
+    expect(await node.rpc("eth_getTransactionCount", [deployer.address, "pending"])).not.toBe("0x0");
+    expect(await node.rpc("eth_getCode", [router, "latest"])).not.toBe("0x");
+  });
+});
 
 describe("startChain and deployDevContracts", () => {
   it("go on with the same chain after a stop: balances, block hashes, nothing paid out twice", async () => {
