@@ -4,8 +4,8 @@ import { errorFields } from "#kernel/log";
 import type { WatchedChain } from "./open-chain.ts";
 
 const DAY_MS = 86_400_000;
-/** After a look that the chain did not answer. */
-const AGAIN_MS = 3_600_000;
+/** After a look that the chain did not answer, and while a rail is paused: one endpoint may have lied. */
+const AGAIN_MS = 600_000;
 
 /** A loop for each chain. Boot has just looked, so the first look comes a day later. */
 export function railWatches(
@@ -22,7 +22,7 @@ export function railWatches(
       }
       try {
         await open.recheckRails();
-        return DAY_MS;
+        return open.rails.some((rail) => rail.ok && rail.paused !== null) ? AGAIN_MS : DAY_MS;
       } catch (error) {
         log.warn({ chain: slug, ...errorFields(error) }, "the tokens could not be looked at; tried again");
         return AGAIN_MS;
