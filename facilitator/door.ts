@@ -2,6 +2,7 @@
 import type { Address } from "#kernel/bytes";
 import type { Executor, Tx } from "#store";
 import type { Payable, PaymentOption } from "./payable/payable.ts";
+import type { ResourceType } from "./payable/resource-type.ts";
 import type { Assessment, Trust } from "./payable/trust.ts";
 import type { Arrival } from "./settlement/deposit/arrivals.ts";
 import type { DepositOrder, OpenedOrder } from "./settlement/deposit/order.ts";
@@ -70,6 +71,8 @@ export interface Supported {
 }
 export interface DiscoverQuery {
   readonly kinds: readonly Payable["kind"][];
+  /** How it is called; anyhow where it is left out. */
+  readonly type?: ResourceType | undefined;
   readonly network?: string;
   readonly asset?: string;
   readonly payTo?: string;

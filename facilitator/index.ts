@@ -30,6 +30,7 @@ export { payableKey } from "./payable/find.ts";
 export { clientNotes } from "./payable/notes.ts";
 export type { Payable, PayableKind, PayableRail, PaymentOption } from "./payable/payable.ts";
 export { projectPayable } from "./payable/project.ts";
+export { type ResourceType, resourceType } from "./payable/resource-type.ts";
 export type { ListingWarning } from "./payable/tables.ts";
 export type { Assessment, Probe, Trust } from "./payable/trust.ts";
 export { payableUrl } from "./payable/url.ts";

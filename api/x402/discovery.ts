@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { DiscoverQuery, Facilitator } from "#facilitator";
+import type { DiscoverQuery, Facilitator, ResourceType } from "#facilitator";
 import { priceDecimals } from "#kernel/asset";
 import { parseDecimal } from "#kernel/money";
 import { fault, invalid } from "../http/faults.ts";
@@ -11,7 +11,7 @@ const MAX_LIMIT = 100;
 const MAX_OFFSET = 1_000_000;
 
 const filters = {
-  type: z.string().optional().openapi({ description: "`http`; nothing else is listed" }),
+  type: z.string().optional().openapi({ description: "`http` or `mcp`; nothing else is listed" }),
   network: z.string().max(64).optional(),
   asset: z.string().max(64).optional().openapi({ description: "A symbol or a token contract" }),
   payTo: z.string().max(64).optional(),
@@ -53,6 +53,8 @@ export interface DiscoveryPage {
   readonly cursor: string | null;
 }
 
+const types = ["http", "mcp"] as const satisfies readonly ResourceType[];
+
 /** A page of what is listed. Faults: `validation_failed` for a number that is none, `invalid_cursor`. */
 export async function discover(
   facilitator: Pick<Facilitator, "discover">,
@@ -61,9 +63,16 @@ export async function discover(
   extra: Pick<DiscoverQuery, "count"> = {},
 ): Promise<DiscoveryPage> {
   const place = readPlace(query);
+  const type = types.find((each) => each === query.type);
   const found =
-    (query.type ?? "http") === "http"
-      ? await facilitator.discover({ kinds: ["resource"], ...readFilter(query), ...place, ...extra })
+    query.type === undefined || type
+      ? await facilitator.discover({
+          kinds: ["resource"],
+          ...(type && { type }),
+          ...readFilter(query),
+          ...place,
+          ...extra,
+        })
       : { items: [], total: 0 };
   return { items: found.items.map((item) => presentItem(item, baseUrl)), ...pageOf(place, found) };
 }

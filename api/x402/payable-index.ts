@@ -1,6 +1,6 @@
 import { createRoute, defineOpenAPIRoute, z } from "@hono/zod-openapi";
 import { etag } from "hono/etag";
-import type { Facilitator, PayableKind, Quote } from "#facilitator";
+import { clientNotes, type Discovered, type Facilitator, type PayableKind } from "#facilitator";
 import { limitByAddress } from "../http/limit.ts";
 import { Money, presentPrice } from "../http/money.ts";
 import { json, problems } from "../http/route.ts";
@@ -37,6 +37,7 @@ const PayableItem = z
     dueAt: z.string().optional(),
     expiresAt: z.string().optional(),
     rails: z.array(Rail),
+    clientNotes: z.array(z.string()).openapi({ description: "What to know before signing, in our words" }),
   })
   .openapi("PayableItem");
 type PayableItem = z.infer<typeof PayableItem>;
@@ -88,7 +89,7 @@ export function payableIndex({ facilitator }: { readonly facilitator: Pick<Facil
   });
 }
 
-function presentPayable({ payable, options }: Quote): PayableItem {
+function presentPayable({ payable, options, trust }: Discovered): PayableItem {
   const { number, dueAt, expiresAt } = payable;
   return {
     resource: payable.url,
@@ -109,5 +110,6 @@ function presentPayable({ payable, options }: Quote): PayableItem {
     ...(dueAt ? { dueAt: dueAt.toISOString() } : {}),
     ...(expiresAt ? { expiresAt: expiresAt.toISOString() } : {}),
     rails: options.map(presentRail),
+    clientNotes: clientNotes(options, trust),
   };
 }

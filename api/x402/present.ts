@@ -6,6 +6,7 @@ import {
   type PaymentOption,
   type Quote,
   type Reason,
+  resourceType,
   type SettleAnswer,
   type SettlementStatus,
   type Supported,
@@ -181,7 +182,7 @@ export function presentItem({ payable, options, trust }: Discovered, baseUrl: st
   const base = `${baseUrl}/x402/resources/${payable.id}`;
   return {
     resource: payable.url,
-    type: "http",
+    type: resourceType(payable),
     x402Version: 2,
     accepts: options.map((option) => presentOption(option, payable)),
     lastUpdated: payable.updatedAt.toISOString(),

@@ -149,7 +149,7 @@ export const SettlementStatusResponse = z
 export const DiscoveryItem = z
   .object({
     resource: z.string(),
-    type: z.literal("http"),
+    type: z.enum(["http", "mcp"]).openapi({ description: "As its bazaar block says; `http` without one" }),
     x402Version: z.literal(2),
     accepts: z.array(PaymentRequirements),
     lastUpdated: z.string(),

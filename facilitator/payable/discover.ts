@@ -4,9 +4,11 @@ import { parseAddress } from "#kernel/bytes";
 import { canonicalJson } from "#kernel/codec";
 import type { Database } from "#store";
 import { findPayables } from "./find.ts";
+import { MCP } from "./listing.ts";
 import type { Payable, PayableKind } from "./payable.ts";
 import { pageOf } from "./rank.ts";
 import type { OfferedRail } from "./requirements.ts";
+import type { ResourceType } from "./resource-type.ts";
 import { bestMatches, countMatches, lexemesOf, type Search } from "./search.ts";
 import { LIVE } from "./standing.ts";
 import { listing, payable } from "./tables.ts";
@@ -15,6 +17,7 @@ import { readTrust, type Trust } from "./trust.ts";
 
 export interface DiscoverFilter {
   readonly kinds: readonly PayableKind[];
+  readonly type?: ResourceType | undefined;
   readonly network?: string | undefined;
   /** A symbol, or a token contract in any case. */
   readonly asset?: string | undefined;
@@ -81,12 +84,13 @@ function nameOf({ limit: _, offset: __, count: ___, ...filter }: DiscoverFilter)
 }
 
 function conditions(filter: DiscoverFilter): (SQL | undefined)[] {
-  const { kinds, currency, extension, maxUsdPrice, live } = filter;
+  const { kinds, type, currency, extension, maxUsdPrice, live } = filter;
   return [
     inArray(listing.kind, [...kinds]),
     sql`(${listing.expiresAt} IS NULL OR ${listing.expiresAt} > now())`,
     // What can be paid once and is being paid, or was, is no longer payable.
     kinds.every((kind) => kind === "resource") ? undefined : sql`(NOT ${listing.once} OR ${isNotHeld})`,
+    type === undefined ? undefined : type === "mcp" ? isTool : sql`NOT (${isTool})`,
     currency === undefined ? undefined : eq(listing.priceAsset, currency),
     extension === undefined || EVERYWHERE.includes(extension)
       ? undefined
@@ -96,6 +100,7 @@ function conditions(filter: DiscoverFilter): (SQL | undefined)[] {
   ];
 }
 
+const isTool = sql`${listing.extensions} @> ${sql.param([MCP])}::text[]`;
 const isNotHeld = sql`EXISTS (SELECT 1 FROM ${payable} WHERE ${payable.id} = ${listing.id} AND ${payable.heldBy} IS NULL AND ${payable.heldFor} IS NULL)`;
 
 /** Words are looked for whole; only where nothing holds them all so, as the beginnings of words. */

@@ -3,6 +3,7 @@ import type { Tx } from "#store";
 import { registrableDomain } from "./domain.ts";
 import { looksOf } from "./looks.ts";
 import type { Payable } from "./payable.ts";
+import { resourceType } from "./resource-type.ts";
 import { restand } from "./standing.ts";
 import { listing } from "./tables.ts";
 import { mark, places, wordsOf } from "./words.ts";
@@ -22,6 +23,9 @@ async function show(tx: Tx, item: Payable): Promise<void> {
   await restand(tx, [id]);
 }
 
+/** Marks what is called as a tool, among the keys of its extensions. */
+export const MCP = "mcp";
+
 /** The row of a payable about which nothing is known yet. */
 export function listingRow(item: Payable) {
   const names = [item.merchantName, item.serviceName ?? ""].map(looksOf).filter((name) => name !== "");
@@ -36,7 +40,7 @@ export function listingRow(item: Payable) {
     priceAmount: item.price.amount,
     priceAsset: item.price.asset,
     rails: item.rails.map(({ chain, asset }) => `${chain} ${asset}`),
-    extensions: Object.keys(item.extensions),
+    extensions: [...Object.keys(item.extensions), ...(resourceType(item) === "mcp" ? [MCP] : [])],
     standing: 0,
     hostVerified: false,
     expiresAt: item.expiresAt ?? null,

@@ -123,6 +123,7 @@ export const listing = pgTable(
     priceAsset: text("price_asset").notNull(),
     /** `chain asset` of each allowed rail; none means every one at parity. */
     rails: text("rails").array().notNull(),
+    /** Their keys, and `mcp` for what is called as a tool. */
     extensions: text("extensions").array().notNull(),
     /** The facts of `payable_trust` as one number, the higher the better; see `standing.ts`. */
     standing: smallint("standing").notNull(),

@@ -37,7 +37,7 @@ export const searchResources = defineTool({
   name: "search_resources",
   title: "Search paid resources",
   description:
-    "Find HTTP resources that agents can pay for with x402, by words and price. Use it before you know what to call; " +
+    "Find HTTP resources and MCP tools that agents can pay for with x402, by words and price. Use it before you know what to call; " +
     "for invoices and payment links use search_payables. Prices are indicative; the 402 binds. Ten items a page, " +
     'detail "full" adds what to sign and the input schema. Example: {"query":"weather","maxUsdPrice":"0.05"}. Then ' +
     "call get_payment_required with an item's id.",
@@ -69,11 +69,8 @@ export const searchResources = defineTool({
         "invalid_arguments",
         "maxUsdPrice is not a decimal such as 0.05. Correct it and call again.",
       );
-    const query = { ...present(filter), ...(maxUsdPrice === undefined ? {} : { maxUsdPrice }) };
-    const { items, total } =
-      type === "mcp"
-        ? { items: [], total: 0 }
-        : await facilitator.discover({ kinds: ["resource"], ...query, limit, offset });
+    const query = { ...present(filter), type, ...(maxUsdPrice === undefined ? {} : { maxUsdPrice }) };
+    const { items, total } = await facilitator.discover({ kinds: ["resource"], ...query, limit, offset });
     const end = offset + items.length;
     return success({
       items: items.map((item) => (detail === "full" ? fullItem(wire, item) : conciseItem(wire, item))),

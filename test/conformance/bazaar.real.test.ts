@@ -2,7 +2,7 @@
 import { HTTPFacilitatorClient } from "@x402/core/server";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
-import { validateDiscoveryExtension, withBazaar } from "@x402/extensions/bazaar";
+import { declareDiscoveryExtension, validateDiscoveryExtension, withBazaar } from "@x402/extensions/bazaar";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { address, checksum } from "#kernel/bytes";
@@ -19,11 +19,12 @@ const bazaar = {
 };
 
 let world: Awaited<ReturnType<typeof startWorld>>;
+let merchant: Awaited<ReturnType<typeof newMerchant>>;
 let listed: string[];
 let payer: Payer;
 beforeAll(async () => {
   world = await startWorld();
-  const merchant = await newMerchant(world);
+  merchant = await newMerchant(world);
   listed = [];
   for (let i = 0; i < COUNT; i += 1) {
     const { url } = await merchant.register({
@@ -126,5 +127,21 @@ describe("a stock Bazaar reader", () => {
         return (await fetch(url, { headers: { "If-None-Match": headers.get("etag") ?? "" } })).status;
       })
       .toBe(304);
+  });
+
+  /** Last: it adds to what is listed. */
+  it("finds tools of MCP servers by their type, and nothing else", async () => {
+    const tool = declareDiscoveryExtension({ toolName: "forecast", inputSchema: { type: "object" } });
+    const { url } = await merchant.register({
+      url: "https://shop1.example/mcp",
+      description: `${words} tool`,
+      listed: true,
+      extensions: tool,
+    });
+    const found = async (type: string) => (await everything(100, { type })).items;
+    expect(await found("mcp")).toMatchObject([{ resource: url, type: "mcp" }]);
+    expect((await found("http")).map(({ resource }) => resource).toSorted()).toEqual(listed.toSorted());
+    expect(await found("payment-link")).toEqual([]);
+    expect(new Set((await everything(100)).items.map(({ type }) => type))).toEqual(new Set(["http", "mcp"]));
   });
 });

@@ -175,6 +175,7 @@ describe("the discovery index", () => {
     expect(queries).toEqual([
       {
         kinds: ["resource"],
+        type: "http",
         network: "eip155:8453",
         asset: "USDC",
         payTo: "0xaa",
@@ -205,7 +206,7 @@ describe("the discovery index", () => {
 
   it("lists nothing of another type, without asking", async () => {
     const { queries, facilitator } = asked();
-    const { body } = await get("/x402/resources?type=mcp", facilitator);
+    const { body } = await get("/x402/resources?type=grpc", facilitator);
     expect(body).toMatchObject({ items: [], pagination: { total: 0 } });
     expect(queries).toEqual([]);
   });
