@@ -26,6 +26,7 @@ export const subscription = pgTable(
     id: text("id").$type<`sub_${string}`>().notNull(),
     state: text("state").$type<SubscriptionState>().notNull(),
     customerId: text("customer_id").$type<`cus_${string}`>().notNull(),
+    /** As they were when a cycle was billed last. */
     customerName: text("customer_name").notNull(),
     customerEmail: text("customer_email").notNull(),
     description: text("description").notNull(),

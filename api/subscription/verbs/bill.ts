@@ -1,6 +1,9 @@
-import { and, asc, isNotNull, lte } from "drizzle-orm";
+import { and, asc, eq, isNotNull, lte } from "drizzle-orm";
+import { assert } from "#kernel/fault";
 import { errorFields } from "#kernel/log";
 import { outbox, type Tx } from "#store";
+import { customer } from "../../customer/tables.ts";
+import type { Buyer } from "../../invoice/tables.ts";
 import { blank, sellerOf } from "../../invoice/verbs/create.ts";
 import type { InvoiceDesk } from "../../invoice/verbs/desk.ts";
 import { insertIssued } from "../../invoice/verbs/issue.ts";
@@ -128,8 +131,18 @@ async function issueCycle(
   const after = { nextIndex: index + 1, batch: missed > 1 ? batch : null };
   // It fell into a pause: skipped for good.
   if (made.length === 0) return changeSubscription(tx, desk, row, after);
-  await writeInvoice(tx, desk, row, { index, startsAt, endsAt, invoiceId, batch, isLast: missed <= 1 });
-  return changeSubscription(tx, desk, row, { ...after, billedCycles: row.billedCycles + 1 });
+  const buyer = await buyerOf(tx, row);
+  await writeInvoice(tx, desk, row, {
+    index,
+    startsAt,
+    endsAt,
+    invoiceId,
+    batch,
+    buyer,
+    isLast: missed <= 1,
+  });
+  const subscriber = { customerName: buyer.name, customerEmail: buyer.email };
+  return changeSubscription(tx, desk, row, { ...after, ...subscriber, billedCycles: row.billedCycles + 1 });
 }
 
 interface Cycle {
@@ -138,12 +151,13 @@ interface Cycle {
   readonly endsAt: Date;
   readonly invoiceId: `inv_${string}`;
   readonly batch: string | null;
+  readonly buyer: Buyer;
   readonly isLast: boolean;
 }
 
 async function writeInvoice(tx: Tx, desk: InvoiceDesk, row: SubscriptionRow, cycle: Cycle): Promise<void> {
   const merchant = await findMerchant(tx, row.merchantId);
-  const { startsAt, endsAt, index, invoiceId, batch } = cycle;
+  const { startsAt, endsAt, index, invoiceId, batch, buyer } = cycle;
   const createdAt = desk.now();
   const name = `${row.description} (${dayOf(startsAt)} to ${dayOf(endsAt)})`;
   const { issuedAt: _, sequence: __, number: ___, remindAt: ____, ...unissued } = blank;
@@ -152,7 +166,7 @@ async function writeInvoice(tx: Tx, desk: InvoiceDesk, row: SubscriptionRow, cyc
       ...unissued,
       ...sellerOf(merchant),
       id: invoiceId,
-      buyer: { name: row.customerName, email: row.customerEmail, taxId: null, address: null },
+      buyer,
       currency: row.currency,
       lines: [{ productId: null, name, unitPrice: row.amount.toString(), quantity: 1 }],
       total: row.amount,
@@ -173,6 +187,16 @@ async function writeInvoice(tx: Tx, desk: InvoiceDesk, row: SubscriptionRow, cyc
   });
   const told = { previous: null, invoiceId, cycleIndex: index, batch };
   await outbox.append(tx, [factOf(desk.newId, row, { type: "subscription.cycle_issued", ...told })]);
+}
+
+/** As the customer is when the cycle is billed. */
+async function buyerOf(tx: Tx, { merchantId, customerId }: SubscriptionRow) {
+  const [buyer] = await tx
+    .select({ name: customer.name, email: customer.email, taxId: customer.taxId, address: customer.address })
+    .from(customer)
+    .where(and(eq(customer.merchantId, merchantId), eq(customer.id, customerId)));
+  assert(buyer, `customer ${customerId} of a subscription is there`);
+  return buyer;
 }
 
 const dayOf = (at: Date) => at.toISOString().slice(0, 10);

@@ -16,6 +16,7 @@ beforeEach(() => {
 });
 
 const DAY_MS = 86_400_000;
+type Mailed = { readonly email: string };
 
 describe("fourteen months", () => {
   it("month ends and a leap day, a pause, five cycles of downtime, two workers that are killed: each period once", async () => {
@@ -435,5 +436,31 @@ describe("bad input", () => {
     expect(other.subscriber.customerId).toBe(first.body.subscriber.customerId);
     const mine = await merchant.must("GET", "/v1/subscriptions?email=ada@BUYER.example");
     expect(mine).toHaveLength(2);
+  });
+});
+
+describe("a customer who changes", () => {
+  it("is billed as they are now", async () => {
+    const merchant = await newBiller(database, house);
+    const kept = await merchant.subscribe();
+    const { customerId } = kept.subscriber;
+    await merchant.must("PATCH", `/v1/customers/${customerId}`, {
+      ...{ name: "Ada King", email: "countess@buyer.example", taxId: "GB1", address: "Marylebone" },
+    });
+    // the cycle that was issued before stays as it was
+    time.set("2028-01-31T10:00:00Z");
+    await house.turn("subscriptions");
+    const invoices = await merchant.must("GET", `/v1/invoices?subscriptionId=${kept.id}`);
+    const buyers = invoices.map(({ buyer }: { buyer: Mailed }) => buyer);
+    expect(buyers.toSorted((a: Mailed, b: Mailed) => (a.email > b.email ? -1 : 1))).toEqual([
+      { name: "Ada King", email: "countess@buyer.example", taxId: "GB1", address: "Marylebone" },
+      { name: "Ada", email: kept.subscriber.email, taxId: null, address: null },
+    ]);
+    const { subscription } = await merchant.must("GET", `/v1/subscriptions/${kept.id}`);
+    expect(subscription.subscriber).toEqual({
+      customerId,
+      name: "Ada King",
+      email: "countess@buyer.example",
+    });
   });
 });
