@@ -3,7 +3,7 @@ import type { IntentStatus } from "../payment-intent/state.ts";
 import type { IntentRow } from "../payment-intent/verbs/offer.ts";
 import { checkoutUrl } from "../payment-intent/verbs/read.ts";
 import { type Drawn, openSheet } from "./page.ts";
-import { day, instant, merchantLine } from "./words.ts";
+import { day, instant, merchantLine, writeLocal } from "./words.ts";
 
 const stamps: Readonly<Record<IntentStatus, string | null>> = {
   created: null,
@@ -23,6 +23,7 @@ export async function paymentRequestPdf(intent: IntentRow, { baseUrl, head }: Dr
   sheet.title("Payment request", merchantLine(intent));
   sheet.row("Amount", amount, "strong");
   sheet.row("Made on", `${day(intent.createdAt)} (${instant(intent.createdAt)})`);
+  writeLocal(sheet, intent.createdAt, head.zone);
   sheet.row("Number", intent.id, "mono");
   if (intent.merchantReference !== null) sheet.row("Reference", intent.merchantReference);
   if (intent.customer?.name !== undefined) sheet.row("For", intent.customer.name);

@@ -7,7 +7,7 @@ import { totalOf, writeLines } from "./lines.ts";
 import { type Drawn, openSheet, type Sheet } from "./page.ts";
 import type { SignedProof } from "./schema.ts";
 import type { Settled } from "./settled.ts";
-import { day, instant, merchantLine } from "./words.ts";
+import { day, instant, merchantLine, writeLocal } from "./words.ts";
 
 const pathNames = {
   "deposit-match": "Transfer to an address of its own",
@@ -34,7 +34,7 @@ export async function receiptPdf(
   const sheet = await openSheet({ title: `Receipt ${intent.id}`, at: completedAt, head });
   sheet.stamp(settled.received.wasAccepted ? "ACCEPTED" : "PAID", "good");
   sheet.title("Receipt", merchantLine(intent));
-  writePayment(sheet, settled);
+  writePayment(sheet, settled, head.zone);
   if (settled.lines.length > 0) writeSold(sheet, settled);
   writeMoney(sheet, settled);
   if (tellsPayer) writePayer(sheet, settled);
@@ -44,10 +44,15 @@ export async function receiptPdf(
   return sheet.end();
 }
 
-function writePayment(sheet: Sheet, { intent, clearing, completedAt, received }: Settled): void {
+function writePayment(
+  sheet: Sheet,
+  { intent, clearing, completedAt, received }: Settled,
+  zone: string,
+): void {
   const amount = presentAmount({ amount: intent.amount, asset: intent.currency }).formatted;
   sheet.row(received.wasAccepted ? "Amount asked for" : "Amount", amount, "strong");
   sheet.row("Paid on", `${day(completedAt)} (${instant(completedAt)})`);
+  writeLocal(sheet, completedAt, zone);
   sheet.row("Receipt number", intent.id, "mono");
   sheet.row("Transaction", clearing.id, "mono");
   if (intent.merchantReference !== null) sheet.row("Reference", intent.merchantReference);

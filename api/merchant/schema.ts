@@ -47,7 +47,22 @@ const BrandColour = z
   .regex(/^#[0-9a-fA-F]{6}$/, "a colour such as #0a5c36")
   .transform((text) => text.toLowerCase())
   .openapi({ type: "string", pattern: "^#[0-9a-fA-F]{6}$", example: "#0a5c36" });
+const TimeZone = z
+  .string()
+  .max(64)
+  .refine(isTimeZone, "the name of a time zone, such as Europe/Lisbon or UTC")
+  .openapi({ type: "string", example: "Europe/Lisbon" });
 const CategoryCode = z.string().regex(/^\d{4}$/, "four digits");
+
+/** By name: an offset does not know of summers. */
+function isTimeZone(text: string): boolean {
+  if (!/^[A-Za-z]/.test(text)) return false;
+  try {
+    return Boolean(new Intl.DateTimeFormat("en", { timeZone: text }));
+  } catch {
+    return false;
+  }
+}
 
 /** A merchant as the operator creates it. */
 export const MerchantInput = z.strictObject({
@@ -77,6 +92,7 @@ export const MerchantChange = z
     refundFees: z.boolean(),
     invoicePrefix: InvoicePrefix,
     finalAction: z.enum(finalActions),
+    timeZone: TimeZone,
     contactEmail: z.email().max(254).nullable(),
     brandColour: BrandColour.nullable(),
     logo: Logo.nullable(),
@@ -109,6 +125,9 @@ export const Merchant = z
     invoicePrefix: z.string().openapi({ description: "What the numbers of invoices begin with" }),
     finalAction: z.enum(finalActions).openapi({
       description: "What becomes of a subscription whose invoice is 30 days overdue",
+    }),
+    timeZone: z.string().openapi({
+      description: "IANA name; receipts tell times in it, beside UTC. Nothing is reckoned by it",
     }),
     contactEmail: z
       .string()

@@ -43,6 +43,8 @@ export const merchant = pgTable(
       .$type<(typeof finalActions)[number]>()
       .notNull()
       .default("none"),
+    /** IANA name: documents tell times in it, beside UTC. */
+    timeZone: text("time_zone").notNull().default("UTC"),
     /** Of its pages and documents. */
     brandColour: text("brand_colour"),
     /** SHA-256 of its picture, which lies in `merchant_logo`. */

@@ -28,6 +28,7 @@ export function settingsSection(): Section {
               name: asText,
               city: asText,
               countryCode: asText,
+              timeZone: asText,
               invoicePrefix: asText,
               categoryCode: asNullable,
               contactEmail: asNullable,

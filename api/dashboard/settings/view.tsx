@@ -60,6 +60,13 @@ function Identity({ of }: { readonly of: Merchant }) {
         />
       </div>
       <Field
+        name="timeZone"
+        label="Time zone"
+        isRequired
+        hint="Such as Europe/Lisbon: receipts tell times in it, beside UTC."
+        value={of.timeZone}
+      />
+      <Field
         name="categoryCode"
         label="Merchant category code"
         inputmode="numeric"

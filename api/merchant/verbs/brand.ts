@@ -24,6 +24,8 @@ export async function brandOf(db: Executor, merchantId: string): Promise<Brand> 
 
 /** The same for what is printed: with the picture itself. */
 export interface Letterhead {
+  /** Time zone, by its IANA name. */
+  readonly zone: string;
   readonly colour: string | null;
   readonly png: Buffer | null;
 }
@@ -31,11 +33,12 @@ export interface Letterhead {
 /** Of a merchant that is there. */
 export async function letterheadOf(db: Executor, merchantId: string): Promise<Letterhead> {
   const [row] = await db
-    .select({ colour: merchant.brandColour, png: merchantLogo.png })
+    .select({ zone: merchant.timeZone, colour: merchant.brandColour, png: merchantLogo.png })
     .from(merchant)
     .leftJoin(merchantLogo, eq(merchantLogo.merchantId, merchant.id))
     .where(eq(merchant.id, merchantId));
-  return { colour: row?.colour ?? null, png: row?.png ? toBytes(row.png) : null };
+  const { zone = "UTC", colour = null, png = null } = row ?? {};
+  return { zone, colour, png: png && toBytes(png) };
 }
 
 /** The picture of that digest, whose ever; null where there is none. */

@@ -98,7 +98,7 @@ describe("the receipt of a payment that was given back in part", () => {
   it("holds each refund with its amount and where it stands", async () => {
     const logo = `data:image/png;base64,${png({ width: 120, height: 40, colourType: 6, value: 90 }).toString("base64")}`;
     const shop = await newSeller(world);
-    await shop.must("PATCH", "/v1/merchant", { brandColour: "#7a1f5c", logo });
+    await shop.must("PATCH", "/v1/merchant", { brandColour: "#7a1f5c", logo, timeZone: "Asia/Tokyo" });
     const position = await shop.asked({ amount: { amount: "49.99", asset: "USD" } });
     await sendTo(world, position.deposit.address, 49_990_000n);
     const { id } = position.paymentIntent;
@@ -111,7 +111,13 @@ describe("the receipt of a payment that was given back in part", () => {
       );
     for (const each of refunds) await untilSucceeded(world, shop, each.id);
     const { bytes, text } = await pdfOf(shop, `/v1/payments/${id}/receipt.pdf`);
-    for (const word of ["4.00 USDC", "5.25 USDC", "succeeded", ...refunds.map((each) => each.id)])
+    for (const word of [
+      "4.00 USDC",
+      "5.25 USDC",
+      "succeeded",
+      "Asia/Tokyo",
+      ...refunds.map((each) => each.id),
+    ])
       expect(text).toContain(word);
     const again = await pdfOf(shop, `/v1/payments/${id}/receipt.pdf`);
     expect(Buffer.compare(again.bytes, bytes)).toBe(0);

@@ -5,7 +5,7 @@ it("draws the next document when what it draws with could not be read for one", 
   vi.doMock("fontkit", () => {
     throw new Error("too many open files");
   });
-  const options = { title: "Receipt", at: new Date(0), head: { colour: null, png: null } };
+  const options = { title: "Receipt", at: new Date(0), head: { zone: "UTC", colour: null, png: null } };
   await expect(openSheet(options)).rejects.toThrow();
   vi.doUnmock("fontkit");
   const sheet = await openSheet(options);

@@ -40,6 +40,7 @@ describe("a merchant", () => {
       invoicePrefix: "INV",
       contactEmail: null,
       finalAction: "none",
+      timeZone: "UTC",
       refundFees: true,
       brandColour: null,
       logo: null,
