@@ -23,7 +23,7 @@ export interface MerchantScope {
   readonly allowedOrigins: readonly string[];
   /** Addresses and networks that the key works from; null is everywhere. */
   readonly allowedIps: readonly string[] | null;
-  /** When the key ends by itself; null is never. */
+  /** When the key ends, by its expiry or since it was replaced; null is never. */
   readonly expiresAt: Date | null;
 }
 

@@ -110,9 +110,16 @@ function isOver({ revokedAt, expiresAt }: KeyRow, now: Date): boolean {
 
 /** The only place that makes a scope; the cast gives it the mark that nothing else can. */
 function scopeOf(row: KeyRow, merchantOrigins: readonly string[]): MerchantScope {
-  const { merchantId, keyId, kind, permissions, allowedIps, expiresAt } = row;
+  const { merchantId, keyId, kind, permissions, allowedIps } = row;
   const granted = kind === "sk" ? withImplied(permissions) : new Set();
   const allowedOrigins = row.allowedOrigins ?? merchantOrigins;
-  const scope = { merchantId, keyId, kind, permissions: granted, allowedOrigins, allowedIps, expiresAt };
+  const end = endOf(row);
+  const scope = { merchantId, keyId, kind, permissions: granted, allowedOrigins, allowedIps, expiresAt: end };
   return scope as MerchantScope;
+}
+
+/** A key that was replaced ends with its grace: so do those that it makes until then. */
+function endOf({ revokedAt, expiresAt }: KeyRow): Date | null {
+  if (revokedAt === null || expiresAt === null) return revokedAt ?? expiresAt;
+  return revokedAt < expiresAt ? revokedAt : expiresAt;
 }

@@ -290,6 +290,20 @@ describe("POST /v1/api-keys/{id}/rotate", () => {
     expect([await status1(old.key), await status1(body.key)]).toEqual([401, 200]);
   });
 
+  it("a key in its grace makes none that outlives it", async () => {
+    const old = await make({ permissions: ["keys:manage"] });
+    await call("POST", `${path}/${old.id}/rotate`, { body: { graceSeconds: 60 } });
+    const end = new Date(time.now().getTime() + 60_000).toISOString();
+    const at = caller(app, { key: old.key });
+    const made = await at("POST", path, { body: { name: "spare", permissions: ["keys:manage"] } });
+    expect([made.status, made.body.expiresAt]).toEqual([201, end]);
+    const own = await make({ permissions: ["keys:manage"] });
+    const refused = await at("POST", `${path}/${own.id}/rotate`);
+    expect([refused.status, refused.body.code]).toEqual([403, "key_limits_exceeded"]);
+    elapsedMs += 60_000;
+    expect([await works(old.key, path), await works(made.body.key, path)]).toEqual([401, 401]);
+  });
+
   it("takes a day without a body, and ends the old key at once with no grace", async () => {
     const old = await make();
     const next = (await call("POST", `${path}/${old.id}/rotate`)).body;
