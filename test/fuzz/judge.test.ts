@@ -22,6 +22,8 @@ describe("the judge", () => {
     expect(fault(shot, answer(400, problem))).toBeNull();
     expect(fault(shot, answer(503, { ...problem, status: 503, code: "unavailable" }))).toBeNull();
     expect(fault(shot, answer(409, { success: false, errorReason: "x" }, "application/json"))).toBeNull();
+    const why = { errorMessage: "The payment cannot be read." };
+    for (const body of [{}, why]) expect(fault(shot, answer(402, body, "application/json"))).toBeNull();
     const ready = { ...shot, path: "/health/ready" };
     expect(fault(ready, answer(503, { status: "not-ready", checks: {} }, "application/json"))).toBeNull();
     expect(fault({ ...shot, path: "/checkout/x" }, { status: 404, type: "text/html", text: "" })).toBeNull();
@@ -36,6 +38,7 @@ describe("the judge", () => {
     ["no field named", answer(400, { ...problem, errors: [] })],
     ["no reason named", answer(400, { ...problem, errors: [{ pointer: "/a", detail: "" }] })],
     ["no verdict", answer(400, { hello: 1 }, "application/json")],
+    ["a challenge that says nothing", answer(402, { errorMessage: "" }, "application/json")],
     ["readiness told elsewhere", answer(503, { status: "not-ready", checks: {} }, "application/json")],
     ["a page for a program", { status: 404, type: "text/html", text: "<h1>" }],
   ])("does not take %s", (_name, bad) => {

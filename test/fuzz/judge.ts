@@ -53,7 +53,10 @@ function typedFault(body: Members): string | null {
   if (body.isValid === false && isText(body.invalidReason)) return null;
   if (body.success === false && isText(body.errorReason)) return null;
   if (Array.isArray(body.accepts) || isText(body.error) || isText(body.state)) return null;
-  return Object.keys(body).length === 0 ? null : "neither problem details nor an answer of the protocol";
+  // A challenge of version 2 stands in its header: beside it the body says at most why the payment was not taken.
+  const { errorMessage = "nothing came", ...rest } = body;
+  const isChallenge = isText(errorMessage) && Object.keys(rest).length === 0;
+  return isChallenge ? null : "neither problem details nor an answer of the protocol";
 }
 
 function rpcFault({ error }: Members): string | null {
