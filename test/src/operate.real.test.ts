@@ -53,13 +53,11 @@ describe("lanes", () => {
   });
 
   it("signs nothing more while it is quarantined by hand", async () => {
-    const before = await nextNonce();
     expect(await run("lanes", "quarantine", "local", lane())).toMatchObject({ code: 0 });
     await until(async () => (await pay()).success === false, "it has heard of it");
     const quiet = await nextNonce();
     expect(await pay()).toMatchObject({ errorReason: "settlement_pending" });
     expect(await nextNonce()).toBe(quiet);
-    expect(quiet).toBeGreaterThanOrEqual(before);
     expect(await run("lanes", "resume", "local", lane())).toMatchObject({ code: 0 });
   });
 
