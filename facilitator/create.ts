@@ -22,8 +22,8 @@ import { authorizationReader } from "./settlement/chain-read.ts";
 import { claimLoader, claimReader, claimWriter, findClaims } from "./settlement/claim.ts";
 import { readArrivals, takeArrivals } from "./settlement/deposit/arrivals.ts";
 import { openOrder, resignOrder } from "./settlement/deposit/order.ts";
-import type { Engine } from "./settlement/engine.ts";
-import { laneOf } from "./settlement/examine.ts";
+import { type Engine, namedChain } from "./settlement/engine.ts";
+import { allRails, laneOf } from "./settlement/examine.ts";
 import { granter, releaseGrant } from "./settlement/grant.ts";
 import { hearPayments } from "./settlement/hear.ts";
 import { leaveOnce, lockOnce, takeOnce } from "./settlement/hold.ts";
@@ -259,15 +259,13 @@ async function hasCode(engine: Engine, slug: string, account: Address): Promise<
 }
 
 function chainOf({ chains }: Engine, slug: string): Chain {
-  const open = [...chains.values()].find(({ chain }) => chain.row.slug === slug);
+  const open = namedChain(chains, slug);
   assert(open, `chain ${slug} is not served`);
   return open.chain;
 }
 
 function offeredRails(engine: Engine): readonly OfferedRail[] {
-  return [...engine.chains.values()].flatMap(({ chain, rails }) =>
-    rails.filter(isTaken).map((rail) => ({ chain: chain.row, rail })),
-  );
+  return [...engine.chains.values()].flatMap(allRails);
 }
 
 function networksOf({ chains }: Engine, chainIds: ReadonlySet<number>): ReadonlySet<string> {

@@ -219,6 +219,9 @@ export interface DepositAccount {
   readonly sign: ((index: number, digest: Hash) => Promise<Hex>) | null;
 }
 
+/** A rail whose contract passed its checks at boot. */
+export type LiveRail = Extract<Rail, { readonly ok: true }>;
+
 /** A token rail whose facts were checked on this chain at boot, or the reason why it is refused. */
 export type Rail =
   | {

@@ -1,6 +1,6 @@
 import { type Address, checksum } from "#kernel/bytes";
 import { GET_BLOCK_NUMBER, GET_BLOCK_TIMESTAMP } from "./evm/multicall.ts";
-import type { Chain, Rail, TokenFacts } from "./port.ts";
+import type { Chain, LiveRail, Rail, TokenFacts } from "./port.ts";
 import type { TokenRow } from "./registry.ts";
 
 /** aggregate3 as it should work, or one sentence why it does not. */
@@ -43,8 +43,6 @@ export function recheckRails(chain: Chain, rails: readonly Rail[]): Promise<Rail
 export function isTaken(rail: Rail): rail is LiveRail {
   return rail.ok && rail.paused === null;
 }
-
-type LiveRail = Extract<Rail, { readonly ok: true }>;
 
 function changed(before: LiveRail, facts: TokenFacts): string | null {
   const problem = mismatch(before.token, facts);

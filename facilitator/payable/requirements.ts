@@ -2,14 +2,14 @@ import { atParity, priceDecimals } from "#kernel/asset";
 import { parseAddress } from "#kernel/bytes";
 import { assert } from "#kernel/fault";
 import { type Atomic, mulDivCeil, parseAtomic } from "#kernel/money";
-import type { Rail } from "../chain/port.ts";
+import type { LiveRail } from "../chain/port.ts";
 import type { ChainRow } from "../chain/registry.ts";
 import type { OptionSelection, Payable, PaymentOption } from "./payable.ts";
 
 /** A rail whose contract was checked, with its chain. */
 export interface OfferedRail {
   readonly chain: ChainRow;
-  readonly rail: Extract<Rail, { readonly ok: true }>;
+  readonly rail: LiveRail;
 }
 
 /** The options of a payable on these rails: at parity with the price, allowed by the payable, not below the chain's

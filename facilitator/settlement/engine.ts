@@ -115,3 +115,8 @@ export const defaultSettings: Settings = {
   maxAttempts: 3,
   sweepPatienceSeconds: { local: 1, elsewhere: 1_800 },
 };
+
+/** The chain of this slug, where it is served. */
+export function namedChain(chains: Engine["chains"], slug: string): OpenChain | undefined {
+  return [...chains.values()].find(({ chain }) => chain.row.slug === slug);
+}

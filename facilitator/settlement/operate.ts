@@ -2,7 +2,7 @@
 import { and, eq, isNotNull, sql } from "drizzle-orm";
 import type { Address } from "#kernel/bytes";
 import { depositAddressIndex } from "./deposit/tables.ts";
-import type { Engine, OpenChain } from "./engine.ts";
+import { type Engine, namedChain, type OpenChain } from "./engine.ts";
 import { isOver } from "./lease.ts";
 import { observer, signer } from "./tables.ts";
 
@@ -21,7 +21,7 @@ export interface ResumedLane extends LaneRef {
 
 /** Has a lane sign nothing more; what was sent is looked after. False where there is no such lane. */
 export async function quarantineLane({ loopDb, chains }: Engine, lane: LaneRef): Promise<boolean> {
-  const open = named(chains, lane.chain);
+  const open = namedChain(chains, lane.chain);
   if (!open) return false;
   const stopped = await loopDb.pool
     .update(signer)
@@ -37,7 +37,7 @@ export async function resumeLane(
   { loopDb, chains, log }: Engine,
   lane: LaneRef,
 ): Promise<ResumedLane | null> {
-  const open = named(chains, lane.chain);
+  const open = namedChain(chains, lane.chain);
   if (!open) return null;
   const used = await open.chain.nonce(lane.address, "latest");
   return loopDb.tx(async (tx) => {
@@ -54,7 +54,7 @@ export async function resumeLane(
 /** Follows a chain again that was halted; it is halted anew if what was final is still not there. Returns why it was,
  *  null where it was not. */
 export async function resumeChain({ loopDb, chains, log }: Engine, slug: string): Promise<string | null> {
-  const open = named(chains, slug);
+  const open = namedChain(chains, slug);
   if (!open) return null;
   return loopDb.tx(async (tx) => {
     const isHalted = and(eq(observer.chainId, open.chain.row.chainId), isNotNull(observer.haltedReason));
@@ -110,9 +110,6 @@ async function lanesBehind({ loopDb, chains }: Engine): Promise<readonly LaneRef
   }
   return behind;
 }
-
-const named = (chains: Engine["chains"], slug: string) =>
-  [...chains.values()].find(({ chain }) => chain.row.slug === slug);
 
 const rowOf = ({ chain }: OpenChain, address: Address) =>
   and(eq(signer.chainId, chain.row.chainId), eq(signer.address, address));

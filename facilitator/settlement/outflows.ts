@@ -5,7 +5,7 @@ import type { Address, Hash } from "#kernel/bytes";
 import { post, templates } from "#ledger";
 import { fixed, isCheckViolation } from "#store";
 import { assetOf } from "./coin.ts";
-import type { Engine, OpenChain } from "./engine.ts";
+import { type Engine, namedChain, type OpenChain } from "./engine.ts";
 import { chainTransfer, observer, outflowBooking } from "./tables.ts";
 
 /** One transfer out of a treasury. */
@@ -57,7 +57,7 @@ export async function bookOutflow(
   { chain, transaction, logIndex }: OutflowRef,
   word: OutflowWord,
 ): Promise<OutflowProblem | null> {
-  const open = [...engine.chains.values()].find(({ chain: { row } }) => row.slug === chain);
+  const open = namedChain(engine.chains, chain);
   if (!open) return "not-stray";
   const { row } = open.chain;
   const isIt = and(eq(chainTransfer.txHash, transaction), eq(chainTransfer.logIndex, logIndex));

@@ -1,13 +1,13 @@
 import { and, eq } from "drizzle-orm";
 import type { Address, Hash, Hex } from "#kernel/bytes";
 import type { Tx } from "#store";
+import type { LiveRail } from "../chain/port.ts";
 import { isTaken } from "../chain/rails.ts";
 import { claimKey, fingerprint, schemeFor } from "../scheme/index.ts";
 import type { NewClaim } from "./claim.ts";
 import type { Engine, OpenChain } from "./engine.ts";
 import type { ClaimKind } from "./state.ts";
 import { chainBlock, observer } from "./tables.ts";
-import type { LiveRail } from "./understand.ts";
 
 /** Money of ours that moves by an authorization of ours. Amount in atomic units of the rail's token. */
 interface OwnPayment {

@@ -1,7 +1,7 @@
 import { type Address, type Hash, parseAddress } from "#kernel/bytes";
 import type { Crowd } from "#kernel/crowd";
 import { mulDivHalfEven, parseAtomic } from "#kernel/money";
-import type { Rail } from "../chain/port.ts";
+import type { LiveRail } from "../chain/port.ts";
 import type { PaymentOption } from "../payable/payable.ts";
 import type { FoundPayable } from "../payable/row.ts";
 import { claimKey, fingerprint, schemeFor } from "../scheme/index.ts";
@@ -11,8 +11,6 @@ import { paidBy } from "./bound.ts";
 import type { KnownClaim } from "./claim.ts";
 import type { OpenChain } from "./engine.ts";
 import type { OptionSelection, PaymentRequest } from "./request.ts";
-
-export type LiveRail = Extract<Rail, { ok: true }>;
 
 /** A request as far as its bytes, our rows and the curve can tell; nothing has been asked of the chain, save the code
  *  behind a signature that recovers to somebody else. */

@@ -3,8 +3,8 @@ import type { Address, Hash, Hex } from "#kernel/bytes";
 import { assert } from "#kernel/fault";
 import type { Tx } from "#store";
 import { orderDigest } from "../../chain/evm/order.ts";
-import type { Engine, OpenChain } from "../engine.ts";
-import type { LiveRail } from "../understand.ts";
+import type { LiveRail } from "../../chain/port.ts";
+import { type Engine, namedChain, type OpenChain } from "../engine.ts";
 import { type DepositPath, depositAddressIndex, depositOrder } from "./tables.ts";
 
 /** What a payer shall be asked to pay. */
@@ -120,7 +120,7 @@ export function openChainOf({ chains }: Engine, chainId: number): OpenChain {
 }
 
 export function chainNamed({ chains }: Engine, slug: string): OpenChain {
-  const open = [...chains.values()].find(({ chain }) => chain.row.slug === slug);
+  const open = namedChain(chains, slug);
   assert(open, `the chain ${slug} is served`);
   return open;
 }

@@ -2,6 +2,7 @@ import { and, asc, eq, inArray, isNull, lte, sql } from "drizzle-orm";
 import { type Address, type Hash, toBytes } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
 import { fixed, type Tx, toBytesArray } from "#store";
+import type { LiveRail } from "../../chain/port.ts";
 import { isTaken } from "../../chain/rails.ts";
 import { putUint, WORD } from "../../scheme/word.ts";
 import { insertRows } from "../claim.ts";
@@ -11,7 +12,6 @@ import type { Engine, OpenChain } from "../engine.ts";
 import { chainTime, liveRail, signClaim } from "../own-claim.ts";
 import { brokenAssets } from "../reconcile.ts";
 import { chainTransfer, observer } from "../tables.ts";
-import type { LiveRail } from "../understand.ts";
 import { depositOrder, sweep } from "./tables.ts";
 
 const GROUP = 50;
