@@ -8,7 +8,7 @@ import { shortMemory } from "../short-memory.ts";
 import type { Understood } from "../understand.ts";
 import type { ClaimsMade } from "./made.ts";
 import { OpenAccount } from "./open-account.ts";
-import { type Budget, exhausted, noBurn, payerLimit } from "./policy.ts";
+import { type Exhausted, exhausted, mostOpenOf, noBurn, payerLimit } from "./policy.ts";
 import { burnReader, type Holder, openReader, payerOnChain } from "./standing.ts";
 import { type BurnKind, burnKinds } from "./tables.ts";
 
@@ -80,6 +80,7 @@ export function gasBudgets(
         budget: "payer",
         burn: payer,
         limit: payerLimit(limits, payer),
+        mostOpen: mostOpenOf(payer),
         underWay: () => payer.open + Math.max(0, made.count(name) - madeBefore),
         claimed: () => made.add(name),
       });
@@ -90,6 +91,7 @@ export function gasBudgets(
           budget,
           burn: burns[i] ?? noBurn,
           limit: limits[budget],
+          mostOpen: null,
           underWay: held,
           // What is remembered does not know of a claim of ours that was made since.
           claimed: () => void underWay.set(holder, held() + 1),
@@ -116,8 +118,9 @@ const reasons = {
   payable: "the gas that payments of this resource may burn within an hour is used up",
   merchant: "the gas that payments of this merchant may burn within an hour is used up",
   chain: "the gas that payments on this chain may burn within an hour is used up",
+  open: "as many payments of this payer are under way as may be at once",
   rest: "too many payments of this payer failed on the chain after they had passed every check",
-} as const satisfies Record<Budget | "rest", string>;
+} as const satisfies Record<Exhausted["budget"] | "rest", string>;
 
 /** Asked at most once in a while for each key; at once what is remembered, so that a verify need not wait for it. */
 function remembered<K, V>(

@@ -13,6 +13,7 @@ export class OpenAccount implements Account {
   readonly budget: Budget;
   readonly burn: Burn;
   readonly limit: bigint;
+  readonly mostOpen: number | null;
   /** One more that is claimed. */
   readonly claimed: () => void;
   readonly #underWay: () => number;
@@ -24,6 +25,7 @@ export class OpenAccount implements Account {
     this.budget = facts.budget;
     this.burn = facts.burn;
     this.limit = facts.limit;
+    this.mostOpen = facts.mostOpen;
     this.claimed = facts.claimed;
     this.#underWay = facts.underWay;
     this.#entering = entering;

@@ -4,6 +4,10 @@ import type { GasBudgets } from "../../chain/gas-budgets.ts";
 export const FAILED_COUNTS = 5;
 /** So many failures within an hour, each after a simulation that passed, and a payer rests for an hour. */
 export const FAILURES_UNTIL_REST = 3;
+/** The most payments of a payer that may be under way on a chain, and of one that failed within the hour. Source:
+ *  security.md §6. */
+const MOST_OPEN = 1_000;
+const MOST_OPEN_AFTER_FAILURE = 8;
 /** How long payments that are under way take to be done: then there is room again. */
 const UNDER_WAY_SECONDS = 5;
 
@@ -37,10 +41,13 @@ export interface Account {
   readonly burn: Burn;
   /** Payments under way whose gas is not known yet. */
   readonly open: number;
+  /** So many of them at most; null where only their gas counts. */
+  readonly mostOpen: number | null;
 }
 
 export interface Exhausted {
-  readonly budget: Budget;
+  /** `open`: too many at once, whatever they burn. */
+  readonly budget: Budget | "open";
   readonly retryAfterSeconds: number;
 }
 
@@ -49,10 +56,16 @@ export function payerLimit(budgets: GasBudgets, { hasPaid, failures }: PayerStan
   return hasPaid && failures === 0 ? budgets.payer : budgets.newPayer;
 }
 
+export function mostOpenOf({ failures }: PayerStanding): number {
+  return failures === 0 ? MOST_OPEN : MOST_OPEN_AFTER_FAILURE;
+}
+
 /** The first budget without room for one more payment of `itemWei`, or null. What is under way is expected to turn out as
  *  what was burned before: of those that fail each counts five-fold before it has. */
 export function exhausted(accounts: readonly Account[], itemWei: bigint): Exhausted | null {
-  for (const { budget, limit, burn, open } of accounts) {
+  for (const { budget, limit, burn, open, mostOpen } of accounts) {
+    if (mostOpen !== null && open >= mostOpen)
+      return { budget: "open", retryAfterSeconds: UNDER_WAY_SECONDS };
     const each = burn.spentWei > 0n ? (itemWei * burn.wei) / burn.spentWei : itemWei;
     if (burn.wei + each * BigInt(open) + itemWei <= limit) continue;
     const isBurned = burn.wei + itemWei > limit;

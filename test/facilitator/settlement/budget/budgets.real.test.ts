@@ -299,6 +299,35 @@ describe("a budget that is used up", () => {
     expect(await claimOf(world.database, late.nonce)).toBeNull();
   });
 
+  it("of a payer that has failed: eight are under way at once, and the next is told to come back", async () => {
+    const payer = await newPayer(world.dev, 0n);
+    await world.dev.administer("mint", [payer.address, 10_000n]);
+    await fail(await payment({ payer }));
+    await until(async () => (await payerGasOf(payer))?.failures === 1, "its failure is booked");
+    await world.dev.administer("mint", [payer.address, 90_000n]);
+    const held = gate();
+    faults.set({
+      send: (real) => async (raw) => {
+        await held.passed;
+        return real.send(raw);
+      },
+    });
+    const all = await Promise.all(Array.from({ length: 9 }, () => payment({ payer })));
+    const ended = all.map((each) => each.settle());
+    const first = await Promise.race(ended);
+    expect(first).toMatchObject({ status: 429, body: { budget: "open" } });
+    held.open();
+    const answers = await Promise.all(ended);
+    expect(answers.filter(({ body }) => body.success === true)).toHaveLength(8);
+    await expectAtRest(world);
+    const claims = await Promise.all(all.map(({ nonce }) => claimOf(world.database, nonce)));
+    expect(claims.filter((claim) => claim !== null)).toHaveLength(8);
+    // what was refused goes once there is room
+    const late = all[claims.indexOf(null)];
+    expect((await late?.settle())?.body).toMatchObject({ success: true });
+    await expectAtRest(world);
+  });
+
   it("refuses no payment that a stranger has made already: no gas is needed for it", async () => {
     const house = await houseWith({ chain: 1n });
     const paid = await payment();

@@ -3,6 +3,7 @@ import { gasBudgetsOf } from "../../../../facilitator/chain/gas-budgets.ts";
 import {
   type Account,
   exhausted,
+  mostOpenOf,
   newPayer,
   noBurn,
   payerLimit,
@@ -13,6 +14,7 @@ const account = (given: Partial<Account>): Account => ({
   limit: 1_000n,
   burn: noBurn,
   open: 0,
+  mostOpen: null,
   ...given,
 });
 
@@ -48,6 +50,19 @@ describe("a budget", () => {
       account({ budget: "chain", ...used }),
     ];
     expect(exhausted(accounts, 1n)).toMatchObject({ budget: "merchant" });
+  });
+});
+
+describe("payments under way", () => {
+  it("are bounded by number, too, whatever they burn", () => {
+    const wide = account({ limit: 1_000_000n, mostOpen: 8 });
+    expect(exhausted([{ ...wide, open: 7 }], 1n)).toBeNull();
+    expect(exhausted([{ ...wide, open: 8 }], 1n)).toEqual({ budget: "open", retryAfterSeconds: 5 });
+  });
+
+  it("are few at once for a payer that failed within the hour", () => {
+    expect(mostOpenOf(newPayer)).toBe(1_000);
+    expect(mostOpenOf({ ...newPayer, hasPaid: true, failures: 1 })).toBe(8);
   });
 });
 
