@@ -34,6 +34,7 @@ import { refuseInvalid } from "./http/route.ts";
 import { createSafeFetch, deliveryLimits, type SafeFetch } from "./http/safe-fetch.ts";
 import { currentOf, echoVersion, type Revision, revisions, serviceVersion } from "./http/version.ts";
 import { createWrites } from "./http/writes.ts";
+import { invoiceJobs } from "./invoice/jobs.ts";
 import { invoiceHearer, invoiceLoops } from "./invoice/loop.ts";
 import { invoiceRoutes } from "./invoice/routes.ts";
 import { deriveIntent as deriveInvoiceIntent } from "./invoice/verbs/derive.ts";
@@ -48,10 +49,12 @@ import { noteRequest } from "./merchant/verbs/audit.ts";
 import { addDocument } from "./openapi.ts";
 import { mountPages } from "./pages/routes.tsx";
 import { paymentRoutes } from "./payment/routes.ts";
+import { intentJobs } from "./payment-intent/jobs.ts";
 import { paymentIntentRoutes } from "./payment-intent/routes.ts";
 import type { Making } from "./payment-intent/verbs/create.ts";
 import { linkIntents } from "./payment-link/agents.ts";
 import { linkHearer } from "./payment-link/hear.ts";
+import { linkJobs } from "./payment-link/jobs.ts";
 import { paymentLinkRoutes } from "./payment-link/routes.ts";
 import type { CheckoutDesk } from "./payment-link/verbs/checkout.ts";
 import { type AgentVisit, deriveIntent } from "./payment-link/verbs/derive.ts";
@@ -289,7 +292,7 @@ export function createApi({
   const health = healthRoutes({ version, revision: currentOf(later), ready });
   app.openapiRoutes(health);
   app.openapiRoutes(errorRoutes);
-  app.openapiRoutes(merchantRoutes(keys));
+  app.openapiRoutes(merchantRoutes(keys, { facilitator }));
   app.openapiRoutes(customerRoutes());
   app.openapiRoutes(rateRoutes(pricing));
   app.openapiRoutes(quoteRoutes(pricing));
@@ -342,6 +345,9 @@ export function createApi({
   const jobs = [
     ...requestJobs({ db, clock: merchantClock }),
     ...dashboardJobs({ db, clock }),
+    ...intentJobs(intentDesk),
+    ...linkJobs(intentDesk),
+    ...invoiceJobs(invoices),
     ...resourceJobs({ db, facilitator, safeFetch, clock, log }),
     ...providerJobs(providerDesk),
     ...webhookJobs({ db: loopDb, now }),

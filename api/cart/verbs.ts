@@ -37,7 +37,10 @@ export async function checkCart(
 ): Promise<CheckedCart> {
   const { lines, total } = await priced(ctx, input);
   const wishes = { ...input, settlementAsset: undefined, provider: "evm" as const };
-  const checked = await pointingTo("/amount/amount", "/lines", () => checkIntent(desk, total, wishes));
+  const payee = await findMerchant(ctx.db.pool, ctx.merchantId);
+  const checked = await pointingTo("/amount/amount", "/lines", () =>
+    checkIntent(desk, { payee, money: total }, wishes),
+  );
   return { lines, checked };
 }
 

@@ -4,6 +4,7 @@ import { parseAddress } from "#kernel/bytes";
 import type { Money } from "#kernel/money";
 import type { Tx } from "#store";
 import { findMerchant } from "../merchant/verbs/merchant.ts";
+import { takenRails } from "../merchant/verbs/rails.ts";
 import type { AskedRail } from "../payment-intent/tables.ts";
 import { type IntentRow, type Offer, offerAtRate } from "../payment-intent/verbs/offer.ts";
 import { coinOf, priceRails, railsFor } from "../payment-intent/verbs/rails.ts";
@@ -31,11 +32,12 @@ export interface Chosen {
   readonly rails: readonly RailFacts[];
   readonly payer: ConfirmInput["payment"];
 }
-/** The rail of a confirm: as it asks, else as the intent was made, within the asset that the merchant settles in. */
+/** The rail of a confirm: as it asks, else as the intent was made, within those that the merchant takes and the asset that
+ *  it settles in. */
 export async function choose(desk: ClearingDesk, intent: IntentRow, input: ConfirmInput): Promise<Chosen> {
   const { payment: payer } = input;
-  const { spreadBps } = await findMerchant(desk.db.pool, intent.merchantId);
-  const rates = withSpread(desk.rates, spreadBps);
+  const merchant = await findMerchant(desk.db.pool, intent.merchantId);
+  const rates = withSpread(desk.rates, merchant.spreadBps);
   const money = { amount: intent.amount, asset: intent.currency };
   const asked: AskedRail = {
     executionPath: input.executionPath ?? intent.asked.executionPath,
@@ -51,9 +53,8 @@ export async function choose(desk: ClearingDesk, intent: IntentRow, input: Confi
     return { ...shared, rate, due: convert(money, rate) };
   }
   const way = orderRail(path);
-  const rails = railsFor(desk.facilitator.rails(), asked, money.asset).filter(
-    (rail) => !way || way.isOn(rail),
-  );
+  const taken = takenRails(merchant, desk.facilitator.rails());
+  const rails = railsFor(taken, asked, money.asset).filter((rail) => !way || way.isOn(rail));
   const { rail, rate, due } = await priceRails({ rates }, money, rails);
   return { path, rate, due, chain: rail.chain, rail, rails, payer };
 }

@@ -33,6 +33,13 @@ export const asNullable: Reading = ([text]) => text ?? null;
 /** Left empty it is the empty text. */
 export const asText: Reading = ([text]) => text ?? "";
 
+/** Rails that were ticked, each as `chain/asset`; none is an empty list. */
+export const asRails: Reading = (values) =>
+  values.map((value) => {
+    const [chain = "", asset = ""] = value.split("/");
+    return { chain, asset };
+  });
+
 export const asJson: Reading = ([text]) => {
   if (text === undefined) return undefined;
   try {

@@ -32,6 +32,6 @@ export function sectionsOf(desk: Desk): readonly Section[] {
     webhooksSection(desk),
     eventsSection(desk),
     auditLogSection(),
-    settingsSection(),
+    settingsSection(desk),
   ];
 }

@@ -395,7 +395,8 @@ export const apiFaults = {
   rail_unsupported: {
     kind: "unprocessable",
     title: "Rail unsupported",
-    detail: "This cannot be paid on {rail}. GET /v1/rails names the chains and tokens that work here.",
+    detail:
+      "This cannot be paid on {rail}. GET /v1/rails names the chains and tokens that work here; a merchant may take only some of them.",
   },
   token_domain_unreadable: {
     kind: "unprocessable",

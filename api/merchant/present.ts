@@ -6,11 +6,12 @@ export type MerchantRow = typeof merchant.$inferSelect;
 export type KeyRow = typeof apiKey.$inferSelect;
 
 export function presentMerchant(row: MerchantRow): Merchant {
-  const { createdAt, updatedAt, allowedOrigins, logo, ...rest } = row;
+  const { createdAt, updatedAt, allowedOrigins, rails, logo, ...rest } = row;
   return {
     ...rest,
     logo: logo && logoPath(logo),
     allowedOrigins: [...allowedOrigins],
+    rails: rails.map(({ chain, asset }) => ({ chain, asset })),
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),
   };

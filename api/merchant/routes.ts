@@ -22,14 +22,14 @@ import {
 } from "./schema.ts";
 import { endKey, issueKey, listKeys, rotateKey } from "./verbs/key.ts";
 import type { KeyMaker } from "./verbs/key-row.ts";
-import { changeMerchant, readMerchant } from "./verbs/merchant.ts";
+import { changeMerchant, type MerchantDesk, readMerchant } from "./verbs/merchant.ts";
 
 const keys = { tags: ["API keys"], ...secretKey({ permission: "keys:manage", isNotedByVerb: true }) };
 const settings = { tags: ["merchant"], ...secretKey({ permission: "merchant:manage", isNotedByVerb: true }) };
 
 /** A merchant's keys and settings. What answers with a key takes no `Idempotency-Key`: a stored answer would keep the
  *  key, which is kept nowhere. Source: merchant-api.md §2.7, §5. */
-export function merchantRoutes(maker: KeyMaker) {
+export function merchantRoutes(maker: KeyMaker, desk: MerchantDesk) {
   const list = defineOpenAPIRoute({
     addRoute: true,
     route: createRoute({
@@ -140,14 +140,20 @@ export function merchantRoutes(maker: KeyMaker) {
       request: { headers: IdempotencyHeader, body: body(MerchantChange) },
       responses: {
         200: json(Merchant, "The merchant as it is now"),
-        ...problems(...secretKeyFaults, ...bodyFaults, ...idempotencyFaults),
+        ...problems(
+          ...secretKeyFaults,
+          ...bodyFaults,
+          ...idempotencyFaults,
+          "rail_unsupported",
+          "token_domain_unreadable",
+        ),
       },
     }),
     handler: (c) => {
       const input = c.req.valid("json");
       return keyed(c, { input, isRequired: false }, async (ctx) => ({
         status: 200,
-        body: await changeMerchant({ ctx, input }),
+        body: await changeMerchant(desk, { ctx, input }),
       }));
     },
   });

@@ -54,6 +54,12 @@ const TimeZone = z
   .openapi({ type: "string", example: "Europe/Lisbon" });
 const CategoryCode = z.string().regex(/^\d{4}$/, "four digits");
 
+/** Rails as merchants name them: a chain by its slug or its CAIP-2 id, with an asset. */
+export const NamedRails = z
+  .array(z.strictObject({ chain: z.string().min(1).max(64), asset: z.string().min(1).max(16) }))
+  .max(50);
+export type NamedRails = z.infer<typeof NamedRails>;
+
 /** By name: an offset does not know of summers. */
 function isTimeZone(text: string): boolean {
   if (!/^[A-Za-z]/.test(text)) return false;
@@ -87,6 +93,11 @@ export const MerchantChange = z
     countryCode: CountryCode,
     categoryCode: CategoryCode.nullable(),
     allowedOrigins: AllowedOrigins,
+    rails: NamedRails.openapi({
+      description:
+        "Chains by slug or CAIP-2 id, with an asset each: you are paid there and nowhere else. An empty list takes " +
+        "every rail of the deployment. Links, invoices and resources follow at once; what is being paid goes on as it is",
+    }),
     underpaymentToleranceBps: z.int().min(0).max(500),
     spreadBps: z.int().min(0).max(300),
     refundFees: z.boolean(),
@@ -111,6 +122,9 @@ export const Merchant = z
     feeBps: z.int().openapi({ description: "Our fee in basis points; the operator sets it" }),
     allowedOrigins: z.array(z.string()).openapi({
       description: "Origins of pages that may use publishable keys without a list of their own",
+    }),
+    rails: z.array(z.object({ chain: z.string(), asset: z.string() })).openapi({
+      description: "The rails that the merchant takes, by slug; empty means every rail of the deployment",
     }),
     underpaymentToleranceBps: z
       .int()

@@ -11,6 +11,7 @@ import {
   text,
   unique,
 } from "drizzle-orm/pg-core";
+import type { PayableRail } from "#facilitator";
 import { hashBytes, hexBytes, instant } from "#store";
 import type { Permission } from "../http/permissions.ts";
 import type { finalActions } from "./schema.ts";
@@ -28,6 +29,8 @@ export const merchant = pgTable(
     feeBps: integer("fee_bps").notNull().default(0),
     /** Origins of pages that may use those publishable keys which have no list of their own. */
     allowedOrigins: jsonb("allowed_origins").$type<readonly string[]>().notNull().default([]),
+    /** The rails that it takes; empty means every one of the deployment, also those that come later. */
+    rails: jsonb("rails").$type<readonly PayableRail[]>().notNull().default([]),
     /** How much less than the amount due still counts as paid. */
     underpaymentToleranceBps: integer("underpayment_tolerance_bps").notNull().default(0),
     /** Its margin on rates that a market makes. */

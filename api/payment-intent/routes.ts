@@ -52,7 +52,7 @@ export function paymentIntentRoutes(desk: IntentDesk) {
     }),
     handler: (c) => {
       const input = c.req.valid("json");
-      const beforehand = () => checkInput(desk, input);
+      const beforehand = () => checkInput(desk, { ctx: c.var.merchant, input });
       return keyedAfter(c, { input, isRequired: true, beforehand }, async (ctx, checked, write) => {
         const { intent, isRepeated } = await createIntent(desk, { ctx, input, checked, write });
         const replayed = isRepeated ? { "Idempotent-Replayed": "true" } : {};

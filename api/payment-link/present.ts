@@ -14,7 +14,7 @@ export interface Standing extends LinkUse {
 export interface Shown {
   readonly baseUrl: string;
   readonly now: Date;
-  /** Whether anything can be paid on this deployment. */
+  /** Whether anything can be paid to the merchant on this deployment. */
   readonly hasRails: boolean;
 }
 

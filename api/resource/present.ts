@@ -3,13 +3,14 @@ import { atParity, priceDecimals } from "#kernel/asset";
 import { type Money, mulDivCeil } from "#kernel/money";
 import { presentPrice } from "../http/money.ts";
 import type { MerchantRow } from "../merchant/verbs/merchant.ts";
+import { offeredOn } from "../merchant/verbs/rails.ts";
 import type { ProbedResource, Resource, ResourceRail } from "./schema.ts";
 import type { resource, resourceProbe } from "./tables.ts";
 
 export type ResourceRow = typeof resource.$inferSelect;
 
-/** The row as the merchant sees it, with the rails on which it can be paid right now. */
-export function presentResource(row: ResourceRow, rails: readonly RailFacts[]): Resource {
+/** The row as the merchant sees it, with the rails on which it can be paid right now, of those that the merchant takes. */
+export function presentResource(row: ResourceRow, taken: readonly RailFacts[]): Resource {
   return {
     id: row.id,
     merchantId: row.merchantId,
@@ -19,7 +20,7 @@ export function presentResource(row: ResourceRow, rails: readonly RailFacts[]): 
     price: presentPrice(priceOf(row)),
     maxTimeoutSeconds: row.maxTimeoutSeconds,
     listed: row.listed,
-    accepts: offeredRails(priceOf(row), row.rails, rails).map(presentRail),
+    accepts: offeredRails(priceOf(row), row.rails, taken).map(presentRail),
     paymentFlow: row.paymentFlow,
     serviceName: row.serviceName,
     tags: [...row.tags],
@@ -40,13 +41,14 @@ export function presentProbe({
   return at && { at: at.toISOString(), status, ok, findings: [...findings] };
 }
 
-/** The checked rails that a price is offered on: at parity, chosen, and not below the least amount. USDC first. */
+/** The checked rails that a price is offered on, of those that the merchant takes: at parity, chosen, and not below the least
+ *  amount. USDC first. */
 export function offeredRails(
   price: Money,
   chosen: ResourceRow["rails"],
-  rails: readonly RailFacts[],
+  taken: readonly RailFacts[],
 ): readonly RailFacts[] {
-  const offered = rails.filter(
+  const offered = taken.filter(
     (rail) =>
       atParity(price.asset, rail.asset) &&
       (chosen.length === 0 ||
@@ -84,7 +86,7 @@ export function toPayable(row: ResourceRow, seller: MerchantRow): Payable {
     description: row.description,
     mimeType: row.mimeType,
     price: priceOf(row),
-    rails: row.rails,
+    rails: offeredOn(seller, row.rails),
     maxTimeoutSeconds: row.maxTimeoutSeconds,
     paymentFlow: row.paymentFlow,
     serviceName: row.serviceName,

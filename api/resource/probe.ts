@@ -52,8 +52,8 @@ type Method = (typeof METHODS)[number];
 const NO_SUCH_METHOD: readonly number[] = [404, 405];
 
 /** The options that a 402 of this endpoint should offer. */
-export function optionsOf(price: Money, chosen: ResourceRow["rails"], rails: readonly RailFacts[]) {
-  return offeredRails(price, chosen, rails).map((rail) => ({
+export function optionsOf(price: Money, chosen: ResourceRow["rails"], taken: readonly RailFacts[]) {
+  return offeredRails(price, chosen, taken).map((rail) => ({
     network: rail.network as string,
     asset: rail.contract,
     payTo: rail.payTo,

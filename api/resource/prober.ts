@@ -4,6 +4,9 @@ import type { Clock } from "#kernel/clock";
 import { errorFields, type Log } from "#kernel/log";
 import { type Database, fixed, type Tx } from "#store";
 import type { SafeFetch } from "../http/safe-fetch.ts";
+import { merchant } from "../merchant/tables.ts";
+import type { MerchantRow } from "../merchant/verbs/merchant.ts";
+import { takenRails } from "../merchant/verbs/rails.ts";
 import { spendProbe } from "./allowance.ts";
 import { priceOf, type ResourceRow } from "./present.ts";
 import { type Finding, optionsOf, type Probed, probeEndpoint } from "./probe.ts";
@@ -63,10 +66,10 @@ async function takeDue(db: Database): Promise<readonly Key[]> {
 export async function probeListed(prober: Prober, key: Key, stopping: AbortSignal): Promise<void> {
   const found = await find(prober, key);
   if (!found || isFresh(found, prober.clock.now())) return;
-  const { row, last } = found;
+  const { row, seller, last } = found;
   const seconds = await spendProbe(prober.db, row.url);
   if (seconds !== null) return postpone(prober.db, key, seconds);
-  const options = optionsOf(priceOf(row), row.rails, prober.facilitator.rails());
+  const options = optionsOf(priceOf(row), row.rails, takenRails(seller, prober.facilitator.rails()));
   const probed = await probeEndpoint(prober.safeFetch, { ...row, options }, stopping);
   const hostVerified = await verifyHost(prober, row, stopping);
   // An answer that we cut off ourselves says nothing about the endpoint.
@@ -96,13 +99,15 @@ export async function probeListed(prober: Prober, key: Key, stopping: AbortSigna
 
 interface Listed {
   readonly row: ResourceRow;
+  readonly seller: MerchantRow;
   readonly last: ProbeRow;
 }
 
 async function find({ db }: Prober, { merchantId, resourceId }: Key): Promise<Listed | undefined> {
   const [found] = await db.pool
-    .select({ row: resource, last: resourceProbe })
+    .select({ row: resource, seller: merchant, last: resourceProbe })
     .from(resource)
+    .innerJoin(merchant, eq(merchant.id, resource.merchantId))
     .innerJoin(
       resourceProbe,
       and(eq(resourceProbe.merchantId, resource.merchantId), eq(resourceProbe.resourceId, resource.id)),

@@ -2,43 +2,37 @@ import type { Facilitator, RailFacts } from "#facilitator";
 import { atParity, priceDecimals } from "#kernel/asset";
 import { formatDecimal, type Money, mulDivCeil } from "#kernel/money";
 import { fault } from "../http/faults.ts";
+import type { MerchantRow } from "../merchant/verbs/merchant.ts";
+import { readRails, takenRails } from "../merchant/verbs/rails.ts";
 import { offeredRails, type ResourceRow } from "./present.ts";
 import type { ResourceInput } from "./schema.ts";
 
-type Rails = Pick<Facilitator, "rails" | "refusedRails">;
 const MAXIMUM = 1_000_000n;
 
-/** The rails a merchant chose, by slug. Faults: `rail_unsupported` when there is none such or the price is in another
- *  unit, `token_domain_unreadable` for one whose contract did not pass. */
+/** The rails that a resource can be sold on, and those that its registration names, by slug. Faults: those of
+ *  `readRails`, and of `checkPayable`; `rail_unsupported` also for a rail that the merchant does not take, or that is not at
+ *  parity with the price. */
 export function chooseRails(
-  facilitator: Rails,
-  price: Money,
-  asked: ResourceInput["rails"],
-): ResourceRow["rails"] {
-  const chosen = new Map<string, ResourceRow["rails"][number]>();
-  asked.forEach(({ chain, asset }, i) => {
-    const pointer = `/rails/${i}`;
-    const isIt = (rail: { readonly chain: string; readonly network: string; readonly asset: string }) =>
-      (rail.chain === chain || rail.network === chain) && rail.asset === asset;
-    const rail = facilitator.rails().find(isIt);
-    if (!rail && facilitator.refusedRails().some(isIt))
-      throw fault("token_domain_unreadable", { chain, asset, pointer });
-    if (!rail || !atParity(price.asset, asset))
-      throw fault("rail_unsupported", { rail: `${asset} on ${chain}`, pointer });
-    chosen.set(`${rail.chain} ${asset}`, { chain: rail.chain, asset });
-  });
-  return [...chosen.values()];
+  facilitator: Pick<Facilitator, "rails" | "refusedRails">,
+  seller: MerchantRow,
+  { price, asked }: { readonly price: Money; readonly asked: ResourceInput["rails"] },
+): { readonly taken: readonly RailFacts[]; readonly rails: ResourceRow["rails"] } {
+  const taken = takenRails(seller, facilitator.rails());
+  const known = { rails: taken, refused: facilitator.refusedRails() };
+  const rails = readRails(known, asked, ({ asset }) => atParity(price.asset, asset));
+  checkPayable(taken, price, rails);
+  return { taken, rails };
 }
 
 /** Refuses a price that nobody could pay. Faults: `amount_too_small`, `amount_too_large`, `rail_unsupported`. */
-export function checkPayable(facilitator: Rails, price: Money, chosen: ResourceRow["rails"]): void {
+function checkPayable(taken: readonly RailFacts[], price: Money, chosen: ResourceRow["rails"]): void {
   const unit = { asset: price.asset, pointer: "/price/amount" };
   const decimals = priceDecimals[price.asset] ?? 0;
   if (price.amount === 0n) throw fault("amount_too_small", { ...unit, minimum: formatDecimal(1n, decimals) });
   if (price.amount > MAXIMUM * 10n ** BigInt(decimals))
     throw fault("amount_too_large", { ...unit, maximum: MAXIMUM.toString() });
-  if (offeredRails(price, chosen, facilitator.rails()).length > 0) return;
-  const least = leastPrice(facilitator.rails(), price, chosen);
+  if (offeredRails(price, chosen, taken).length > 0) return;
+  const least = leastPrice(taken, price, chosen);
   if (least === null)
     throw fault("rail_unsupported", { rail: "any chain of this deployment", pointer: "/price/asset" });
   throw fault("amount_too_small", { ...unit, minimum: formatDecimal(least, decimals) });

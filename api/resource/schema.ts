@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { Money, MoneyInput } from "../http/money.ts";
+import { NamedRails } from "../merchant/schema.ts";
 
 const MIME_TYPE = /^[\w!#$&^.+-]{1,60}\/[\w!#$&^.+-]{1,60}$/;
 
@@ -17,13 +18,11 @@ export const ResourceInput = z
       .regex(MIME_TYPE, "a media type such as application/json")
       .default("application/json"),
     maxTimeoutSeconds: z.int().min(30).max(600).default(300),
-    rails: z
-      .array(z.strictObject({ chain: z.string().min(1).max(64), asset: z.string().min(1).max(16) }))
-      .max(50)
-      .default([])
-      .openapi({
-        description: "Chains by slug or CAIP-2 id, with an asset each; every rail at parity when left out",
-      }),
+    rails: NamedRails.default([]).openapi({
+      description:
+        "Chains by slug or CAIP-2 id, with an asset each, of those that the merchant takes; every one of these at " +
+        "parity when left out",
+    }),
     paymentFlow: PaymentFlow.default("authorization"),
     serviceName: z.string().max(200).optional(),
     tags: z.array(z.string().max(200)).max(50).optional(),

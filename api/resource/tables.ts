@@ -26,7 +26,7 @@ export const resource = pgTable(
     mimeType: text("mime_type").notNull(),
     priceAmount: atomic("price_amount").notNull(),
     priceAsset: text("price_asset").notNull(),
-    /** Chosen rails; empty means every one at parity with the price. */
+    /** Chosen rails; empty means every one at parity with the price. In both cases within those of the merchant. */
     rails: jsonb("rails").$type<readonly { readonly chain: string; readonly asset: string }[]>().notNull(),
     maxTimeoutSeconds: integer("max_timeout_seconds").notNull(),
     paymentFlow: text("payment_flow").$type<"authorization" | "upfront">().notNull(),

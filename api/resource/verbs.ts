@@ -11,11 +11,12 @@ import { parsePrice } from "../http/money.ts";
 import type { Page } from "../http/page.ts";
 import type { SafeFetch } from "../http/safe-fetch.ts";
 import { findMerchant } from "../merchant/verbs/merchant.ts";
+import { takenRails } from "../merchant/verbs/rails.ts";
 import { spendProbe } from "./allowance.ts";
 import { presentProbe, presentResource, type ResourceRow, toPayable } from "./present.ts";
 import { type Finding, type FindingCode, findingCodes, optionsOf, probeEndpoint } from "./probe.ts";
 import { scheduleProbe } from "./prober.ts";
-import { checkPayable, chooseRails } from "./rails.ts";
+import { chooseRails } from "./rails.ts";
 import type {
   ProbedResource,
   RegisteredResource,
@@ -48,11 +49,12 @@ const nothingKnown: Known = { findings: [], squatter: null };
  *  `currency_unsupported`, `amount_too_small`, `amount_too_large`, `rail_unsupported`, `token_domain_unreadable`,
  *  `rate_limited`. */
 export async function registerResource(
-  { facilitator, allowLocalTargets }: Shop,
+  shop: Shop,
   { ctx, input, found = nothingKnown }: Call<ResourceInput> & { readonly found?: Known },
 ): Promise<{ readonly isNew: boolean; readonly resource: RegisteredResource }> {
   ctx.demand("x402:manage");
-  const { url, price, rails, kept, findings } = readOffer({ facilitator, allowLocalTargets }, input);
+  const { facilitator } = shop;
+  const { url, price, rails, taken, kept, findings } = await readOffer(shop, { ctx, input });
   const terms = {
     description: cleanText(input.description),
     mimeType: input.mimeType,
@@ -73,30 +75,27 @@ export async function registerResource(
     await scheduleProbe(tx, row, { isAnew: true });
     await publish(tx, { ctx, facilitator, row, fact: "x402.resource.registered" });
     const told = [...findings, ...found.findings];
-    return { isNew, resource: { ...presentResource(row, facilitator.rails()), findings: told } };
+    return { isNew, resource: { ...presentResource(row, taken), findings: told } };
   });
 }
 
 /** What a merchant asks to sell, once it has been found possible. */
-function readOffer(
-  { facilitator, allowLocalTargets }: Pick<Shop, "facilitator" | "allowLocalTargets">,
-  input: ResourceInput,
-) {
+async function readOffer({ facilitator, allowLocalTargets }: Shop, { ctx, input }: Call<ResourceInput>) {
   const url = resourceUrl(input.url, { allowLocalTargets });
   const price = parsePrice(input.price, "/price");
-  const rails = chooseRails(facilitator, price, input.rails);
-  checkPayable(facilitator, price, rails);
-  return { url, price, rails, ...checkExtensions({ ...input, bazaar: input.extensions?.bazaar }) };
+  const seller = await findMerchant(ctx.db.pool, ctx.merchantId);
+  const { taken, rails } = chooseRails(facilitator, seller, { price, asked: input.rails });
+  return { url, price, rails, taken, ...checkExtensions({ ...input, bazaar: input.extensions?.bazaar }) };
 }
 
 /** Asks an endpoint as indexers do and tells what agents would meet there; nothing is stored. Faults: those of a
  *  registration, save that of a URL held elsewhere, and `rate_limited` for a domain that was asked too often. */
 export async function tryResource(shop: Shop, { ctx, input }: Call<ResourceInput>): Promise<ResourceTrial> {
   ctx.demand("x402:manage");
-  const { url, price, rails, kept, findings } = readOffer(shop, input);
+  const { url, price, rails, taken, kept, findings } = await readOffer(shop, { ctx, input });
   const retryAfterSeconds = await spendProbe(ctx.db, url);
   if (retryAfterSeconds !== null) throw fault("rate_limited", { retryAfterSeconds });
-  const options = optionsOf(price, rails, shop.facilitator.rails());
+  const options = optionsOf(price, rails, taken);
   const probed = await probeEndpoint(shop.safeFetch, { url, extensions: kept.extensions, options });
   const { ok, status } = probed;
   return { ok, status, at: ctx.now().toISOString(), findings: [...findings, ...probed.findings] };
@@ -107,7 +106,7 @@ export async function tryResource(shop: Shop, { ctx, input }: Call<ResourceInput
  *  often. */
 export async function findBeforehand(shop: Shop, { ctx, input }: Call<ResourceInput>): Promise<Known> {
   ctx.demand("x402:manage");
-  const { url } = readOffer(shop, input);
+  const { url } = await readOffer(shop, { ctx, input });
   const squatter = await findSquatter(shop, ctx, url);
   return { squatter, findings: input.probe ? await probeBeforehand(shop, { ctx, input }) : [] };
 }
@@ -194,8 +193,8 @@ async function publish(
   ]);
 }
 
-/** Projects a merchant's live resources anew, after its data changed: what agents read names the merchant. Each is
- *  locked first, so that a change of the resource meanwhile does not bring the old name back. */
+/** Projects a merchant's live resources anew, after its data or settings changed: what agents read names the merchant, and the
+ *  rails that it takes. Each is locked first, so that a change of the resource meanwhile does not bring the old ones back. */
 export async function projectAgain(
   { db, facilitator }: { readonly db: Database; readonly facilitator: Pick<Facilitator, "project"> },
   merchantId: string,
@@ -230,7 +229,8 @@ export async function listResources(
     )
     .orderBy(desc(resource.id))
     .limit(input.limit + 1);
-  return rows.map((row) => presentResource(row, facilitator.rails()));
+  const taken = await takenBy(ctx.db.pool, facilitator, ctx.merchantId);
+  return rows.map((row) => presentResource(row, taken));
 }
 
 /** A resource, and how it fared when it was last probed. Fault: `not_found`. */
@@ -240,7 +240,8 @@ export async function readResource(
 ): Promise<ProbedResource> {
   ctx.demand("x402:read");
   const row = await find(ctx.db.pool, ctx, input.id);
-  return { ...presentResource(row, facilitator.rails()), lastProbe: await findLastProbe(ctx, row) };
+  const taken = await takenBy(ctx.db.pool, facilitator, ctx.merchantId);
+  return { ...presentResource(row, taken), lastProbe: await findLastProbe(ctx, row) };
 }
 
 async function findLastProbe({ db }: MerchantCtx, { merchantId, id }: ResourceRow) {
@@ -269,7 +270,8 @@ export async function setListed(
     const fact = listed ? "x402.resource.listed" : "x402.resource.unlisted";
     if (changed) await scheduleProbe(tx, changed, { isAnew: false });
     if (changed) await publish(tx, { ctx, facilitator, row: changed, fact });
-    return presentResource(changed ?? (await find(tx, ctx, id)), facilitator.rails());
+    const row = changed ?? (await find(tx, ctx, id));
+    return presentResource(row, await takenBy(tx, facilitator, ctx.merchantId));
   });
 }
 
@@ -309,6 +311,10 @@ async function takeOffSale(
   await scheduleProbe(tx, row, { isAnew: false });
   await publish(tx, { ctx, facilitator, row, fact: "x402.resource.archived" });
   return true;
+}
+
+async function takenBy(db: Executor, { rails }: Pick<Facilitator, "rails">, merchantId: string) {
+  return takenRails(await findMerchant(db, merchantId), rails());
 }
 
 async function find(db: Executor, ctx: MerchantCtx, id: string): Promise<ResourceRow> {

@@ -1,4 +1,4 @@
-import { and, eq, gte, inArray, lte, notInArray, or, type SQL, sql } from "drizzle-orm";
+import { and, eq, gte, inArray, lte, ne, not, notInArray, or, type SQL, sql } from "drizzle-orm";
 import { pegs, priceDecimals } from "#kernel/asset";
 import { parseAddress } from "#kernel/bytes";
 import { canonicalJson } from "#kernel/codec";
@@ -161,12 +161,13 @@ function matchesRail({ chain, rail }: OfferedRail, { network, asset, payTo }: Di
  *  unit and one least price are asked for together. */
 function onRails(rails: readonly OfferedRail[]): SQL | undefined {
   const groups = new Map<string, { unit: string; least: string; keys: string[] }>();
-  for (const { chain, rail } of rails) {
+  for (const offered of rails) {
+    const { chain, rail } = offered;
     const { symbol, decimals } = rail.token;
     for (const unit of pricingUnits(symbol)) {
       const least = leastPrice(chain.dustFloor, unit, decimals);
       const group = groups.get(`${unit} ${least}`) ?? { unit, least, keys: [] };
-      group.keys.push(`${chain.slug} ${symbol}`);
+      group.keys.push(keyOf(offered));
       groups.set(`${unit} ${least}`, group);
     }
   }
@@ -175,21 +176,44 @@ function onRails(rails: readonly OfferedRail[]): SQL | undefined {
       and(
         eq(listing.priceAsset, unit),
         sql`${listing.priceAmount} >= ${least}::numeric`,
-        sql`(${listing.rails} = '{}' OR ${listing.rails} && ${sql.param(keys)}::text[])`,
+        or(isAllowedAll, isAllowed(keys)),
       ),
     ),
   );
 }
 
-/** True of what no rail is at parity with: an intent at a locked rate pays it. Which coin that will be is not known before, so
- *  whoever looks for one is not shown it; resources are never priced so. */
+/** True of what none of its rails is at parity with, and one of them works: an intent at a locked rate pays it. Which coin
+ *  that will be is not known before, so whoever looks for one is not shown it; resources are never priced so. */
 function atRate(rails: readonly OfferedRail[], filter: DiscoverFilter): SQL | undefined {
   const { kinds, network, asset, payTo } = filter;
   const asksForRail = [network, asset, payTo].some((word) => word !== undefined);
   if (rails.length === 0 || asksForRail || kinds.every((kind) => kind === "resource")) return undefined;
-  const units = rails.flatMap(({ rail }) => pricingUnits(rail.token.symbol));
-  return notInArray(listing.priceAsset, [...new Set(units)]);
+  const byUnit = keysByUnit(rails);
+  const isOffPar = [...byUnit].map(([unit, keys]) =>
+    and(eq(listing.priceAsset, unit), not(isAllowedAll), not(isAllowed(keys))),
+  );
+  return and(
+    ne(listing.kind, "resource"),
+    or(isAllowedAll, isAllowed(rails.map(keyOf))),
+    or(notInArray(listing.priceAsset, [...byUnit.keys()]), ...isOffPar),
+  );
 }
+
+/** The rails at parity with each unit, as a listing names them. */
+function keysByUnit(rails: readonly OfferedRail[]): ReadonlyMap<string, readonly string[]> {
+  const byUnit = new Map<string, string[]>();
+  for (const offered of rails)
+    for (const unit of pricingUnits(offered.rail.token.symbol))
+      byUnit.set(unit, [...(byUnit.get(unit) ?? []), keyOf(offered)]);
+  return byUnit;
+}
+
+function keyOf({ chain, rail }: OfferedRail): string {
+  return `${chain.slug} ${rail.token.symbol}`;
+}
+
+const isAllowedAll = sql`${listing.rails} = '{}'`;
+const isAllowed = (keys: readonly string[]) => sql`${listing.rails} && ${sql.param(keys)}::text[]`;
 
 function pricingUnits(symbol: string): string[] {
   return Object.keys(priceDecimals).filter((unit) => unit === symbol || pegOf(symbol) === unit);

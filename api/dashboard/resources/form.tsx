@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
 import type { RailFacts } from "#facilitator";
-import { priceDecimals } from "#kernel/asset";
+import { atParity, priceDecimals } from "#kernel/asset";
 import type { Resource } from "../../resource/schema.ts";
 import { Carried, Checks, Lines, Tick } from "../view/fields.tsx";
 import { Choice, Field, Form } from "../view/form.tsx";
@@ -72,7 +72,7 @@ function ResourceForm({ action, rails, of }: ResourceFormProps) {
       <Checks
         name="rails"
         label="Rails"
-        hint="Every one at parity with the price when none is chosen."
+        hint="Of those that you take in your settings: every one at parity with the price when none is chosen."
         options={rails.map(({ chain, asset }) => ({
           value: `${chain}/${asset}`,
           label: `${asset} on ${chain}`,
@@ -153,6 +153,8 @@ function More({ of }: { readonly of: Resource | null }) {
 
 /** None where all that is possible is offered, as when none was chosen. */
 function chosenRails(of: Resource | null, rails: readonly RailFacts[]): readonly string[] {
-  if (of === null || of.accepts.length === rails.length) return [];
+  if (of === null) return [];
+  const possible = rails.filter(({ asset }) => atParity(of.price.asset, asset));
+  if (of.accepts.length === possible.length) return [];
   return of.accepts.map(({ chain, asset }) => `${chain}/${asset}`);
 }

@@ -1,13 +1,6 @@
 import { ResourceInput } from "../../resource/schema.ts";
 import { type Fields, parseFields } from "../form.ts";
-import { asFlag, asJson, asLines, asNumber, type Reading } from "../readings.ts";
-
-/** Rails are chosen as `chain/asset`. */
-const asRails: Reading = (values) =>
-  values.map((value) => {
-    const [chain = "", asset = ""] = value.split("/");
-    return { chain, asset };
-  });
+import { asFlag, asJson, asLines, asNumber, asRails } from "../readings.ts";
 
 /** The form of a registration. Fault: `validation_failed`. */
 export function readResourceForm(fields: Fields): ResourceInput {

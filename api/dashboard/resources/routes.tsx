@@ -1,7 +1,10 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
 import type { Context } from "hono";
+import type { MerchantCtx } from "../../http/context.ts";
 import { PageQuery, readPage, shownPage } from "../../http/page.ts";
+import { findMerchant } from "../../merchant/verbs/merchant.ts";
+import { takenRails } from "../../merchant/verbs/rails.ts";
 import type { ProbedResource, ResourceInput } from "../../resource/schema.ts";
 import {
   archiveResource,
@@ -74,9 +77,11 @@ function detailOf({ shop, facilitator, clearing }: ResourceDesk): Show {
 }
 
 function registering(room: Room, { shop, facilitator }: ResourceDesk): void {
+  const takenBy = async ({ db, merchantId }: MerchantCtx) =>
+    takenRails(await findMerchant(db.pool, merchantId), facilitator.rails());
   const again: Show = async ({ ctx }) => {
     ctx.demand("x402:read");
-    const body = <NewResourcePage action={PATH} rails={facilitator.rails()} />;
+    const body = <NewResourcePage action={PATH} rails={await takenBy(ctx)} />;
     return { title: "Register an endpoint", body };
   };
   room.page(`${PATH}/new`, again);
@@ -84,7 +89,8 @@ function registering(room: Room, { shop, facilitator }: ResourceDesk): void {
 
   const edit: Show = async ({ c, ctx }) => {
     const of = await readResource(shop, { ctx, input: { id: idOf(c) } });
-    const body = <EditResourcePage action={`${at(of.id)}/edit`} rails={facilitator.rails()} of={of} />;
+    const rails = await takenBy(ctx);
+    const body = <EditResourcePage action={`${at(of.id)}/edit`} rails={rails} of={of} />;
     return { title: "Change what is sold", body };
   };
   room.page(`${PATH}/:id/edit`, edit);

@@ -3,15 +3,20 @@
 import { MerchantChange } from "../../merchant/schema.ts";
 import { changeMerchant, readMerchant } from "../../merchant/verbs/merchant.ts";
 import { parseFields } from "../form.ts";
-import { asFlag, asLines, asNullable, asNumber, asText } from "../readings.ts";
+import { asFlag, asLines, asNullable, asNumber, asRails, asText } from "../readings.ts";
 import type { Show } from "../room.tsx";
-import type { Section } from "../section.ts";
+import type { Desk, Section } from "../section.ts";
 import { SettingsPage } from "./view.tsx";
 
 const PATH = "/dashboard/settings";
 
 /** What a merchant may change of itself. */
-export function settingsSection(): Section {
+export function settingsSection({ facilitator }: Pick<Desk, "facilitator">): Section {
+  const show: Show = async ({ c, ctx }) => {
+    const of = await readMerchant({ ctx });
+    const body = <SettingsPage of={of} rails={facilitator.rails()} done={c.req.query("done")} />;
+    return { title: "Settings", body };
+  };
   return {
     place: "settings",
     furnish(room) {
@@ -33,13 +38,14 @@ export function settingsSection(): Section {
               categoryCode: asNullable,
               contactEmail: asNullable,
               allowedOrigins: asLines,
+              rails: asRails,
               underpaymentToleranceBps: asNumber,
               spreadBps: asNumber,
               refundFees: asFlag,
             },
           ),
         async act(ctx, input) {
-          await changeMerchant({ ctx, input });
+          await changeMerchant({ facilitator }, { ctx, input });
           return `${PATH}?done=saved`;
         },
         again: show,
@@ -47,8 +53,3 @@ export function settingsSection(): Section {
     },
   };
 }
-
-const show: Show = async ({ c, ctx }) => {
-  const body = <SettingsPage of={await readMerchant({ ctx })} done={c.req.query("done")} />;
-  return { title: "Settings", body };
-};

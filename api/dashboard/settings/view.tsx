@@ -1,7 +1,8 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
+import type { RailFacts } from "#facilitator";
 import { finalActions, type Merchant } from "../../merchant/schema.ts";
-import { Lines, Tick } from "../view/fields.tsx";
+import { Checks, Lines, Tick } from "../view/fields.tsx";
 import { Choice, Field, Form } from "../view/form.tsx";
 import { Card, Heading } from "../view/heading.tsx";
 import { Notice } from "../view/notice.tsx";
@@ -13,7 +14,14 @@ const finalWords: Readonly<Record<(typeof finalActions)[number], string>> = {
   cancel: "is cancelled",
 };
 
-export function SettingsPage({ of, done }: { readonly of: Merchant; readonly done: string | undefined }) {
+interface SettingsProps {
+  readonly of: Merchant;
+  /** Of the deployment. */
+  readonly rails: readonly RailFacts[];
+  readonly done: string | undefined;
+}
+
+export function SettingsPage({ of, rails, done }: SettingsProps) {
   return (
     <>
       <Heading title="Settings" about="Who you are to payers, and how your money is counted." />
@@ -23,7 +31,7 @@ export function SettingsPage({ of, done }: { readonly of: Merchant; readonly don
           <section class="card" aria-label="Settings">
             <Form action="/dashboard/settings" submit="Save">
               <Identity of={of} />
-              <Counting of={of} />
+              <Payments of={of} rails={rails} />
             </Form>
           </section>
         </div>
@@ -90,10 +98,28 @@ function Identity({ of }: { readonly of: Merchant }) {
   );
 }
 
-function Counting({ of }: { readonly of: Merchant }) {
+function TakenRails({ of, rails }: Pick<SettingsProps, "of" | "rails">) {
+  // One that is taken and does not work now must be shown: left out, it would be given up by the next save.
+  const values = [...rails, ...of.rails].map(({ chain, asset }) => `${chain}/${asset}`);
+  return (
+    <Checks
+      name="rails"
+      label="Rails you are paid on"
+      hint="Every one, also those that come later, when none is ticked. Links, invoices and resources follow at once; payments under way go on as they are."
+      options={[...new Set(values)].map((value) => ({
+        value,
+        label: value.split("/").reverse().join(" on "),
+      }))}
+      chosen={of.rails.map(({ chain, asset }) => `${chain}/${asset}`)}
+    />
+  );
+}
+
+function Payments({ of, rails }: Pick<SettingsProps, "of" | "rails">) {
   return (
     <>
       <h2>Payments</h2>
+      <TakenRails of={of} rails={rails} />
       <Field
         name="underpaymentToleranceBps"
         label="Underpayment that still counts as paid"

@@ -15,10 +15,15 @@ import { lockInvoice } from "./move.ts";
 
 /** Whether what is owed can be paid as asked; before the transaction, since it may ask for rates. Faults:
  *  `invoice_not_payable`, `rail_unsupported`, `amount_too_small`, `amount_too_large`. */
-export function checkCheckout(desk: InvoiceDesk, row: InvoiceRow, input: InvoiceCheckout): Promise<Checked> {
+export async function checkCheckout(
+  desk: InvoiceDesk,
+  row: InvoiceRow,
+  input: InvoiceCheckout,
+): Promise<Checked> {
   refuseUnpayable(row);
   const money = { amount: outstandingOf(row), asset: row.currency };
-  return checkIntent(desk, money, { ...input, settlementAsset: undefined, provider: "evm" });
+  const payee = await findMerchant(desk.db.pool, row.merchantId);
+  return checkIntent(desk, { payee, money }, { ...input, settlementAsset: undefined, provider: "evm" });
 }
 
 interface Checkout {
@@ -67,7 +72,7 @@ function refuseUnpayable({ state }: InvoiceRow): void {
   if (!isPayable(state)) throw fault("invoice_not_payable", { state });
 }
 
-function isSame(intent: IntentRow, { asked, money }: Checked, now: Date): boolean {
+function isSame(intent: IntentRow, { asked, money, rails }: Checked, now: Date): boolean {
   const { executionPath, asset, chain } = intent.asked;
   const until = executionPath === "x402" ? intent.offerExpiresAt : null;
   return (
@@ -75,7 +80,16 @@ function isSame(intent: IntentRow, { asked, money }: Checked, now: Date): boolea
     intent.amount === money.amount &&
     executionPath === asked.executionPath &&
     asset === asked.asset &&
-    chain === asked.chain
+    chain === asked.chain &&
+    (executionPath !== "x402" || isOfferedOn(intent, rails))
+  );
+}
+
+/** False of one whose rails its merchant takes no more. */
+function isOfferedOn({ offerRails }: IntentRow, rails: Checked["rails"]): boolean {
+  if (!offerRails || offerRails.length === 0) return true;
+  return rails.some((rail) =>
+    offerRails.some((each) => each.chain === rail.chain && each.asset === rail.asset),
   );
 }
 

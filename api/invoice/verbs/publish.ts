@@ -1,5 +1,6 @@
 import type { Payable } from "#facilitator";
 import type { Tx } from "#store";
+import { findMerchant } from "../../merchant/verbs/merchant.ts";
 import { priceOf } from "../../payment-intent/verbs/rails.ts";
 import { type InvoiceRow, invoiceUrl } from "../present.ts";
 import { isPayable, outstandingOf } from "../state.ts";
@@ -16,6 +17,7 @@ export async function publishInvoice(
   row: InvoiceRow,
 ): Promise<void> {
   if (row.state === "draft") return;
+  const { rails } = await findMerchant(tx, row.merchantId);
   const isOpen = isPayable(row.state);
   const left = { amount: isOpen ? outstandingOf(row) : row.total, asset: row.currency };
   const payable: Payable = {
@@ -28,7 +30,7 @@ export async function publishInvoice(
     description: `Invoice ${row.number} of ${row.merchantName}`,
     mimeType: "application/json",
     price: priceOf(left),
-    rails: [],
+    rails,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
     paymentFlow: "upfront",
     serviceName: null,

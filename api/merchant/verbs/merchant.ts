@@ -1,4 +1,6 @@
 import { eq } from "drizzle-orm";
+import type { Facilitator } from "#facilitator";
+import { canonicalJson } from "#kernel/codec";
 import { type Executor, outbox, type Tx } from "#store";
 import type { Call, MerchantCtx } from "../../http/context.ts";
 import { fault } from "../../http/faults.ts";
@@ -7,6 +9,7 @@ import type { Merchant, MerchantChange } from "../schema.ts";
 import { merchant } from "../tables.ts";
 import { actorOf, note } from "./audit.ts";
 import { keepLogo } from "./brand.ts";
+import { chooseTaken } from "./rails.ts";
 
 export type { MerchantRow } from "../present.ts";
 
@@ -23,14 +26,24 @@ export async function readMerchant({ ctx }: { readonly ctx: MerchantCtx }): Prom
   return presentMerchant(await findMerchant(ctx.db.pool, ctx.merchantId));
 }
 
-/** Changes what is given and tells the world; what was already so is no change. */
-export async function changeMerchant({ ctx, input }: Call<MerchantChange>): Promise<Merchant> {
+/** What changing a merchant needs. */
+export interface MerchantDesk {
+  readonly facilitator: Pick<Facilitator, "rails" | "refusedRails">;
+}
+
+/** Changes what is given and tells the world; what was already so is no change. Faults: `rail_unsupported`,
+ *  `token_domain_unreadable`. */
+export async function changeMerchant(
+  { facilitator }: MerchantDesk,
+  { ctx, input }: Call<MerchantChange>,
+): Promise<Merchant> {
   ctx.demand("merchant:manage");
   return ctx.tx(async (tx) => {
     const before = await findMerchant(tx, ctx.merchantId);
-    const { logo: png, ...rest } = input;
+    const { logo: png, rails: asked, ...rest } = input;
+    const rails = asked === undefined ? {} : { rails: chooseTaken(facilitator, before, asked) };
     const logo = png === undefined ? {} : { logo: await keepLogo(tx, ctx.merchantId, png) };
-    const changed = changesOf(before, { ...rest, ...logo });
+    const changed = changesOf(before, { ...rest, ...rails, ...logo });
     if (Object.keys(changed).length === 0) return presentMerchant(before);
     const [row] = await tx
       .update(merchant)
@@ -46,7 +59,7 @@ export async function changeMerchant({ ctx, input }: Call<MerchantChange>): Prom
 function changesOf(before: MerchantRow, input: object): Partial<MerchantRow> {
   return Object.fromEntries(
     Object.entries(input).filter(
-      ([name, value]) => JSON.stringify(before[name as keyof MerchantRow]) !== JSON.stringify(value),
+      ([name, value]) => canonicalJson(before[name as keyof MerchantRow]) !== canonicalJson(value),
     ),
   );
 }

@@ -7,6 +7,7 @@ import {
 } from "../../clearing/verbs/checkout.ts";
 import { type Brand, brandOf } from "../../merchant/verbs/brand.ts";
 import { findMerchant } from "../../merchant/verbs/merchant.ts";
+import { takenRails } from "../../merchant/verbs/rails.ts";
 import { offerRails, type RailOffer } from "../../payment-intent/verbs/choices.ts";
 import { type Payer, payMissing } from "../../provider/verbs/deposit.ts";
 import { withSpread } from "../../rate/verbs.ts";
@@ -63,8 +64,9 @@ export async function readCheckout(
 }
 
 async function offersOf(desk: ClearingDesk, intent: OpenPayment["intent"]): Promise<readonly RailOffer[]> {
-  const { spreadBps } = await findMerchant(desk.db.pool, intent.merchantId);
-  return offerRails({ ...desk, rates: withSpread(desk.rates, spreadBps) }, intent);
+  const merchant = await findMerchant(desk.db.pool, intent.merchantId);
+  const rates = withSpread(desk.rates, merchant.spreadBps);
+  return offerRails({ rates }, takenRails(merchant, desk.facilitator.rails()), intent);
 }
 
 function railOf({ facilitator }: ClearingDesk, at: { readonly chain: string; readonly asset: string }) {

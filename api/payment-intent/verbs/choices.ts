@@ -14,15 +14,15 @@ export type RailOffer = { readonly rail: RailFacts } & (
 
 type Asked = Pick<IntentRow, "amount" | "currency" | "asked">;
 
-/** Every rail that the merchant takes for an intent, with its price: those it was made for first. May ask for rates. */
+/** Every one of these rails that the merchant takes for an intent, with its price: those it was made for first. May ask for
+ *  rates. */
 export async function offerRails(
-  { facilitator, rates }: RailChoice,
+  { rates }: Pick<RailChoice, "rates">,
+  rails: readonly RailFacts[],
   { amount, currency, asked }: Asked,
 ): Promise<readonly RailOffer[]> {
   const { settlementAsset, asset, chain } = asked;
-  const taken = facilitator
-    .rails()
-    .filter((rail) => settlementAsset === undefined || rail.asset === settlementAsset);
+  const taken = rails.filter((rail) => settlementAsset === undefined || rail.asset === settlementAsset);
   const rank = (rail: RailFacts) => Number(chain !== rail.chain) * 2 + Number(asset !== rail.asset);
   const sorted = [...inOrder(taken, currency)].sort((a, b) => rank(a) - rank(b));
   return Promise.all(sorted.map((rail) => priced(rates, { amount, asset: currency }, rail)));

@@ -12,6 +12,7 @@ import type { WriteKey } from "../../http/idempotency.ts";
 import { parseAmount } from "../../http/money.ts";
 import { isAllowedOrigin } from "../../http/origin.ts";
 import { findMerchant, type MerchantRow } from "../../merchant/verbs/merchant.ts";
+import { takenRails } from "../../merchant/verbs/rails.ts";
 import { convert, lockRate, lockWindow, type Rates, spread } from "../../rate/verbs.ts";
 import { type IntentRow, presentIntent } from "../present.ts";
 import type { PaymentIntent, PaymentIntentInput } from "../schema.ts";
@@ -49,18 +50,21 @@ const LIFE_SECONDS = 3_600;
 
 type Wishes = Pick<PaymentIntentInput, "executionPath" | "settlementAsset" | "payment" | "provider">;
 
+/** Who is to be paid: only on rails that they take. */
+type Payee = Pick<MerchantRow, "rails">;
+
 /** Finds out whether an amount can be paid as asked. May ask for rates, so it comes before any transaction. Faults:
  *  `amount_too_small`, `amount_too_large`, `rail_unsupported`. */
 export async function checkIntent(
   { facilitator, rates }: Pick<IntentDesk, "facilitator" | "rates">,
-  money: Money,
+  { payee, money }: { readonly payee: Payee; readonly money: Money },
   { executionPath, settlementAsset, payment, provider }: Wishes,
 ): Promise<Checked> {
   const named = { executionPath, settlementAsset, asset: payment?.asset, chain: payment?.chain };
   await checkAmount({ rates }, money, named);
   // Another provider has rails of its own, and takes no agents.
   if (provider !== "evm") return { money, asked: named, rails: [], priced: null };
-  const rails = railsFor(facilitator.rails(), named, money.asset);
+  const rails = railsFor(takenRails(payee, facilitator.rails()), named, money.asset);
   const asked = named.chain === undefined ? named : { ...named, chain: rails[0]?.chain };
   const atPar = rails.filter(({ asset }) => atParity(money.asset, asset));
   if (atPar.length === 0) return { money, asked, rails, priced: await pricedNow({ rates }, money, rails) };
@@ -116,8 +120,13 @@ export async function createIntent(
 
 /** Reads the amount of a request and finds out whether it can be paid. Faults: those of `checkIntent`,
  *  `currency_unsupported`, `too_many_decimals`. */
-export function checkInput(desk: IntentDesk, input: PaymentIntentInput): Promise<Checked> {
-  return checkIntent(desk, parseAmount(input.amount, "/amount"), input);
+export async function checkInput(
+  desk: IntentDesk,
+  { ctx, input }: Call<PaymentIntentInput>,
+): Promise<Checked> {
+  const money = parseAmount(input.amount, "/amount");
+  const payee = await findMerchant(ctx.db.pool, ctx.merchantId);
+  return checkIntent(desk, { payee, money }, input);
 }
 
 /** The same for features that make intents of their own: in their transaction, for the source they are. */
@@ -172,11 +181,14 @@ async function offerOf(
   making: Making,
   { money, rails, asked, priced, merchant }: IntentTerms,
 ): Promise<Offer> {
-  if (!priced) return offerAtParity(money, rails, asked) ?? noOffer;
+  // The setting may have changed since the rails were found.
+  const taken = takenRails(merchant, rails);
+  if (!priced)
+    return offerAtParity(money, taken, { ...asked, isAnyTaken: merchant.rails.length === 0 }) ?? noOffer;
   const rate = spread(priced.rate, merchant.spreadBps);
   const { id: rateId, lockedAt } = await lockRate(tx, making, { merchantId: merchant.id, rate });
   const until = new Date(lockedAt.getTime() + lockWindow(rate.source).seconds * 1000);
-  return offerAtRate({ due: convert(money, rate) }, rails, { rateId, until });
+  return offerAtRate({ due: convert(money, rate) }, taken, { rateId, until });
 }
 
 function rowOf({ newId, now }: Making, terms: IntentTerms, offer: Offer): IntentRow {

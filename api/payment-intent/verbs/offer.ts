@@ -25,13 +25,18 @@ export const noOffer: Offer = {
   offerRateId: null,
 };
 
-/** The price one to one, on the rails at parity that were asked for; null where there is none. No rails named means
- *  every one at parity, also those that come later. */
-export function offerAtParity(money: Money, rails: readonly RailFacts[], asked: AskedRail): Offer | null {
+/** The price one to one, on the rails at parity that were asked for; null where there is none. Where no rail is named and
+ *  the merchant takes any, it is every one at parity, also those that come later. */
+export function offerAtParity(
+  money: Money,
+  rails: readonly RailFacts[],
+  { isAnyTaken, ...asked }: AskedRail & { readonly isAnyTaken: boolean },
+): Offer | null {
   const price = asPrice(money);
   const fitting = rails.filter(({ asset }) => atParity(money.asset, asset));
   if (!price || fitting.length === 0) return null;
-  const isAny = [asked.asset, asked.chain, asked.settlementAsset].every((word) => word === undefined);
+  const isAny =
+    isAnyTaken && [asked.asset, asked.chain, asked.settlementAsset].every((word) => word === undefined);
   return { ...noOffer, ...priced(price), offerRails: isAny ? [] : fitting.map(railName) };
 }
 
@@ -55,7 +60,7 @@ function priced({ amount, asset }: Money): Pick<Offer, "offerAmount" | "offerAss
   return { offerAmount: amount, offerAsset: asset };
 }
 
-function railName({ chain, asset }: RailFacts) {
+export function railName({ chain, asset }: RailFacts) {
   return { chain, asset };
 }
 

@@ -56,13 +56,14 @@ async function change(
   const now = ctx.now();
   return ctx.tx(async (tx) => {
     const before = await lockLink(tx, now, { merchantId, id });
+    const shown = await shownAt(tx, desk, { merchantId, now });
     const changing = changeOf(before.link);
-    if (isSame(before.link, changing)) return presentLink(before, shownAt(desk, now));
+    if (isSame(before.link, changing)) return presentLink(before, shown);
     if (changing.listed && !before.link.listed) await ctx.countListing();
     await write(tx, ctx, before.link, changing);
     const after = await findLink(tx, now, { merchantId, id });
     await publishLink(desk, tx, after, now);
-    return presentLink(after, shownAt(desk, now));
+    return presentLink(after, shown);
   });
 }
 

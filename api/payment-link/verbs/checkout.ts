@@ -52,7 +52,8 @@ export async function checkVisit(desk: CheckoutDesk, { ctx, id, input }: Visit):
   demandPayable(standing, now);
   const money = amountFor(standing, input);
   const wishes = { ...input, settlementAsset: undefined, provider: "evm" as const };
-  return { link: standing.link, checked: await checkIntent(desk, money, wishes) };
+  const payee = await findMerchant(desk.db.pool, standing.link.merchantId);
+  return { link: standing.link, checked: await checkIntent(desk, { payee, money }, wishes) };
 }
 
 /** What the payer owes: the link's own amount, or for an open one what they name. */

@@ -12,7 +12,7 @@ import { type LinkRow, presentLink } from "../present.ts";
 import type { PaymentLink, PaymentLinkInput } from "../schema.ts";
 import { paymentLink } from "../tables.ts";
 import { type Publishing, publishLink } from "./publish.ts";
-import { findLink, type LinkView, shownAt } from "./standing.ts";
+import { findLink, type LinkView, shownOf } from "./standing.ts";
 
 /** What changing links needs. */
 export type LinkDesk = LinkView & Publishing;
@@ -34,15 +34,16 @@ export async function checkLink(
     payment: undefined,
   } as const;
   if (input.kind === "open") return { ...none, ...(await openTerms(desk, input)) };
+  const payee = await findMerchant(ctx.db.pool, ctx.merchantId);
   if (input.kind === "fixed" && input.amount) {
     const money = parseAmount(input.amount, "/amount");
-    await checkIntent(desk, money, wishes);
+    await checkIntent(desk, { payee, money }, wishes);
     return { ...none, currency: money.asset, amount: money.amount };
   }
   const { currency = "", lines = [] } = input;
   const ids = lines.map(({ productId }) => productId);
   const { total } = priceLines(await findProducts(ctx.db.pool, ctx.merchantId, ids), currency, lines);
-  await pointingTo("/amount/amount", "/lines", () => checkIntent(desk, total, wishes));
+  await pointingTo("/amount/amount", "/lines", () => checkIntent(desk, { payee, money: total }, wishes));
   return { ...none, currency, amount: total.amount, lines };
 }
 
@@ -82,7 +83,7 @@ export async function createLink(
     const now = ctx.now();
     const standing = await findLink(tx, now, row);
     await publishLink(desk, tx, standing, now);
-    return presentLink(standing, shownAt(desk, now));
+    return presentLink(standing, shownOf(desk, merchant, now));
   });
 }
 

@@ -32,8 +32,8 @@ export async function publishLink(
   // One that was kept at nothing is closed, and nothing is no price.
   const price = priceOf({ amount: link.amount || 1n, asset: link.currency });
   const closing = closingOf(kept, now);
-  const { feeBps } = await findMerchant(tx, link.merchantId);
-  await publishing.facilitator.project(tx, payableOf(publishing, kept, { price, closing, feeBps }));
+  const { feeBps, rails } = await findMerchant(tx, link.merchantId);
+  await publishing.facilitator.project(tx, payableOf(publishing, kept, { price, closing, feeBps, rails }));
   if (link.maxPayments !== null && closing === null && (await isHolderCounted(publishing, tx, link)))
     await publishing.facilitator.readmit(tx, link.id);
 }
@@ -50,9 +50,14 @@ interface Terms {
   readonly price: Payable["price"];
   readonly closing: string | null;
   readonly feeBps: number;
+  readonly rails: Payable["rails"];
 }
 
-function payableOf({ baseUrl }: Publishing, { link }: Standing, { price, closing, feeBps }: Terms): Payable {
+function payableOf(
+  { baseUrl }: Publishing,
+  { link }: Standing,
+  { price, closing, feeBps, rails }: Terms,
+): Payable {
   return {
     id: link.id,
     kind: "payment-link",
@@ -63,7 +68,7 @@ function payableOf({ baseUrl }: Publishing, { link }: Standing, { price, closing
     description: `A payment to ${link.merchantName}`,
     mimeType: "application/json",
     price,
-    rails: [],
+    rails,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
     paymentFlow: "upfront",
     serviceName: null,

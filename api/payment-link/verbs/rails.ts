@@ -4,6 +4,7 @@ import type { Database } from "#store";
 import { invalid } from "../../http/faults.ts";
 import { MoneyInput, parseAmount, presentAmount } from "../../http/money.ts";
 import { findMerchant } from "../../merchant/verbs/merchant.ts";
+import { takenRails } from "../../merchant/verbs/rails.ts";
 import { ExecutionPath, type Rail } from "../../rate/schema.ts";
 import { convert, listRails, type Rates, withSpread } from "../../rate/verbs.ts";
 import type { Standing } from "../present.ts";
@@ -16,7 +17,7 @@ interface RailDesk {
   readonly rates: Rates;
 }
 
-/** The ways to pay a link, each with what it costs there now. A rail that has no price now is a line that is not
+/** The ways to pay a link that its merchant takes, each with what it costs there now. A rail that has no price now is a line that is not
  *  available. Faults: `not_found`, `validation_failed`, `too_many_decimals`. Source: interface §4. */
 export async function listLinkRails(
   desk: RailDesk,
@@ -25,9 +26,9 @@ export async function listLinkRails(
   const standing = await findLinkById(desk.db.pool, now, input.id);
   const amount = amountOf(standing, input.amount);
   const { currency } = standing.link;
-  const { spreadBps } = await findMerchant(desk.db.pool, standing.link.merchantId);
-  const rates = withSpread(desk.rates, spreadBps);
-  const rails = listRails({ ...desk, executionPaths: ExecutionPath.options });
+  const merchant = await findMerchant(desk.db.pool, standing.link.merchantId);
+  const rates = withSpread(desk.rates, merchant.spreadBps);
+  const rails = takenRails(merchant, listRails({ ...desk, executionPaths: ExecutionPath.options }));
   return Promise.all(
     rails.map(async ({ decimals: _, transferMethod: __, minimum, ...rail }) => ({
       ...rail,

@@ -13,14 +13,16 @@ export async function readLink(view: LinkView, { ctx, input }: Call<PaymentLinkP
   ctx.demand("links:read");
   const now = ctx.now();
   const standing = await findLink(ctx.db.pool, now, { merchantId: ctx.merchantId, id: input.id });
-  return presentLink(standing, shownAt(view, now));
+  return presentLink(standing, await shownAt(ctx.db.pool, view, { merchantId: ctx.merchantId, now }));
 }
 
 /** A link for whoever holds its id, and why it cannot be paid: the id is the capability of its page. Fault:
  *  `not_found`. */
 export async function openLink(view: LinkView & { readonly db: Database }, id: string, now: Date) {
-  const standing = await findLinkById(view.db.pool, now, id);
-  return { link: presentLink(standing, shownAt(view, now)), obstacle: obstacleOf(standing, now) };
+  const { pool } = view.db;
+  const standing = await findLinkById(pool, now, id);
+  const shown = await shownAt(pool, view, { merchantId: standing.link.merchantId, now });
+  return { link: presentLink(standing, shown), obstacle: obstacleOf(standing, now) };
 }
 
 /** The merchant's links, newest first; one more than the page holds when there are more. */
@@ -30,7 +32,7 @@ export async function listLinks(
 ): Promise<readonly PaymentLink[]> {
   ctx.demand("links:read");
   const now = ctx.now();
-  const shown = shownAt(view, now);
+  const shown = await shownAt(ctx.db.pool, view, { merchantId: ctx.merchantId, now });
   if (payable === "true" && !shown.hasRails) return [];
   const standings = await standingsWhere(ctx.db.pool, now, {
     where: and(

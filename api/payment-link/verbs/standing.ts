@@ -3,6 +3,8 @@ import type { Facilitator } from "#facilitator";
 import { isId } from "#kernel/id";
 import { type Executor, fixed, type Tx } from "#store";
 import { fault } from "../../http/faults.ts";
+import { findMerchant, type MerchantRow } from "../../merchant/verbs/merchant.ts";
+import { takenRails } from "../../merchant/verbs/rails.ts";
 import type { LinkRow, Shown, Standing } from "../present.ts";
 import { paymentLink } from "../tables.ts";
 
@@ -12,8 +14,18 @@ export interface LinkView {
   readonly baseUrl: string;
 }
 
-export function shownAt({ facilitator, baseUrl }: LinkView, now: Date): Shown {
-  return { baseUrl, now, hasRails: facilitator.rails().length > 0 };
+/** How a merchant's links are shown now. */
+export async function shownAt(
+  db: Executor,
+  view: LinkView,
+  { merchantId, now }: { readonly merchantId: string; readonly now: Date },
+): Promise<Shown> {
+  return shownOf(view, await findMerchant(db, merchantId), now);
+}
+
+/** The same for who has the merchant at hand. */
+export function shownOf({ facilitator, baseUrl }: LinkView, seller: MerchantRow, now: Date): Shown {
+  return { baseUrl, now, hasRails: takenRails(seller, facilitator.rails()).length > 0 };
 }
 
 // The table is named in full: a column alone would be read as one of the subquery.

@@ -89,6 +89,35 @@ describe("every form", () => {
     expect(await seller.must("GET", "/v1/merchant")).toEqual(before);
   });
 
+  it("of the settings takes the rails that are ticked, and every one when none is", async () => {
+    const own = await newSeller(world);
+    const session = await openSession(world.baseUrl, own.secretKey);
+    const { name, city, countryCode, timeZone, invoicePrefix } = await own.must("GET", "/v1/merchant");
+    const rest = {
+      name,
+      city,
+      countryCode,
+      timeZone,
+      invoicePrefix,
+      underpaymentToleranceBps: "0",
+      spreadBps: "0",
+    };
+    const ticked = async () =>
+      [...(await session.get("settings")).text.matchAll(/name="rails" value="([^"]+)" checked/g)].map(
+        ([, value]) => value,
+      );
+    expect(await ticked()).toEqual([]);
+    expect((await session.post("settings", { ...rest, rails: "local/USDG" })).status).toBe(303);
+    expect(await ticked()).toEqual(["local/USDG"]);
+    expect(await own.must("GET", "/v1/merchant")).toMatchObject({
+      rails: [{ chain: "local", asset: "USDG" }],
+    });
+    const refused = await session.post("settings", { ...rest, rails: "mars/USDC" });
+    expect([refused.status, refused.text.includes(`role="alert"`)]).toEqual([422, true]);
+    expect((await session.post("settings", rest)).status).toBe(303);
+    expect(await own.must("GET", "/v1/merchant")).toMatchObject({ rails: [] });
+  });
+
   it.each(
     forms.filter(([path]) => ["resources", "balances/addresses", "api-keys", "webhooks"].includes(path)),
   )("%s counts once however often it is sent, and is refused empty", async (path, fields) => {

@@ -35,6 +35,7 @@ describe("a merchant", () => {
       categoryCode: null,
       feeBps: 0,
       allowedOrigins: [],
+      rails: [],
       underpaymentToleranceBps: 0,
       spreadBps: 0,
       invoicePrefix: "INV",

@@ -317,3 +317,31 @@ describe("trust", () => {
     expect(await marked()).toEqual(["impostor"]);
   });
 });
+
+describe("what none of its rails is at parity with", () => {
+  const eurc = offered(chain, { symbol: "EURC", contract: address(`0x${"c2".repeat(20)}`) });
+  const found = async (filter: Partial<DiscoverFilter> = {}) => {
+    const asked: DiscoverFilter = { kinds: ["payment-link", "resource"], limit: 100, offset: 0, ...filter };
+    const page = await discoverPayables({ db, searchDb: db }, [...rails, eurc], asked);
+    return page.items.map(({ item }) => item.id).sort();
+  };
+  const link = (id: string, changes: Partial<Payable>) => list(id, { kind: "payment-link", ...changes });
+
+  it("is found by who asks for no rail, where one of them works; a resource never is", async () => {
+    const onEurc = [{ chain: "base", asset: "EURC" }];
+    const gone = [{ chain: "gone", asset: "USDC" }];
+    const pounds = { amount: 1_000_000n, asset: "GBP" };
+    await link("any", {});
+    await link("at-par", { rails: [{ chain: "base", asset: "USDC" }] });
+    await link("at-rate", { rails: onEurc });
+    await link("pounds", { price: pounds });
+    await link("pounds-there", { price: pounds, rails: onEurc });
+    await link("pounds-nowhere", { price: pounds, rails: gone });
+    await link("nowhere", { rails: gone });
+    await list("resource", { rails: onEurc });
+    const atPar = ["any", "at-par"];
+    expect(await found()).toEqual([...atPar, "at-rate", "pounds", "pounds-there"]);
+    expect(await found({ network: "base" })).toEqual(atPar);
+    expect(await found({ asset: "EURC" })).toEqual([]);
+  });
+});

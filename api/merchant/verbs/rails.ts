@@ -1,0 +1,67 @@
+import type { Facilitator, PayableRail } from "#facilitator";
+import { fault } from "../../http/faults.ts";
+import type { MerchantRow } from "../present.ts";
+import type { NamedRails } from "../schema.ts";
+
+type Taker = Pick<MerchantRow, "rails">;
+type Rails = Pick<Facilitator, "rails" | "refusedRails">;
+type KnownRail = PayableRail & { readonly network: string };
+
+/** The rails that were asked for, by slug and each once. Faults, pointing to the one that is meant: `rail_unsupported`
+ *  when there is none such or it does not fit, `token_domain_unreadable` for one whose contract did not pass. */
+export function readRails<R extends KnownRail>(
+  known: { readonly rails: readonly R[]; readonly refused: readonly KnownRail[] },
+  asked: NamedRails,
+  fits: (rail: R) => boolean = () => true,
+): readonly PayableRail[] {
+  const read = new Map<string, PayableRail>();
+  asked.forEach(({ chain, asset }, i) => {
+    const pointer = `/rails/${i}`;
+    const isIt = (rail: KnownRail) =>
+      (rail.chain === chain || rail.network === chain) && rail.asset === asset;
+    const rail = known.rails.find(isIt);
+    if (!rail && known.refused.some(isIt)) throw fault("token_domain_unreadable", { chain, asset, pointer });
+    if (!rail || !fits(rail)) throw fault("rail_unsupported", { rail: `${asset} on ${chain}`, pointer });
+    read.set(`${rail.chain} ${asset}`, { chain: rail.chain, asset });
+  });
+  return [...read.values()];
+}
+
+/** The rails that a merchant asks to take. What it takes already may stay, though it does not work just now. Faults:
+ *  those of `readRails`. */
+export function chooseTaken(facilitator: Rails, { rails }: Taker, asked: NamedRails): readonly PayableRail[] {
+  const before = rails.map((rail) => ({ ...rail, network: rail.chain }));
+  const known = { rails: [...facilitator.rails(), ...before], refused: facilitator.refusedRails() };
+  return readRails(known, asked);
+}
+
+/** Those of these rails that the merchant takes. */
+export function takenRails<R extends PayableRail>(
+  { rails: taken }: Taker,
+  rails: readonly R[],
+): readonly R[] {
+  if (taken.length === 0) return rails;
+  return rails.filter(({ chain, asset }) =>
+    taken.some((each) => each.chain === chain && each.asset === asset),
+  );
+}
+
+/** The name of no rail: an empty list would mean every one. */
+export const NOWHERE: readonly PayableRail[] = [{ chain: "-", asset: "-" }];
+
+/** What something for sale is offered on: the rails that it names itself, within those that its merchant takes; where it
+ *  names none, these. */
+export function offeredOn(seller: Taker, own: readonly PayableRail[]): readonly PayableRail[] {
+  if (own.length === 0) return seller.rails;
+  const left = takenRails(seller, own);
+  return left.length > 0 ? left : NOWHERE;
+}
+
+/** Whether a change of a merchant that was told of changes where it is paid. */
+export function areRailsChanged({
+  payload: { changed },
+}: {
+  readonly payload: Readonly<Record<string, unknown>>;
+}) {
+  return Array.isArray(changed) && changed.includes("rails");
+}
