@@ -49,6 +49,7 @@ export {
   type Settings,
 } from "./settlement/engine.ts";
 export { health, type SettlementHealth } from "./settlement/health.ts";
+export { type InspectedClaim, inspectClaims, type SignedTransaction } from "./settlement/inspect.ts";
 export type { PaymentLookup, PaymentRef, SignedRef } from "./settlement/lookup.ts";
 export { type Loop, loop } from "./settlement/loop.ts";
 export type { PayableState } from "./settlement/offer.ts";

@@ -31,6 +31,8 @@ import {
   defaultSettings,
   type Engine,
   health,
+  type InspectedClaim,
+  inspectClaims,
   isTaken,
   type LaneRef,
   type Loop,
@@ -116,6 +118,7 @@ export interface House {
   };
   /** What an operator does by hand. */
   readonly operate: {
+    inspect(ref: string): Promise<readonly InspectedClaim[]>;
     quarantineLane(lane: LaneRef): Promise<boolean>;
     resumeLane(lane: LaneRef): Promise<ResumedLane | null>;
     resumeChain(slug: string): Promise<string | null>;
@@ -254,6 +257,7 @@ export async function compose(parts: Parts): Promise<House> {
       give: (id) => approveOrder(engine, id),
     },
     operate: {
+      inspect: (ref) => inspectClaims(engine, ref),
       quarantineLane: (lane) => quarantineLane(engine, lane),
       resumeLane: (lane) => resumeLane(engine, lane),
       resumeChain: (slug) => resumeChain(engine, slug),

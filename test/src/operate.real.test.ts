@@ -75,6 +75,36 @@ describe("lanes", () => {
   });
 });
 
+describe("settlements", () => {
+  it("are told with what became of them, and what was signed for them, by id and by transaction", async () => {
+    const { transaction, extra, payer } = await pay();
+    await expectAtRest(world);
+    const { code, stdout } = await run("settlements", "inspect", extra.paymentId);
+    expect(code).toBe(0);
+    const [first, ...lines] = stdout.trimEnd().split("\n");
+    expect(first).toBe(`${extra.paymentId}  x402  final  0.010000 USDC  local`);
+    expect(lines.find((line) => line.startsWith("  from"))).toBe(`  from    ${payer}`);
+    expect(lines.find((line) => line.startsWith("  paid by"))).toMatch(
+      new RegExp(`^  paid by ${transaction}, block \\d+, log \\d+$`),
+    );
+    const instant = "\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z";
+    for (const state of ["claimed", "submitting", "included", "final"])
+      expect(lines.filter((line) => new RegExp(`^  ${instant}  ${state}  .`).test(line))).toHaveLength(1);
+    expect(lines.at(-1)).toMatch(
+      new RegExp(`^  ${instant}  ${transaction}  nonce \\d+ of 0x.{40}, .*, in block \\d+$`),
+    );
+    expect((await run("settlements", "inspect", transaction)).stdout).toBe(stdout);
+  });
+
+  it("says what is none", async () => {
+    for (const ref of [`stl_${"0".repeat(26)}`, `0x${"12".repeat(32)}`, "hello"])
+      expect(await run("settlements", "inspect", ref)).toMatchObject({
+        code: 1,
+        stderr: `${ref} is no settlement of this deployment, and no transaction of one.\n`,
+      });
+  });
+});
+
 describe("chains", () => {
   it("one that was halted is followed again when an operator says so", async () => {
     expect(await run("chains", "list")).toMatchObject({
