@@ -29,6 +29,7 @@ export function nextLook(scheduling: Scheduling): Date | null {
     windowAt && windowAt > now ? windowAt : null,
     confirmationsAt(scheduling),
     finalityAt(scheduling),
+    returnsAt(scheduling),
   ].filter((date) => date !== null);
   return dates.reduce<Date | null>((first, date) => (first && first <= date ? first : date), null);
 }
@@ -56,6 +57,14 @@ function finalityAt({ clearing, seen, returns, factsOf, now }: Scheduling): Date
   const since = Math.max(first.row.firstSeenAt.getTime(), clearing.updatedAt.getTime());
   const age = now.getTime() - since;
   return later(now, Math.max(halfBlock, age / 3));
+}
+
+/** A return whose money is final and that was not handed on: its rail is paused, or it ended unsent and is tried anew. No fact
+ *  tells that it can leave. */
+function returnsAt({ seen, returns, now }: Scheduling): Date | null {
+  const isFinal = (id: string) => seen.some(({ row }) => row.id === id && row.isFinal);
+  const isWaiting = returns.some(({ state, depositId }) => state === "decided" && isFinal(depositId));
+  return isWaiting ? later(now, LATEST_MS) : null;
 }
 
 function later(now: Date, ms: number): Date {

@@ -40,7 +40,7 @@ export function lowWater(
   return LOW_WATER.transactions * gas * fee;
 }
 
-const most = (a: bigint, b: bigint) => (a > b ? a : b);
+export const most = (a: bigint, b: bigint) => (a > b ? a : b);
 export const least = (a: bigint, b: bigint) => (a < b ? a : b);
 
 export interface Fees {

@@ -33,9 +33,15 @@ export async function quarantineLane({ loopDb, chains }: Engine, lane: LaneRef):
 
 /** Has a lane sign again, behind every nonce that the chain says is used, whoever used it. Null where there is no such
  *  lane. Fault: `chain_unavailable`. */
-export async function resumeLane(
+export function resumeLane(engine: Engine, lane: LaneRef): Promise<ResumedLane | null> {
+  return moveLane(engine, lane, { state: "active" });
+}
+
+/** The same with a lane that may go on as it is: one that was quarantined stays so. */
+async function moveLane(
   { loopDb, chains, log }: Engine,
   lane: LaneRef,
+  state: Partial<Pick<typeof signer.$inferSelect, "state">>,
 ): Promise<ResumedLane | null> {
   const open = namedChain(chains, lane.chain);
   if (!open) return null;
@@ -45,8 +51,14 @@ export async function resumeLane(
     const [known] = await tx.select().from(signer).where(isLane).for("update");
     if (!known) return null;
     const nonce = Math.max(known.nextNonce, used);
-    await tx.update(signer).set({ state: "active", nextNonce: nonce }).where(isLane);
-    log.warn({ chain: lane.chain, lane: lane.address, nonce }, "an operator has a lane sign again");
+    await tx
+      .update(signer)
+      .set({ ...state, nextNonce: nonce })
+      .where(isLane);
+    log.warn(
+      { chain: lane.chain, lane: lane.address, nonce },
+      "an operator has a lane go on from another nonce",
+    );
     return { ...lane, nonce, before: known.nextNonce };
   });
 }
@@ -86,8 +98,8 @@ export async function afterRestore(engine: Engine): Promise<Restored | null> {
     FROM (SELECT nextval(${depositAddressIndex.seqName}) AS index FROM generate_series(1, ${SKIPPED})) AS given`);
   const lanes: ResumedLane[] = [];
   for (const lane of await lanesBehind(engine)) {
-    const resumed = await resumeLane(engine, lane);
-    if (resumed) lanes.push(resumed);
+    const moved = await moveLane(engine, lane, {});
+    if (moved) lanes.push(moved);
   }
   return { lanes, skipped: { first: Number(rows[0]?.first), last: Number(rows[0]?.last) } };
 }

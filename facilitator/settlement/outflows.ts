@@ -1,11 +1,13 @@
 /** What left the treasury and nothing of ours explains: an operator says whose money it was. Until then the books differ from
  *  the chain, and nothing of that token leaves. */
-import { and, asc, eq, isNull, sql } from "drizzle-orm";
+import { and, asc, eq } from "drizzle-orm";
 import type { Address, Hash } from "#kernel/bytes";
 import { post, templates } from "#ledger";
-import { fixed, isCheckViolation } from "#store";
+import { isCheckViolation } from "#store";
 import { assetOf } from "./coin.ts";
-import { type Engine, namedChain, type OpenChain } from "./engine.ts";
+import { type Engine, namedChain } from "./engine.ts";
+import { departedKeys } from "./outgoing.ts";
+import { isStray } from "./stray.ts";
 import { chainTransfer, observer, outflowBooking } from "./tables.ts";
 
 /** One transfer out of a treasury. */
@@ -36,16 +38,19 @@ export interface OutflowWord {
  *  `too-little`: the merchant does not have that much, or is none. */
 export type OutflowProblem = "not-stray" | "not-final" | "too-little";
 
-/** The oldest first. */
+/** The oldest first. An order that waits here and has left already, before the books were put back to an earlier time, is none:
+ *  it is signed anew, and followed. */
 export async function strayOutflows({ loopDb, chains }: Engine): Promise<readonly StrayOutflow[]> {
   const found: StrayOutflow[] = [];
   for (const open of chains.values()) {
     const rows = await loopDb.pool
       .select()
       .from(chainTransfer)
-      .where(isStray(open))
+      .where(isStray(open.chain.row))
       .orderBy(asc(chainTransfer.blockNumber), asc(chainTransfer.logIndex));
-    for (const { txHash: transaction, blockTime: at, logIndex, token, amount, recipient } of rows)
+    const own = await departedKeys(loopDb.pool, open.chain.row);
+    const stray = rows.filter(({ authorizationKey: key }) => key === null || !own.has(key));
+    for (const { txHash: transaction, blockTime: at, logIndex, token, amount, recipient } of stray)
       found.push({ chain: open.chain.row.slug, transaction, logIndex, token, amount, recipient, at });
   }
   return found;
@@ -66,16 +71,17 @@ export async function bookOutflow(
       const [log] = await tx
         .select()
         .from(chainTransfer)
-        .where(and(isStray(open), isIt))
+        .where(and(isStray(open.chain.row), isIt))
         .for("update");
-      if (!log) return "not-stray";
+      const own = await departedKeys(tx, row);
+      if (!log || (log.authorizationKey && own.has(log.authorizationKey))) return "not-stray";
       const [at] = await tx.select().from(observer).where(eq(observer.chainId, row.chainId)).for("share");
       if (!at || log.blockNumber > at.finalizedNumber) return "not-final";
       const { blockHash, blockNumber, amount } = log;
       await tx
         .update(chainTransfer)
         .set({ claimedKind: "booked" })
-        .where(and(isStray(open), isIt));
+        .where(and(isStray(open.chain.row), isIt));
       await tx.insert(outflowBooking).values({ chainId: row.chainId, blockHash, logIndex, ...word });
       const asset = assetOf(row, log.token);
       const { merchantId } = word;
@@ -90,12 +96,3 @@ export async function bookOutflow(
     throw error;
   }
 }
-
-const isStray = ({ chain: { row } }: OpenChain) =>
-  and(
-    eq(chainTransfer.chainId, row.chainId),
-    fixed(eq(chainTransfer.canonical, true)),
-    isNull(chainTransfer.claimedKind),
-    eq(chainTransfer.sender, row.treasury),
-    sql`${chainTransfer.recipient} <> ${chainTransfer.sender}`,
-  );

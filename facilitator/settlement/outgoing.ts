@@ -3,7 +3,7 @@ import { type Address, checksum, type Hash } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
 import { assert, fault } from "#kernel/fault";
 import { account, freeOf, post, type ReturnSource } from "#ledger";
-import { type Executor, fixed, type Tx, toBytesArray, toNumericArray } from "#store";
+import { type Executor, fixed, outageOf, type Tx, toBytesArray, toNumericArray } from "#store";
 import { isTaken } from "../chain/rails.ts";
 import type { ChainRow } from "../chain/registry.ts";
 import { isApproved, needsApproval } from "./approval.ts";
@@ -12,10 +12,12 @@ import { assetOf } from "./coin.ts";
 import { leftToday, takeTurns } from "./daily-limit.ts";
 import { depositOrder } from "./deposit/tables.ts";
 import type { Engine, OpenChain } from "./engine.ts";
+import { most } from "./gas.ts";
 import { chainTime, liveRail, ownClaimKey, signClaim } from "./own-claim.ts";
 import { brokenAssets } from "./reconcile.ts";
 import { type ReservedMoney, released, reserved } from "./reservation.ts";
 import type { ClaimState, OutgoingKind } from "./state.ts";
+import { isStray } from "./stray.ts";
 import { chainTransfer, claim, outgoing } from "./tables.ts";
 
 /** Money that a merchant feature wants sent. Amounts in atomic units of `token`. */
@@ -146,25 +148,32 @@ const stateNames = {
 const GROUP = 50;
 /** How long the treasury's signature lives. What has not landed by then is released, never sent twice. */
 const LIFE_SECONDS = 3_600n;
+/** Further behind the chain nothing is signed: what has left since is not seen yet, and a signature could be over before it
+ *  is sent. */
+const FAR_BEHIND_SECONDS = 300n;
 
 /** Signs what waits and the treasury has the money for, as the treasury, and commits each authorization as a claim; the
  *  lanes send it like any payment. Money of deposits comes with their sweeps. What is owed in an asset whose books differ
- *  from the chain waits too, unless it has left already, and holds nobody else up; so does what is beyond the operator's
- *  daily limit, or not approved. Returns how many. */
+ *  from the chain, or of which something left that nothing here explains, waits too, unless it has left already, and holds
+ *  nobody else up; so does what is beyond the operator's daily limit, or not approved. Returns how many. */
 export async function signOutgoing(engine: Engine, open: OpenChain): Promise<number> {
   const { custodian, chain } = open;
   if (!custodian) return 0;
   const { chainId, treasury } = chain.row;
   const live = open.rails.filter(isTaken).map(({ token }) => token.contract);
+  const head = await chain.head().catch(nullIfUnread);
+  if (!head) return 0;
   return engine.loopDb.tx(async (tx) => {
-    const broken = await brokenAssets(tx, chainId);
-    const isSound = (token: Address) => !broken.has(assetOf(chain.row, token));
+    const followedTo = await chainTime(tx, chainId);
+    if (BigInt(head.timestamp) > followedTo + FAR_BEHIND_SECONDS) return 0;
+    const [broken, stray] = [await brokenAssets(tx, chainId), await strayTokens(tx, open)];
+    const isSound = (token: Address) => !broken.has(assetOf(chain.row, token)) && !stray.has(token);
     const departed = await findDeparted(
       tx,
       chain.row,
       live.filter((token) => !isSound(token)),
     );
-    const validBefore = (await chainTime(tx, chainId)) + LIFE_SECONDS;
+    const validBefore = most(followedTo, BigInt(head.timestamp)) + LIFE_SECONDS;
     const free = new Map<Address, bigint>();
     await takeTurns(tx, chain.row);
     for (const token of live.filter(isSound)) free.set(token, await spendable(tx, chain.row, token));
@@ -191,23 +200,61 @@ export async function signOutgoing(engine: Engine, open: OpenChain): Promise<num
   });
 }
 
+function nullIfUnread(error: unknown): null {
+  if (outageOf(error)) return null;
+  throw error;
+}
+
 const nonceOf = ({ id }: Pick<OutgoingRow, "id">) => sha256("farebox/outgoing/v1", id);
+
+/** Of which something left the treasury by no order that is signed here. */
+async function strayTokens(tx: Tx, open: OpenChain): Promise<ReadonlySet<Address>> {
+  const rows = await tx
+    .selectDistinct({ token: chainTransfer.token })
+    .from(chainTransfer)
+    .where(isStray(open.chain.row));
+  return new Set(rows.map(({ token }) => token));
+}
 
 /** Orders that are not signed here and have left all the same: the books were put back to an earlier time. Each is known by
  *  its authorization, which follows from it; to sign it once more moves nothing, and lets the books follow the chain. */
 async function findDeparted(
   tx: Tx,
-  { chainId, treasury }: ChainRow,
+  row: ChainRow,
   tokens: readonly Address[],
 ): Promise<readonly OutgoingRow[]> {
   if (tokens.length === 0) return [];
+  const rows = await alikeOrders(tx, row, tokens).for("update", { of: outgoing, skipLocked: true });
+  return rows.filter((each) => hasLeft(row, each)).map(({ order }) => order);
+}
+
+/** Keys of the authorizations of such orders. */
+export async function departedKeys(db: Executor, row: ChainRow): Promise<ReadonlySet<Hash>> {
+  const rows = await alikeOrders(
+    db,
+    row,
+    row.tokens.map(({ contract }) => contract),
+  );
+  return new Set(rows.filter((each) => hasLeft(row, each)).flatMap(({ key }) => key ?? []));
+}
+
+interface Alike {
+  readonly order: OutgoingRow;
+  readonly key: Hash | null;
+}
+
+const hasLeft = ({ chainId, treasury }: ChainRow, { order, key }: Alike) =>
+  key === ownClaimKey(chainId, { token: order.token, payer: treasury, nonce: nonceOf(order) });
+
+/** Orders that are not signed here, each with a transfer that nobody booked and that is like it. */
+function alikeOrders(db: Executor, { chainId, treasury }: ChainRow, tokens: readonly Address[]) {
   const alike = and(
     eq(chainTransfer.chainId, outgoing.chainId),
     eq(chainTransfer.token, outgoing.token),
     eq(chainTransfer.recipient, outgoing.recipient),
     eq(chainTransfer.amount, outgoing.amount),
   );
-  const rows = await tx
+  return db
     .select({ order: outgoing, key: chainTransfer.authorizationKey })
     .from(outgoing)
     .innerJoin(chainTransfer, alike)
@@ -221,14 +268,7 @@ async function findDeparted(
         isNull(chainTransfer.claimedKind),
         sql`${chainTransfer.token} = ANY(${toBytesArray([...tokens])})`,
       ),
-    )
-    .for("update", { of: outgoing, skipLocked: true });
-  return rows
-    .filter(
-      ({ order, key }) =>
-        key === ownClaimKey(chainId, { token: order.token, payer: treasury, nonce: nonceOf(order) }),
-    )
-    .map(({ order }) => order);
+    );
 }
 
 /** What may be signed of a token now. */

@@ -1,5 +1,6 @@
 /** The database is lost, and put back as it was at some earlier time: what was paid since is found on the chain. */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { address } from "#kernel/bytes";
 import { backupOf, freshDatabase, type TestDatabase } from "../support/db.ts";
 import { type DevChain, startDevChain } from "../support/dev-chain.ts";
 import { newMerchant, type RunningHouse, startHouse, until } from "../support/house.ts";
@@ -31,6 +32,7 @@ const settled = async (payment: Payment, baseUrl: string) => {
 const moved = async (database: TestDatabase, id: string) =>
   new Set((await ledgerOf(database, id)).map((line) => line.replace(/^.* → /, "")));
 const approvals = { approvalsAbove: { USDC: "0.005" } };
+const laneAddress = () => address(dev.contracts.signers[0]?.address ?? "");
 const lanes = (database: TestDatabase) =>
   database.query<{ state: string; next: string }>("SELECT state, next_nonce AS next FROM signer");
 
@@ -52,6 +54,21 @@ it("a payout that left since is not paid twice", async () => {
   await away.house.operate.afterRestore();
   await away.stop();
   house = await startHouse(dev, backup, approvals);
+  const left = () =>
+    backup.query<{ hash: string; log_index: number }>(
+      "SELECT '0x' || encode(tx_hash, 'hex') AS hash, log_index FROM chain_transfer WHERE amount = 6000 AND canonical",
+    );
+  await until(async () => (await left()).length > 0, "what left is seen");
+  const [seen] = await left();
+  // It is an order of ours, and nobody's to book.
+  expect(await house.house.operate.strayOutflows()).toEqual([]);
+  const outflow = {
+    chain: "local",
+    transaction: seen?.hash,
+    logIndex: seen?.log_index,
+  };
+  const word = { merchantId: null, reason: "unknown" };
+  expect(await house.house.operate.bookOutflow(outflow as never, word)).toBe("not-stray");
   expect(await house.house.approvals.give("po_waiting")).toBe(true);
   const { outgoing } = house.house.facilitator;
   const stateOf = async () => (await outgoing.status(["po_waiting"]))[0]?.state;
@@ -87,6 +104,7 @@ it("no nonce is used twice, no deposit address is given twice, and who paid sinc
 
   // when the backup takes the place of what was lost
   const known = await lanes(backup);
+  await backup.query("UPDATE signer SET state = 'quarantined'");
   const away = await startHouse(dev, backup, { role: "web" });
   const done = await away.house.operate.afterRestore();
   await away.stop();
@@ -94,7 +112,10 @@ it("no nonce is used twice, no deposit address is given twice, and who paid sinc
     lanes: [{ chain: "local", before: Number(known[0]?.next), nonce: Number((await lanes(lost))[0]?.next) }],
     skipped: { first: 0, last: 99_999 },
   });
+  // a lane that was quarantined stays so, until an operator resumes it
+  expect(await lanes(backup)).toMatchObject([{ state: "quarantined" }]);
   house = await startHouse(dev, backup);
+  expect(await house.house.operate.resumeLane({ chain: "local", address: laneAddress() })).not.toBeNull();
 
   // then what it knew is answered as before, and what it did not know is credited to whoever shows it, from the chain
   const there = { dev, database: backup, baseUrl: house.baseUrl };
