@@ -43,6 +43,8 @@ export class TooPoor extends Error {
 }
 /** What was to be signed is not what the page shows. */
 export class Changed extends Error {}
+/** It was signed and sent, and nobody could say what became of it: it may be charged. */
+export class Unknown extends Error {}
 
 const same = (a: string | null, b: string) => a?.toLowerCase() === b.toLowerCase();
 
@@ -100,7 +102,21 @@ export async function paySigned({ provider, account, facts, id, tell }: Paying):
   tell("walletSent");
   const payload = { signature, authorization };
   const payment = toHeader({ x402Version: 2, resource, accepted: option, payload });
-  return settled(await fetch(url, { headers: { Accept: "application/json", "PAYMENT-SIGNATURE": payment } }));
+  return sendSigned(url, { Accept: "application/json", "PAYMENT-SIGNATURE": payment });
+}
+
+const SENDS = 5;
+
+/** The identical request again where an answer is lost: what is signed moves once, however often it comes. */
+async function sendSigned(url: string, headers: Readonly<Record<string, string>>): Promise<string | null> {
+  for (let sends = 1; sends <= SENDS; sends += 1) {
+    const answer = await fetch(url, { headers }).then(readAnswer, () => null);
+    if (answer?.isSent) return answer.transaction;
+    // A refusal tells nothing of an earlier request, whose answer was lost.
+    if (answer && sends === 1) throw new Error(answer.reason);
+    if (sends < SENDS) await pause(ASK_MS);
+  }
+  throw new Unknown();
 }
 
 function isShown({ scheme, network, amount, asset, payTo }: Option, facts: Facts): boolean {
@@ -113,14 +129,22 @@ function isShown({ scheme, network, amount, asset, payTo }: Option, facts: Facts
   );
 }
 
-/** A pending answer is no failure: the page hears how it ends. */
-async function settled(response: Response): Promise<string | null> {
+interface Answer {
+  readonly isSent: boolean;
+  readonly transaction: string | null;
+  readonly reason: string | undefined;
+}
+
+/** Null where it does not say what became of the payment. A pending one is no failure: the page hears how it ends. */
+async function readAnswer(response: Response): Promise<Answer | null> {
   const body = (await response.json().catch(() => ({}))) as {
     readonly transaction?: string;
     readonly errorReason?: string;
   };
-  if (response.status !== 200 && body.errorReason !== "settlement_pending") throw new Error(body.errorReason);
-  return body.transaction || null;
+  const { transaction, errorReason: reason } = body;
+  const isSent = response.status === 200 || reason === "settlement_pending" || Boolean(transaction);
+  if (!isSent && response.status >= 500) return null;
+  return { isSent, transaction: transaction || null, reason };
 }
 
 async function demandBalance(provider: Provider, account: string, { token, amount }: Facts): Promise<void> {
@@ -148,7 +172,9 @@ async function mined(provider: Provider, hash: string): Promise<void> {
     } | null;
     if (receipt?.status === "0x1") return;
     if (receipt) throw new Error("the approval failed");
-    await new Promise((resolve) => setTimeout(resolve, ASK_MS));
+    await pause(ASK_MS);
   }
   throw new Error("the approval takes too long");
 }
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,7 +1,16 @@
 import { claimRefund, NoAddress, OtherWallet } from "./claim.ts";
 import { codeOf } from "./eip1193.ts";
 import { ensureNetwork, WrongNetwork } from "./networks.ts";
-import { Changed, type Facts, type Paying, payContract, paySigned, sendTransfer, TooPoor } from "./pay.ts";
+import {
+  Changed,
+  type Facts,
+  type Paying,
+  payContract,
+  paySigned,
+  sendTransfer,
+  TooPoor,
+  Unknown,
+} from "./pay.ts";
 import { type FoundWallet, findWallets } from "./provider.ts";
 import { say } from "./words.ts";
 
@@ -102,7 +111,7 @@ async function pay(name: string, paying: Paying): Promise<void> {
 /** A second press while the first is at work would pay twice. */
 function busy(panel: HTMLElement, isBusy: boolean): void {
   const note = document.getElementById("wallet-note");
-  const isSent = note?.dataset.key === "walletSent";
+  const isSent = ["walletSent", "walletUnknown"].includes(note?.dataset.key ?? "");
   for (const button of panel.querySelectorAll("button")) button.disabled = isBusy || isSent;
 }
 
@@ -118,6 +127,7 @@ async function attempt(work: () => Promise<unknown>, facts?: Facts): Promise<voi
 function reasonOf(error: unknown, facts?: Facts): readonly [string, Readonly<Record<string, string>>?] {
   if (error instanceof TooPoor && facts)
     return ["walletPoor", { balance: `${decimal(error.balance, facts.decimals)} ${facts.symbol}` }];
+  if (error instanceof Unknown) return ["walletUnknown"];
   if (error instanceof Changed) return ["walletChanged"];
   if (error instanceof WrongNetwork) return ["walletChain"];
   if (error instanceof NoAddress) return ["walletAddress"];

@@ -25,6 +25,7 @@ const told = [
   "walletPoor",
   "walletChain",
   "walletFailed",
+  "walletUnknown",
   "walletChanged",
   "timeUp",
   "transaction",

@@ -98,6 +98,8 @@ export const de: Words = {
   walletChain:
     "Ihre Wallet kennt dieses Netzwerk nicht. Fügen Sie es dort hinzu und versuchen Sie es erneut.",
   walletFailed: "Die Wallet konnte es nicht tun. Es wurde nichts belastet.",
+  walletUnknown:
+    "Es wurde gesendet, und die Antwort ging verloren. Zahlen Sie nicht noch einmal: Diese Seite zeigt, wie es ausgeht.",
   walletChanged: "Die Zahlung hat sich geändert. Sehen Sie noch einmal hin, bevor Sie zahlen.",
   problem: "Das hat nicht geklappt",
   rail_unsupported: "Diese Münze wird auf diesem Netzwerk nicht genommen. Wählen Sie eine andere.",

@@ -93,6 +93,7 @@ export const en = {
   walletPoor: "This account has {balance}, which is less than needed.",
   walletChain: "Your wallet does not know this network. Add it there, then try again.",
   walletFailed: "The wallet could not do it. Nothing was charged.",
+  walletUnknown: "It was sent, and the answer was lost. Do not pay again: this page shows how it ends.",
   walletChanged: "The payment has changed. Look at it again before you pay.",
   problem: "That did not work",
   rail_unsupported: "This coin is not taken on this network. Choose another.",

@@ -92,6 +92,7 @@ export const es: Words = {
   walletPoor: "Esta cuenta tiene {balance}, menos de lo necesario.",
   walletChain: "Su cartera no conoce esta red. Añádala y vuelva a intentarlo.",
   walletFailed: "La cartera no pudo hacerlo. No se cobró nada.",
+  walletUnknown: "Se envió y la respuesta se perdió. No pague otra vez: esta página muestra cómo termina.",
   walletChanged: "El pago ha cambiado. Mírelo de nuevo antes de pagar.",
   problem: "Eso no funcionó",
   rail_unsupported: "Esta moneda no se acepta en esta red. Elija otra.",

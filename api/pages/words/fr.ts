@@ -96,6 +96,8 @@ export const fr: Words = {
   walletPoor: "Ce compte a {balance}, ce qui ne suffit pas.",
   walletChain: "Votre portefeuille ne connaît pas ce réseau. Ajoutez-le, puis réessayez.",
   walletFailed: "Le portefeuille n’a pas pu le faire. Rien n’a été débité.",
+  walletUnknown:
+    "Le paiement a été envoyé et la réponse s’est perdue. Ne payez pas une seconde fois : cette page montre la suite.",
   walletChanged: "Le paiement a changé. Regardez-le encore avant de payer.",
   problem: "Cela n’a pas fonctionné",
   rail_unsupported: "Cette monnaie n’est pas acceptée sur ce réseau. Choisissez-en une autre.",

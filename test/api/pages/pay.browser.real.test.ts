@@ -106,6 +106,38 @@ describe("other ways of a wallet", () => {
     expect(tab.faults.filter((fault) => !fault.includes("402 (Payment Required)"))).toEqual([]);
   });
 
+  it("sends what was signed once more where the answer was lost, and it is charged once", async () => {
+    const { id, tab, payer } = await visitor();
+    await rail(tab, "USDC on Local chain").click();
+    await rail(tab, "Test Wallet").click();
+    let lost = 0;
+    await tab.page.route("**/x402/payables/*", async (route) => {
+      if (route.request().headers()["payment-signature"] === undefined || lost > 0) return route.fallback();
+      lost += 1;
+      await route.fetch();
+      await route.abort();
+    });
+    await rail(tab, "Sign and pay, no gas needed").click();
+    await reads(tab, "Paid");
+    expect(lost).toBe(1);
+    const { clearing } = await seller.reaches(id, "settled");
+    expect(clearing.netAmount.amount).toBe("9.950000");
+    expect(await world.dev.chain.tokenBalance(world.dev.usdc, payer.address, "latest")).toBe(15_000_000n);
+  });
+
+  it("says that it is not known where no answer comes, and lets nobody pay again", async () => {
+    const { tab } = await visitor();
+    await rail(tab, "USDC on Local chain").click();
+    await rail(tab, "Test Wallet").click();
+    await tab.page.route("**/x402/payables/*", (route) =>
+      route.request().headers()["payment-signature"] === undefined ? route.fallback() : route.abort(),
+    );
+    await rail(tab, "Sign and pay, no gas needed").click();
+    await tab.page.getByText("Do not pay again").waitFor();
+    expect(await rail(tab, "Sign and pay, no gas needed").isDisabled()).toBe(true);
+    expect(await rail(tab, "Send 10.00 USDC").isDisabled()).toBe(true);
+  });
+
   it("pays by a signature where the merchant asked for that, and nothing else is offered first", async () => {
     const { id, tab } = await visitor({ executionPath: "x402" });
     await rail(tab, "USDC on Local chain").click();
