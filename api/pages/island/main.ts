@@ -11,7 +11,6 @@ startCopying();
 const page = document.getElementById("checkout");
 if (page) {
   startCountdown();
-  startReturn();
   startWallet();
   startLive(page, () => {
     startReturn();

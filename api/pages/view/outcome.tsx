@@ -78,7 +78,11 @@ export function Outcome({ status, payment, rail, refunds, speech }: CheckoutProp
           >
             {say("back", { merchant })}
           </a>
-          {phase === "paid" ? <span class="hint script-only">{say("backSoon")}</span> : null}
+          {phase === "paid" ? (
+            <span class="hint" data-soon hidden>
+              {say("backSoon")}
+            </span>
+          ) : null}
         </p>
       ) : null}
     </section>

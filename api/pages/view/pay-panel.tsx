@@ -25,9 +25,8 @@ export function PayPanel(props: CheckoutProps) {
             due: status.due?.formatted ?? "",
           })}
         </p>
-      ) : (
-        <Countdown {...props} />
-      )}
+      ) : null}
+      <Countdown {...props} />
       <TheWay {...props} />
       {props.isTestPayable ? <TestPayment {...props} /> : null}
       {rail ? <Wallet {...props} rail={rail} isGasless={isGasless(props.payment, rail)} /> : null}

@@ -205,6 +205,10 @@ describe("the page of a payment", () => {
     await reads(tab, "One address, payable by people and by programs.");
     await photograph(tab, "landing");
     await expectAccessible(tab);
+    // Who comes again, for the receipt, may stay.
+    await tab.page.goto(`${world.baseUrl}/checkout/${paymentIntent.id}`);
+    await tab.page.getByRole("heading", { name: "Paid" }).waitFor();
+    expect(await tab.page.getByText("taken back in a few seconds").isVisible()).toBe(false);
   });
 
   it("copies the address and the amount as they are", async () => {
