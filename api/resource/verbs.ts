@@ -244,6 +244,14 @@ export async function readResource(
   return { ...presentResource(row, taken), lastProbe: await findLastProbe(ctx, row) };
 }
 
+/** The rails that a resource names itself, whatever works now and whatever its merchant takes; none where it is on every
+ *  one. Fault: `not_found`. */
+export async function readNamedRails({ ctx, input }: Call<ResourcePath>): Promise<ResourceRow["rails"]> {
+  ctx.demand("x402:read");
+  const { rails } = await find(ctx.db.pool, ctx, input.id);
+  return rails;
+}
+
 async function findLastProbe({ db }: MerchantCtx, { merchantId, id }: ResourceRow) {
   const [last] = await db.pool
     .select()

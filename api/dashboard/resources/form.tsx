@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
-import type { RailFacts } from "#facilitator";
-import { atParity, priceDecimals } from "#kernel/asset";
+import type { PayableRail } from "#facilitator";
+import { priceDecimals } from "#kernel/asset";
 import type { Resource } from "../../resource/schema.ts";
 import { Carried, Checks, Lines, Tick } from "../view/fields.tsx";
 import { Choice, Field, Form } from "../view/form.tsx";
@@ -11,12 +11,15 @@ import { useViewer } from "../view/visit.ts";
 
 interface ResourceFormProps {
   readonly action: string;
-  readonly rails: readonly RailFacts[];
+  /** Those that the merchant takes and that work. */
+  readonly rails: readonly PayableRail[];
+  /** Those that it was registered for; none where it is on every one. */
+  readonly named: readonly PayableRail[];
   /** What is registered anew; null for a new one. */
   readonly of: Resource | null;
 }
 
-export function NewResourcePage({ action, rails }: Omit<ResourceFormProps, "of">) {
+export function NewResourcePage({ action, rails }: Omit<ResourceFormProps, "of" | "named">) {
   return (
     <>
       <Heading
@@ -25,13 +28,18 @@ export function NewResourcePage({ action, rails }: Omit<ResourceFormProps, "of">
         above={["/dashboard/resources", "x402 resources"]}
       />
       <div class="card narrow">
-        <ResourceForm action={action} rails={rails} of={null} />
+        <ResourceForm action={action} rails={rails} named={[]} of={null} />
       </div>
     </>
   );
 }
 
-export function EditResourcePage({ action, rails, of }: ResourceFormProps & { readonly of: Resource }) {
+export function EditResourcePage({
+  action,
+  rails,
+  named,
+  of,
+}: ResourceFormProps & { readonly of: Resource }) {
   return (
     <>
       <Heading
@@ -40,13 +48,13 @@ export function EditResourcePage({ action, rails, of }: ResourceFormProps & { re
         above={[`/dashboard/resources/${of.id}`, "The resource"]}
       />
       <div class="card narrow">
-        <ResourceForm action={action} rails={rails} of={of} />
+        <ResourceForm action={action} rails={rails} named={named} of={of} />
       </div>
     </>
   );
 }
 
-function ResourceForm({ action, rails, of }: ResourceFormProps) {
+function ResourceForm({ action, rails, named, of }: ResourceFormProps) {
   const { may } = useViewer();
   if (!may("x402:manage")) return <Empty title="This key may look at resources, not change them" />;
   return (
@@ -73,11 +81,8 @@ function ResourceForm({ action, rails, of }: ResourceFormProps) {
         name="rails"
         label="Rails"
         hint="Of those that you take in your settings: every one at parity with the price when none is chosen."
-        options={rails.map(({ chain, asset }) => ({
-          value: `${chain}/${asset}`,
-          label: `${asset} on ${chain}`,
-        }))}
-        chosen={chosenRails(of, rails)}
+        options={railOptions(rails, named)}
+        chosen={named.map(wordOf)}
       />
       <Tick name="listed" label="Show it in the discovery index" isOn={of?.listed ?? true} />
       <Tick
@@ -151,10 +156,20 @@ function More({ of }: { readonly of: Resource | null }) {
   );
 }
 
-/** None where all that is possible is offered, as when none was chosen. */
-function chosenRails(of: Resource | null, rails: readonly RailFacts[]): readonly string[] {
-  if (of === null) return [];
-  const possible = rails.filter(({ asset }) => atParity(of.price.asset, asset));
-  if (of.accepts.length === possible.length) return [];
-  return of.accepts.map(({ chain, asset }) => `${chain}/${asset}`);
+/** What is named stays ticked, though it is not offered now: left out, saving would widen none to every one. */
+function railOptions(rails: readonly PayableRail[], named: readonly PayableRail[]) {
+  const offered = new Set(rails.map(wordOf));
+  const gone = named.filter((rail) => !offered.has(wordOf(rail)));
+  return [
+    ...rails.map((rail) => ({ value: wordOf(rail), label: labelOf(rail) })),
+    ...gone.map((rail) => ({ value: wordOf(rail), label: `${labelOf(rail)} (not offered now)` })),
+  ];
+}
+
+function wordOf({ chain, asset }: PayableRail): string {
+  return `${chain}/${asset}`;
+}
+
+function labelOf({ chain, asset }: PayableRail): string {
+  return `${asset} on ${chain}`;
 }

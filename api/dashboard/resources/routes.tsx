@@ -10,6 +10,7 @@ import {
   archiveResource,
   findBeforehand,
   listResources,
+  readNamedRails,
   readResource,
   registerResource,
   setListed,
@@ -88,9 +89,10 @@ function registering(room: Room, { shop, facilitator }: ResourceDesk): void {
   room.action({ ...register(shop, "registered"), path: PATH, again });
 
   const edit: Show = async ({ c, ctx }) => {
-    const of = await readResource(shop, { ctx, input: { id: idOf(c) } });
-    const rails = await takenBy(ctx);
-    const body = <EditResourcePage action={`${at(of.id)}/edit`} rails={rails} of={of} />;
+    const input = { id: idOf(c) };
+    const of = await readResource(shop, { ctx, input });
+    const [rails, named] = await Promise.all([takenBy(ctx), readNamedRails({ ctx, input })]);
+    const body = <EditResourcePage action={`${at(of.id)}/edit`} {...{ rails, named, of }} />;
     return { title: "Change what is sold", body };
   };
   room.page(`${PATH}/:id/edit`, edit);

@@ -4,7 +4,7 @@ import type { WriteKey } from "../../http/idempotency.ts";
 import { findMerchant } from "../../merchant/verbs/merchant.ts";
 import type { PaymentIntent } from "../../payment-intent/schema.ts";
 import { type Checked, checkIntent, type Making, makeIntent } from "../../payment-intent/verbs/create.ts";
-import { type IntentRow, TIME_TO_SIGN_MS } from "../../payment-intent/verbs/offer.ts";
+import { type IntentRow, isOfferedOn, TIME_TO_SIGN_MS } from "../../payment-intent/verbs/offer.ts";
 import { presentIntent } from "../../payment-intent/verbs/read.ts";
 import type { InvoiceRow } from "../present.ts";
 import type { InvoiceCheckout } from "../schema.ts";
@@ -82,14 +82,6 @@ function isSame(intent: IntentRow, { asked, money, rails }: Checked, now: Date):
     asset === asked.asset &&
     chain === asked.chain &&
     (executionPath !== "x402" || isOfferedOn(intent, rails))
-  );
-}
-
-/** False of one whose rails its merchant takes no more. */
-function isOfferedOn({ offerRails }: IntentRow, rails: Checked["rails"]): boolean {
-  if (!offerRails || offerRails.length === 0) return true;
-  return rails.some((rail) =>
-    offerRails.some((each) => each.chain === rail.chain && each.asset === rail.asset),
   );
 }
 

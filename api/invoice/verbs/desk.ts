@@ -5,5 +5,5 @@ import type { ClearingDesk } from "../../clearing/verbs/record.ts";
 export interface InvoiceDesk extends ClearingDesk {
   /** Outside providers take no part in invoices: their payers choose among the rails of this deployment. */
   readonly providers: readonly [];
-  readonly facilitator: ClearingDesk["facilitator"] & Pick<Facilitator, "project">;
+  readonly facilitator: ClearingDesk["facilitator"] & Pick<Facilitator, "refusedRails" | "project">;
 }

@@ -18,13 +18,13 @@ import { type IntentRow, presentIntent } from "../present.ts";
 import type { PaymentIntent, PaymentIntentInput } from "../schema.ts";
 import type { IntentSource, IntentStatus } from "../state.ts";
 import { type AskedRail, paymentIntent } from "../tables.ts";
-import { noOffer, type Offer, offerAtParity, offerAtRate, publishIntent } from "./offer.ts";
+import { nameableRails, noOffer, type Offer, offerAtParity, offerAtRate, publishIntent } from "./offer.ts";
 import { checkAmount, checkFloor, type PricedRail, priceOf, priceRails, railsFor } from "./rails.ts";
 import { findByWrite } from "./read.ts";
 
 /** What making intents needs besides the request. */
 export interface IntentDesk {
-  readonly facilitator: Pick<Facilitator, "rails" | "project">;
+  readonly facilitator: Pick<Facilitator, "rails" | "refusedRails" | "project">;
   readonly rates: Rates;
   readonly baseUrl: string;
   readonly isSandbox: boolean;
@@ -137,7 +137,7 @@ export async function makeIntent(
   terms: IntentTerms,
 ): Promise<{ readonly row: IntentRow; readonly isRepeated: boolean }> {
   checkTerms(desk, terms);
-  const row = rowOf(making, terms, await offerOf(tx, making, terms));
+  const row = rowOf(making, terms, await offerOf(desk, tx, making, terms));
   const { rowCount } = await tx.execute(sql`${insertMany(paymentIntent, [row])} ON CONFLICT DO NOTHING`);
   if (rowCount === 0) return { row: await earlier(tx, terms), isRepeated: true };
   await publishIntent(desk, tx, row, null);
@@ -177,18 +177,21 @@ function isReturnable(
 
 /** What agents are offered from the start: the price itself, or what it comes to at a rate that is locked for it. */
 async function offerOf(
+  { facilitator }: Pick<IntentDesk, "facilitator">,
   tx: Tx,
   making: Making,
   { money, rails, asked, priced, merchant }: IntentTerms,
 ): Promise<Offer> {
-  // The setting may have changed since the rails were found.
-  const taken = takenRails(merchant, rails);
+  // Another provider takes no agents.
+  if (rails.length === 0) return noOffer;
+  // Found anew: the setting may have changed since the rails were.
+  const named = nameableRails(facilitator, merchant, { asked, currency: money.asset });
   if (!priced)
-    return offerAtParity(money, taken, { ...asked, isAnyTaken: merchant.rails.length === 0 }) ?? noOffer;
+    return offerAtParity(money, named, { ...asked, isAnyTaken: merchant.rails.length === 0 }) ?? noOffer;
   const rate = spread(priced.rate, merchant.spreadBps);
   const { id: rateId, lockedAt } = await lockRate(tx, making, { merchantId: merchant.id, rate });
   const until = new Date(lockedAt.getTime() + lockWindow(rate.source).seconds * 1000);
-  return offerAtRate({ due: convert(money, rate) }, taken, { rateId, until });
+  return offerAtRate({ due: convert(money, rate) }, named, { rateId, until });
 }
 
 function rowOf({ newId, now }: Making, terms: IntentTerms, offer: Offer): IntentRow {

@@ -1,10 +1,13 @@
-import type { Facilitator, Payable, RailFacts } from "#facilitator";
+import type { Facilitator, Payable, PayableRail } from "#facilitator";
 import { atParity } from "#kernel/asset";
+import { Fault } from "#kernel/fault";
 import type { Money } from "#kernel/money";
 import type { Tx } from "#store";
+import type { MerchantRow } from "../../merchant/verbs/merchant.ts";
+import { takenRails } from "../../merchant/verbs/rails.ts";
 import { checkoutUrl, type IntentRow } from "../present.ts";
 import type { AskedRail } from "../tables.ts";
-import { asPrice, type PricedRail } from "./rails.ts";
+import { asPrice, type PricedRail, railsFor } from "./rails.ts";
 
 export type { IntentRow } from "../present.ts";
 
@@ -25,11 +28,40 @@ export const noOffer: Offer = {
   offerRateId: null,
 };
 
+/** The rails that an intent may name: those that its merchant takes and that meet what it asks for. One that does not work
+ *  just now is among them, after the others: what is named stays for the intent's life, and only what works is offered. */
+export function nameableRails(
+  facilitator: Pick<Facilitator, "rails" | "refusedRails">,
+  payee: Pick<MerchantRow, "rails">,
+  { asked, currency }: Pick<IntentRow, "asked" | "currency">,
+): readonly PayableRail[] {
+  const known = [...facilitator.rails(), ...facilitator.refusedRails()];
+  try {
+    return railsFor(takenRails(payee, known), asked, currency);
+  } catch (error) {
+    if (error instanceof Fault && error.code === "rail_unsupported") return [];
+    throw error;
+  }
+}
+
+/** Whether agents are offered an intent on any of these rails: not where it names none of them, as one whose rails its
+ *  merchant takes no more. */
+export function isOfferedOn(
+  { offerRails }: Pick<IntentRow, "offerRails">,
+  rails: readonly PayableRail[],
+): boolean {
+  if (offerRails === null) return false;
+  if (offerRails.length === 0) return true;
+  return rails.some((rail) =>
+    offerRails.some((each) => each.chain === rail.chain && each.asset === rail.asset),
+  );
+}
+
 /** The price one to one, on the rails at parity that were asked for; null where there is none. Where no rail is named and
  *  the merchant takes any, it is every one at parity, also those that come later. */
 export function offerAtParity(
   money: Money,
-  rails: readonly RailFacts[],
+  rails: readonly PayableRail[],
   { isAnyTaken, ...asked }: AskedRail & { readonly isAnyTaken: boolean },
 ): Offer | null {
   const price = asPrice(money);
@@ -41,13 +73,14 @@ export function offerAtParity(
 }
 
 /** The price at a locked rate, in the token that it leads to and for as long as it holds: what moves is offered as a
- *  stored quote only. Source: DESIGN 4.7. */
+ *  stored quote only. None where no rail has that token: an empty list would be every one. Source: DESIGN 4.7. */
 export function offerAtRate(
   { due }: Pick<PricedRail, "due">,
-  rails: readonly RailFacts[],
+  rails: readonly PayableRail[],
   lock: { readonly rateId: `rate_${string}`; readonly until: Date },
 ): Offer {
   const fitting = rails.filter(({ asset }) => asset === due.asset);
+  if (fitting.length === 0) return noOffer;
   return {
     ...priced(due),
     offerRails: fitting.map(railName),
@@ -60,7 +93,7 @@ function priced({ amount, asset }: Money): Pick<Offer, "offerAmount" | "offerAss
   return { offerAmount: amount, offerAsset: asset };
 }
 
-export function railName({ chain, asset }: RailFacts) {
+export function railName({ chain, asset }: PayableRail): PayableRail {
   return { chain, asset };
 }
 

@@ -11,6 +11,8 @@ export interface RailChoice {
   readonly facilitator: Pick<Facilitator, "rails">;
   readonly rates: Rates;
 }
+/** What a rail is chosen by. One that does not work now does not tell of a router: it may have one. */
+export type AskableRail = Pick<RailFacts, "chain" | "network" | "asset"> & Partial<Pick<RailFacts, "router">>;
 /** A rail with what an amount costs there. */
 export interface PricedRail {
   readonly rail: RailFacts;
@@ -21,11 +23,11 @@ export interface PricedRail {
 
 /** The rails that meet what was asked, those at parity with the amount first, USDC before others. A chain named without
  *  an asset means its default one. Fault: `rail_unsupported`, pointing at the word that leaves none. */
-export function railsFor(
-  rails: readonly RailFacts[],
+export function railsFor<R extends AskableRail>(
+  rails: readonly R[],
   { executionPath, settlementAsset, asset, chain }: AskedRail,
   currency: string,
-): readonly RailFacts[] {
+): readonly R[] {
   const left = narrow(rails);
   if (chain !== undefined)
     left.to((rail) => rail.chain === chain || rail.network === chain, chain, "/payment/chain");
@@ -39,10 +41,10 @@ export function railsFor(
 }
 
 /** Filters one after the other; the one that leaves nothing is the reason. */
-function narrow(all: readonly RailFacts[]) {
+function narrow<R extends AskableRail>(all: readonly R[]) {
   let left = all;
   return {
-    to(fits: (rail: RailFacts) => boolean, rail: string, pointer: string) {
+    to(fits: (rail: R) => boolean, rail: string, pointer: string) {
       left = left.filter(fits);
       if (left.length === 0) throw fault("rail_unsupported", { rail, pointer });
     },
@@ -54,8 +56,8 @@ function narrow(all: readonly RailFacts[]) {
 }
 
 /** Rails at parity with the amount first, USDC before others. */
-export function inOrder(rails: readonly RailFacts[], currency: string): readonly RailFacts[] {
-  const rank = ({ asset }: RailFacts) => (atParity(currency, asset) ? 0 : 2) + (asset === "USDC" ? 0 : 1);
+export function inOrder<R extends AskableRail>(rails: readonly R[], currency: string): readonly R[] {
+  const rank = ({ asset }: R) => (atParity(currency, asset) ? 0 : 2) + (asset === "USDC" ? 0 : 1);
   return [...rails].sort((a, b) => rank(a) - rank(b));
 }
 

@@ -1,19 +1,17 @@
 import { and, asc, eq, gt, isNotNull } from "drizzle-orm";
-import type { Facilitator, RailFacts } from "#facilitator";
-import { Fault } from "#kernel/fault";
+import type { Facilitator } from "#facilitator";
 import { type Database, fixed, type Tx } from "#store";
-import { findMerchant } from "../../merchant/verbs/merchant.ts";
-import { NOWHERE, takenRails } from "../../merchant/verbs/rails.ts";
+import { findMerchant, type MerchantRow } from "../../merchant/verbs/merchant.ts";
+import { NOWHERE } from "../../merchant/verbs/rails.ts";
 import type { IntentRow } from "../present.ts";
 import { paymentIntent } from "../tables.ts";
-import { type Offer, offerAtParity, publishIntent, railName } from "./offer.ts";
-import { railsFor } from "./rails.ts";
+import { nameableRails, type Offer, offerAtParity, publishIntent, railName } from "./offer.ts";
 import { lockIntent } from "./read.ts";
 
 /** What telling of intents anew needs. */
 export interface Republishing {
   readonly db: Database;
-  readonly facilitator: Pick<Facilitator, "rails" | "project">;
+  readonly facilitator: Pick<Facilitator, "rails" | "refusedRails" | "project">;
   readonly baseUrl: string;
   readonly now: () => Date;
 }
@@ -52,9 +50,7 @@ async function republish(
 ): Promise<void> {
   const row = await lockIntent(tx, merchantId, id);
   if (row.status !== "created") return;
-  const { rails } = await findMerchant(tx, merchantId);
-  const taken = takenRails({ rails }, desk.facilitator.rails());
-  const offerRails = offeredNow(row, taken, rails.length === 0) ?? NOWHERE;
+  const offerRails = offeredNow(desk, row, await findMerchant(tx, merchantId)) ?? NOWHERE;
   await tx
     .update(paymentIntent)
     .set({ offerRails })
@@ -63,20 +59,16 @@ async function republish(
 }
 
 /** Null where none is left. */
-function offeredNow(row: IntentRow, taken: readonly RailFacts[], isAnyTaken: boolean): Offer["offerRails"] {
+function offeredNow(
+  { facilitator }: Pick<Republishing, "facilitator">,
+  row: IntentRow,
+  payee: Pick<MerchantRow, "rails">,
+): Offer["offerRails"] {
   const { asked, amount, currency: asset } = row;
-  const rails = fitting(row, taken);
+  const rails = nameableRails(facilitator, payee, row);
+  const isAnyTaken = payee.rails.length === 0;
   if (row.offerRateId === null)
     return offerAtParity({ amount, asset }, rails, { ...asked, isAnyTaken })?.offerRails ?? null;
   const same = rails.filter((rail) => rail.asset === row.offerAsset);
   return same.length > 0 ? same.map(railName) : null;
-}
-
-function fitting({ asked, currency }: IntentRow, taken: readonly RailFacts[]): readonly RailFacts[] {
-  try {
-    return railsFor(taken, asked, currency);
-  } catch (error) {
-    if (error instanceof Fault && error.code === "rail_unsupported") return [];
-    throw error;
-  }
 }

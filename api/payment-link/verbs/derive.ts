@@ -4,9 +4,11 @@ import { type Executor, fixed } from "#store";
 import { invalid } from "../../http/faults.ts";
 import { MoneyInput } from "../../http/money.ts";
 import { pointingTo } from "../../http/pointer.ts";
+import { findMerchant } from "../../merchant/verbs/merchant.ts";
+import { takenRails } from "../../merchant/verbs/rails.ts";
 import { paymentIntent } from "../../payment-intent/tables.ts";
 import { demandPrice } from "../../payment-intent/verbs/create.ts";
-import { TIME_TO_SIGN_MS } from "../../payment-intent/verbs/offer.ts";
+import { isOfferedOn, TIME_TO_SIGN_MS } from "../../payment-intent/verbs/offer.ts";
 import type { LinkRow, Standing } from "../present.ts";
 import type { LinkCheckoutInput } from "../schema.ts";
 import { obstacleOf } from "../state.ts";
@@ -52,9 +54,10 @@ export async function deriveIntent(
   return made.intent.id;
 }
 
-/** The intent that waits for an agent of this address already: of a link with few places each visit would take another. */
+/** The intent that waits for an agent of this address already: of a link with few places each visit would take another.
+ *  None whose rails its merchant takes no more. */
 async function waitingIntent(
-  { db }: CheckoutDesk,
+  { db, facilitator }: CheckoutDesk,
   { ctx, address, input }: Visit,
   standing: Standing,
 ): Promise<string | null> {
@@ -64,8 +67,8 @@ async function waitingIntent(
   const { amount } = amountFor(standing, input);
   const from = stableHash([link.id, address]);
   const until = new Date(ctx.now().getTime() + TIME_TO_SIGN_MS);
-  const [waiting] = await db.pool
-    .select({ id: paymentIntent.id })
+  const waiting = await db.pool
+    .select({ id: paymentIntent.id, offerRails: paymentIntent.offerRails })
     .from(paymentLinkCheckout)
     .innerJoin(
       paymentIntent,
@@ -85,9 +88,10 @@ async function waitingIntent(
         gt(sql`least(${paymentIntent.expiresAt}, ${paymentIntent.offerExpiresAt})`, until.toISOString()),
       ),
     )
-    .orderBy(desc(paymentLinkCheckout.createdAt))
-    .limit(1);
-  return waiting?.id ?? null;
+    .orderBy(desc(paymentLinkCheckout.createdAt));
+  if (waiting.length === 0) return null;
+  const rails = takenRails(await findMerchant(db.pool, link.merchantId), facilitator.rails());
+  return waiting.find((each) => isOfferedOn(each, rails))?.id ?? null;
 }
 
 async function isOfLink(db: Executor, { merchantId, id }: LinkRow, intentId: string): Promise<boolean> {

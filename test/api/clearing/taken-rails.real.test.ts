@@ -100,6 +100,18 @@ describe("an agent", () => {
     expect([typeof before, typeof after, after === before]).toEqual(["string", "string", false]);
   });
 
+  it("is asked for another token of a link at a rate, once the one that it was told is taken no more", async () => {
+    const { id } = await seller.must("POST", "/v1/payment-links", {
+      ...{ kind: "fixed", amount: { amount: "1", asset: "GBP" }, maxPayments: 2 },
+    });
+    const path = `/x402/payables/${id}`;
+    const before = await asked(path);
+    expect([before.length, await asked(path)]).toEqual([1, before]);
+    await take("USDG");
+    const after = await asked(path);
+    expect([after.length, after[0] === before[0]]).toEqual([1, false]);
+  });
+
   it("finds and is offered a link at a rate, where no rail at parity is taken", async () => {
     await take("EURC");
     const { id } = await seller.must("POST", "/v1/payment-links", {

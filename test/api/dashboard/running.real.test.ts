@@ -118,6 +118,30 @@ describe("every form", () => {
     expect(await own.must("GET", "/v1/merchant")).toMatchObject({ rails: [] });
   });
 
+  it("of a resource keeps the rails that it names ticked once they are taken no more, and never widens them", async () => {
+    const own = await newSeller(world);
+    const session = await openSession(world.baseUrl, own.secretKey);
+    const named = [{ chain: "local", asset: "USDG" }];
+    const url = "https://shop.example/named";
+    const { id } = await own.must("POST", "/v1/x402/resources", { url, price: money, rails: named });
+    const path = `resources/${id}/edit`;
+    const ticked = async () =>
+      [...(await session.get(path)).text.matchAll(/name="rails" value="([^"]+)" checked/g)].map(
+        ([, value]) => value,
+      );
+    const rails = async () =>
+      (await world.database.query("SELECT rails FROM resource WHERE id = $1", [id]))[0];
+    expect(await ticked()).toEqual(["local/USDG"]);
+    await own.must("PATCH", "/v1/merchant", { rails: [{ chain: "local", asset: "USDC" }] });
+    expect(await ticked()).toEqual(["local/USDG"]);
+    expect((await session.get(path)).text).toContain("USDG on local (not offered now)");
+    const refused = await session.post(path, { ...again, url, rails: "local/USDG" });
+    expect([refused.status, refused.text.includes(`role="alert"`)]).toEqual([422, true]);
+    expect(await rails()).toEqual({ rails: named });
+    expect((await session.post(path, { ...again, url, rails: "local/USDC" })).status).toBe(303);
+    expect(await ticked()).toEqual(["local/USDC"]);
+  });
+
   it.each(
     forms.filter(([path]) => ["resources", "balances/addresses", "api-keys", "webhooks"].includes(path)),
   )("%s counts once however often it is sent, and is refused empty", async (path, fields) => {

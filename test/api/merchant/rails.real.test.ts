@@ -1,6 +1,7 @@
 /** The rails that a merchant takes: it is paid there and nowhere else. */
 import { and, desc, eq } from "drizzle-orm";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { fixedRates, type Rates } from "#api";
 import type { RailFacts, RefusedRail } from "#facilitator";
 import { merchant } from "../../../api/merchant/tables.ts";
 import { projectPayable } from "../../../facilitator/payable/project.ts";
@@ -8,33 +9,44 @@ import { payable } from "../../../facilitator/payable/tables.ts";
 import { outbox } from "../../../facilitator/store/tables.ts";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 import { type Answer, type Caller, caller, newCaller } from "../caller.ts";
-import { fakeFacilitator, rail, world } from "../world.ts";
+import { clock, fakeFacilitator, rail, recordingLog, world } from "../world.ts";
 
 const eurc: RailFacts = { ...rail, asset: "EURC", contract: "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42" };
 const ink: RailFacts = { ...rail, chain: "ink", network: "eip155:57073" };
 const every = [rail, eurc, ink];
-const refusedRails: readonly RefusedRail[] = [
-  { chain: "moon", network: "eip155:1738", asset: "USDC", problem: "no domain" },
-];
+const unread: RefusedRail = { chain: "moon", network: "eip155:1738", asset: "USDC", problem: "no domain" };
 const onBase = { chain: "base", asset: "USDC" };
 const onInk = { chain: "ink", asset: "USDC" };
 
 let database: TestDatabase;
 let rails: readonly RailFacts[];
+let refused: readonly RefusedRail[];
+/** What happens while rates are asked for. */
+let meanwhile: () => Promise<unknown>;
 let house: ReturnType<typeof world>;
 let shop: Caller;
 let count = 0;
 beforeAll(async () => {
   database = await freshDatabase();
   const facilitator = fakeFacilitator({
-    ...{ project: projectPayable, rails: () => rails, refusedRails: () => refusedRails },
+    ...{ project: projectPayable, rails: () => rails, refusedRails: () => refused },
     offer: async () => null,
   });
-  house = world({ db: database.db, facilitator });
+  const fixed = fixedRates({ clock, log: recordingLog() });
+  const rates: Rates = {
+    ...fixed,
+    async rate(pair) {
+      await meanwhile();
+      return fixed.rate(pair);
+    },
+  };
+  house = world({ db: database.db, facilitator, rates });
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
   rails = every;
+  refused = [unread];
+  meanwhile = async () => {};
   shop = await newCaller(database.db);
 });
 
@@ -69,6 +81,16 @@ async function offered(id: string) {
     .from(payable)
     .where(eq(payable.id, id));
   return row?.rails;
+}
+
+/** Its contract is not what it was, for as long as nobody looked at it. */
+function pause({ chain, network, asset }: RailFacts) {
+  rails = rails.filter((each) => each.chain !== chain || each.asset !== asset);
+  refused = [...refused, { chain, network, asset, problem: "its code has changed" }];
+}
+function resume() {
+  rails = every;
+  refused = [unread];
 }
 
 const ten = { amount: "10", asset: "USD" };
@@ -189,6 +211,49 @@ describe("an intent", () => {
     rails = every;
     await take([onBase]);
     expect(await offered(id)).toEqual([{ chain: "-", asset: "-" }]);
+  });
+
+  it("at a locked rate is offered nowhere, where its token is taken no more by the time it is made", async () => {
+    rails = [eurc, { ...ink, asset: "USDG" }];
+    const amount = { amount: "10", asset: "GBP" };
+    meanwhile = () =>
+      database.db.pool
+        .update(merchant)
+        .set({ rails: [{ chain: "ink", asset: "USDG" }] })
+        .where(eq(merchant.id, shop.merchantId));
+    const made = await intent({ amount, payment: { asset: "EURC" } });
+    expect(made.status).toBe(201);
+    // An empty list would be every rail.
+    expect(await offered(made.body.id)).toBeUndefined();
+  });
+
+  it("made while a rail that is taken is paused names it all the same", async () => {
+    await take([onBase, onInk]);
+    pause(ink);
+    const { id } = (await intent()).body;
+    expect(await offered(id)).toEqual([onBase, onInk]);
+    expect(codeOf(await intent({ payment: { chain: "ink" } }))).toEqual([
+      422,
+      "rail_unsupported",
+      "/payment/chain",
+    ]);
+  });
+
+  it("keeps a rail that is paused while the setting changes, and loses it once it is taken no more", async () => {
+    const [any, inkOnly] = [(await intent()).body, (await intent({ payment: { chain: "ink" } })).body];
+    pause(ink);
+    await take([onBase]);
+    expect([await offered(any.id), await offered(inkOnly.id)]).toEqual([
+      [onBase],
+      [{ chain: "-", asset: "-" }],
+    ]);
+    await take([]);
+    expect([await offered(any.id), await offered(inkOnly.id)]).toEqual([[], [onInk]]);
+    resume();
+    await take([onBase, onInk]);
+    pause(ink);
+    await take([onInk]);
+    expect([await offered(any.id), await offered(inkOnly.id)]).toEqual([[onInk], [onInk]]);
   });
 });
 
