@@ -54,19 +54,19 @@ export async function registerResource(
 ): Promise<{ readonly isNew: boolean; readonly resource: RegisteredResource }> {
   ctx.demand("x402:manage");
   const { facilitator } = shop;
-  const { url, price, rails, taken, kept, findings } = await readOffer(shop, { ctx, input });
-  const terms = {
-    description: cleanText(input.description),
-    mimeType: input.mimeType,
-    priceAmount: price.amount,
-    priceAsset: price.asset,
-    rails,
-    maxTimeoutSeconds: input.maxTimeoutSeconds,
-    paymentFlow: input.paymentFlow,
-    ...kept,
-    updatedAt: ctx.now(),
-  };
   return ctx.tx(async (tx) => {
+    const { url, price, rails, taken, kept, findings } = await readOffer(shop, tx, { ctx, input });
+    const terms = {
+      description: cleanText(input.description),
+      mimeType: input.mimeType,
+      priceAmount: price.amount,
+      priceAsset: price.asset,
+      rails,
+      maxTimeoutSeconds: input.maxTimeoutSeconds,
+      paymentFlow: input.paymentFlow,
+      ...kept,
+      updatedAt: ctx.now(),
+    };
     if (found.squatter) await takeOffSale(tx, { ctx, facilitator, which: found.squatter });
     const { isNew, wasListed, ...row } = await upsert(tx, ctx, { url, terms, listed: input.listed });
     if (row.listed && !wasListed) await ctx.countListing();
@@ -80,10 +80,14 @@ export async function registerResource(
 }
 
 /** What a merchant asks to sell, once it has been found possible. */
-async function readOffer({ facilitator, allowLocalTargets }: Shop, { ctx, input }: Call<ResourceInput>) {
+async function readOffer(
+  { facilitator, allowLocalTargets }: Shop,
+  db: Executor,
+  { ctx, input }: Call<ResourceInput>,
+) {
   const url = resourceUrl(input.url, { allowLocalTargets });
   const price = parsePrice(input.price, "/price");
-  const seller = await findMerchant(ctx.db.pool, ctx.merchantId);
+  const seller = await findMerchant(db, ctx.merchantId);
   const { taken, rails } = chooseRails(facilitator, seller, { price, asked: input.rails });
   return { url, price, rails, taken, ...checkExtensions({ ...input, bazaar: input.extensions?.bazaar }) };
 }
@@ -92,7 +96,7 @@ async function readOffer({ facilitator, allowLocalTargets }: Shop, { ctx, input 
  *  registration, save that of a URL held elsewhere, and `rate_limited` for a domain that was asked too often. */
 export async function tryResource(shop: Shop, { ctx, input }: Call<ResourceInput>): Promise<ResourceTrial> {
   ctx.demand("x402:manage");
-  const { url, price, rails, taken, kept, findings } = await readOffer(shop, { ctx, input });
+  const { url, price, rails, taken, kept, findings } = await readOffer(shop, ctx.db.pool, { ctx, input });
   const retryAfterSeconds = await spendProbe(ctx.db, url);
   if (retryAfterSeconds !== null) throw fault("rate_limited", { retryAfterSeconds });
   const options = optionsOf(price, rails, taken);
@@ -106,7 +110,7 @@ export async function tryResource(shop: Shop, { ctx, input }: Call<ResourceInput
  *  often. */
 export async function findBeforehand(shop: Shop, { ctx, input }: Call<ResourceInput>): Promise<Known> {
   ctx.demand("x402:manage");
-  const { url } = await readOffer(shop, { ctx, input });
+  const { url } = await readOffer(shop, ctx.db.pool, { ctx, input });
   const squatter = await findSquatter(shop, ctx, url);
   return { squatter, findings: input.probe ? await probeBeforehand(shop, { ctx, input }) : [] };
 }
