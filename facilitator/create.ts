@@ -6,7 +6,8 @@ import { assert } from "#kernel/fault";
 import { fixed, type outbox, type Tx, toBytesArray } from "#store";
 import type { Chain } from "./chain/port.ts";
 import { isTaken } from "./chain/rails.ts";
-import type { Facilitator, Quote, RailFacts, RefusedRail, Supported } from "./door.ts";
+import type { ChainRow } from "./chain/registry.ts";
+import type { ChainFacts, Facilitator, Quote, RailFacts, RefusedRail, Supported } from "./door.ts";
 import { discoverPayables } from "./payable/discover.ts";
 import { findPayables } from "./payable/find.ts";
 import type { Payable } from "./payable/payable.ts";
@@ -220,6 +221,7 @@ function doorOf(
       );
     },
     rails: () => rails().map(railFacts),
+    chains: () => [...engine.chains.values()].map(({ chain }) => chainFacts(chain.row)),
     refusedRails: () => refusedRails(engine),
     async discover(query) {
       const { items, total } = await discoverPayables(engine, rails(), query, totals);
@@ -281,6 +283,16 @@ function refusedRails(engine: Engine): readonly RefusedRail[] {
       return problem === null ? [] : [{ chain, network, asset: rail.token.symbol, problem }];
     }),
   );
+}
+
+function chainFacts(row: ChainRow): ChainFacts {
+  const { slug: chain, network, v1Name, chainId, explorer, depth, blockTimeSeconds } = row;
+  const tokens = row.tokens.map(({ symbol, contract, decimals }) => ({
+    asset: symbol,
+    contract: checksum(contract),
+    decimals,
+  }));
+  return { chain, network, v1Name, chainId, explorer, depth, blockTimeSeconds, tokens };
 }
 
 function railFacts({ chain, rail }: OfferedRail): RailFacts {

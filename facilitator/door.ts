@@ -55,6 +55,13 @@ export interface RailFacts {
     readonly verifyingContract: string;
   };
 }
+/** A chain that is served, with what payments that are there already need of it: also while nothing new is taken there. */
+export interface ChainFacts
+  extends Pick<RailFacts, "chain" | "network" | "v1Name" | "explorer" | "depth" | "blockTimeSeconds"> {
+  readonly chainId: number;
+  /** All that are configured, paused and refused ones too. */
+  readonly tokens: readonly Pick<RailFacts, "asset" | "contract" | "decimals">[];
+}
 /** A configured rail that was refused when its contract was checked, and why. */
 export interface RefusedRail {
   readonly chain: string;
@@ -108,7 +115,10 @@ export interface Facilitator {
   boundTo(signed: SignedRef): Promise<string | null>;
   /** Networks that work right now; with an id only those of that payable, null when there is none. */
   supported(payableId?: string): Promise<Supported | null>;
+  /** Where something new can be paid now. */
   rails(): readonly RailFacts[];
+  /** Every chain that is served. What was paid or decided there goes on, whatever `rails()` offers. */
+  chains(): readonly ChainFacts[];
   refusedRails(): readonly RefusedRail[];
   discover(query: DiscoverQuery): Promise<{ readonly items: readonly Discovered[]; readonly total: number }>;
   /** Facts about a payable that its merchant cannot write. */

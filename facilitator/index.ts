@@ -13,6 +13,7 @@ export { checkRails, checkRouter, isTaken, recheckRails } from "./chain/rails.ts
 export { type ChainConfig, type ChainRow, chainRow, chainRows } from "./chain/registry.ts";
 export { createFacilitator, type Running } from "./create.ts";
 export type {
+  ChainFacts,
   Discovered,
   DiscoverQuery,
   Facilitator,

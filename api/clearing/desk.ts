@@ -10,7 +10,7 @@ export interface ClearingDesk {
   readonly db: Database;
   readonly facilitator: Pick<
     Facilitator,
-    "rails" | "offer" | "project" | "once" | "payments" | "deposits" | "outgoing"
+    "rails" | "chains" | "offer" | "project" | "once" | "payments" | "deposits" | "outgoing"
   >;
   readonly rates: Rates;
   readonly baseUrl: string;

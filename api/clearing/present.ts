@@ -40,13 +40,17 @@ export function presentClearing(row: ClearingRow): Clearing {
 
 const counted = new Set<DepositRow["status"]>(["confirming", "confirmed", "credited", "late"]);
 
+interface Shown {
+  readonly deposits: readonly DepositRow[];
+  /** Null while it is not taken: then nobody is asked to pay on it. */
+  readonly rail: RailFacts | null;
+  /** Of its chain; null where that is not served any more. */
+  readonly depth: RailFacts["depth"] | null;
+}
+
 /** The order and what came for it, other orders of the clearing and other tokens included in the list. Source: interface
  *  §2.4. */
-export function presentDeposit(
-  row: ClearingRow,
-  order: OrderRow,
-  { deposits, rail }: { readonly deposits: readonly DepositRow[]; readonly rail: RailFacts | null },
-): Deposit {
+export function presentDeposit(row: ClearingRow, order: OrderRow, { deposits, rail, depth }: Shown): Deposit {
   const { chain, asset, amount } = order;
   const received = sum(
     deposits.filter((each) => each.orderId === order.id && each.asset === asset && counted.has(each.status)),
@@ -62,7 +66,7 @@ export function presentDeposit(
     amount: presentAmount({ amount, asset }),
     uri,
     received: presentAmount({ amount: received, asset }),
-    required: rail ? requiredFor(amount, rail.depth).confirmations : 0,
+    required: depth ? requiredFor(amount, depth).confirmations : 0,
     reviewRequired: row.reviewRequired,
     deposits: deposits.map(presentEntry),
   };

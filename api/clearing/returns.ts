@@ -74,16 +74,16 @@ async function send(
 ): Promise<ReturnRow> {
   if (!deposit?.isCanonical || !deposit.row.isBooked) return set(tx, desk, row, "failed");
   if (!deposit.row.isFinal) return row;
-  const rail = desk.facilitator
-    .rails()
-    .find(({ chain, asset }) => chain === row.chain && asset === row.asset);
-  if (!rail) return row;
+  const served = desk.facilitator.chains().find(({ chain }) => chain === row.chain);
+  const token = served?.tokens.find(({ asset }) => asset === row.asset);
+  if (!served || !token) return row;
+  // A paused token waits in the queue: nobody would look here again once it is taken.
   await desk.facilitator.outgoing.queue(tx, {
     id: row.id,
     kind: "return",
     merchantId: row.merchantId,
-    chainId: Number(rail.network.slice("eip155:".length)),
-    token: address(rail.contract),
+    chainId: served.chainId,
+    token: address(token.contract),
     recipient: row.destination,
     amount: row.amount,
     source: row.source,

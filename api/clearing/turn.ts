@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import type { Arrival, PaymentView, RailFacts } from "#facilitator";
+import type { Arrival, ChainFacts, PaymentView } from "#facilitator";
 import type { Address } from "#kernel/bytes";
 import { assert } from "#kernel/fault";
 import type { Tx } from "#store";
@@ -309,14 +309,15 @@ function heldAnywhere(rows: Purse["deposits"], returns: readonly ReturnRow[]): b
   return rows.reduce((total, row) => total + lyingOf(row, returns).clearing, 0n);
 }
 
-export function factsOf({ facilitator }: Pick<ClearingDesk, "facilitator">): (chain: string) => RailFacts {
+/** Of the chain, not of a rail: money that is there is counted though its token is paused. */
+function factsOf({ facilitator }: Pick<ClearingDesk, "facilitator">): (chain: string) => ChainFacts {
   return (chain) => {
-    const facts = facilitator.rails().find((rail) => rail.chain === chain);
-    assert(facts, `${chain} has a rail`);
+    const facts = facilitator.chains().find((each) => each.chain === chain);
+    assert(facts, `${chain} is served`);
     return facts;
   };
 }
 
-function depthOf(desk: Pick<ClearingDesk, "facilitator">): (chain: string) => RailFacts["depth"] {
+function depthOf(desk: Pick<ClearingDesk, "facilitator">): (chain: string) => ChainFacts["depth"] {
   return (chain) => factsOf(desk)(chain).depth;
 }

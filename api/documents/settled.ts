@@ -21,7 +21,7 @@ import { linesOf, type SoldLine } from "./lines.ts";
 import type { SettlementProof } from "./schema.ts";
 
 export interface DocumentDesk {
-  readonly facilitator: Pick<Facilitator, "rails" | "payments" | "offer">;
+  readonly facilitator: Pick<Facilitator, "chains" | "payments" | "offer">;
   readonly baseUrl: string;
 }
 type RefundRow = typeof refund.$inferSelect;
@@ -77,7 +77,7 @@ export async function readSettled(
       .where(and(eq(refund.merchantId, merchantId), eq(refund.clearingId, clearing.id)))
       .orderBy(desc(refund.id)),
     ledgerEntryId: await creditOf(db, clearing),
-    explorer: desk.facilitator.rails().find(({ chain }) => chain === clearing.chain)?.explorer ?? null,
+    explorer: desk.facilitator.chains().find(({ chain }) => chain === clearing.chain)?.explorer ?? null,
   };
 }
 
@@ -138,9 +138,8 @@ async function creditOf(db: Executor, clearing: ClearingRow): Promise<string | n
 /** What is signed of it. */
 export function proofOf({ facilitator }: DocumentDesk, settled: Settled): SettlementProof {
   const { intent, clearing, transfers, completedAt, ledgerEntryId } = settled;
-  const rail = facilitator
-    .rails()
-    .find(({ chain, asset }) => chain === clearing.chain && asset === clearing.asset);
+  const served = facilitator.chains().find(({ chain }) => chain === clearing.chain);
+  const token = served?.tokens.find(({ asset }) => asset === clearing.asset);
   const coins = (amount: bigint) => exact(amount, clearing.asset);
   return {
     version: 1,
@@ -153,8 +152,8 @@ export function proofOf({ facilitator }: DocumentDesk, settled: Settled): Settle
     fee: coins(clearing.fee),
     netAmount: coins(clearing.settlementAmount - clearing.fee),
     chain: clearing.chain,
-    network: rail?.network ?? null,
-    token: rail?.contract ?? null,
+    network: token && served ? served.network : null,
+    token: token?.contract ?? null,
     transfers: transfers.map(({ transaction, amount, ...where }) => ({
       transactionHash: transaction,
       ...where,

@@ -18,7 +18,7 @@ import { payout, payoutAddress } from "./tables.ts";
 
 /** What paying a merchant needs besides the request. */
 export interface Till {
-  readonly facilitator: Pick<Facilitator, "rails" | "outgoing">;
+  readonly facilitator: Pick<Facilitator, "rails" | "chains" | "outgoing">;
   /** How long a new address must wait; 0 on a sandbox. */
   readonly coolingMs: number;
 }

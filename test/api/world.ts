@@ -1,5 +1,6 @@
 import { type ApiConfig, type ApiDeps, createApi, fixedRates, type Rates, type Sandbox } from "#api";
 import type {
+  ChainFacts,
   Facilitator,
   PaymentRequest,
   Quote,
@@ -116,6 +117,16 @@ export const nothingKnown: Trust = {
   isLookAlike: false,
 };
 
+/** The chains of these rails, with no other tokens than theirs. */
+function chainsOf(rails: readonly RailFacts[]): readonly ChainFacts[] {
+  return rails
+    .filter((one, at) => rails.findIndex(({ chain }) => chain === one.chain) === at)
+    .map(({ chain, network, v1Name, explorer, depth, blockTimeSeconds, domain: { chainId } }) => ({
+      ...{ chain, network, v1Name, explorer, depth, blockTimeSeconds, chainId },
+      tokens: rails.filter((rail) => rail.chain === chain),
+    }));
+}
+
 const noOrder = () => Promise.reject(new Error("this facilitator takes no orders"));
 
 /** A facilitator that answers as scripted and remembers what it was asked. */
@@ -167,6 +178,7 @@ export function fakeFacilitator(changes: Partial<Facilitator> = {}): FakeFacilit
         ? { networks: [{ network: "eip155:8453", v1Name: "base", signers: [treasury] }] }
         : null,
     rails: () => [rail],
+    chains: () => chainsOf(fake.rails()),
     refusedRails: () => [],
     discover: async () => ({ items: [{ ...quote, trust: nothingKnown }], total: 1 }),
     trust: async () => nothingKnown,

@@ -128,5 +128,6 @@ export function depositFrom(
   const order = liveOrder(orders, row);
   if (!order) return null;
   const rail = facilitator.rails().find(({ chain, asset }) => chain === order.chain && asset === order.asset);
-  return presentDeposit(row, order, { deposits, rail: rail ?? null });
+  const served = facilitator.chains().find(({ chain }) => chain === order.chain);
+  return presentDeposit(row, order, { deposits, rail: rail ?? null, depth: served?.depth ?? null });
 }

@@ -42,9 +42,9 @@ function comparedWith(clearing: ClearingRow, { orders, deposits, returns }: Purs
 /** Confirmations that each deposit of a settled payment had at least when it was counted; null where nobody watches its
  *  chain here. */
 export function confirmationsFor(
-  { facilitator }: { readonly facilitator: Pick<Facilitator, "rails"> },
-  { chain, asset, settlementAmount }: ClearingRow,
+  { facilitator }: { readonly facilitator: Pick<Facilitator, "chains"> },
+  { chain, settlementAmount }: ClearingRow,
 ): number | null {
-  const rail = facilitator.rails().find((each) => each.chain === chain && each.asset === asset);
-  return rail ? requiredFor(settlementAmount, rail.depth).confirmations : null;
+  const served = facilitator.chains().find((each) => each.chain === chain);
+  return served ? requiredFor(settlementAmount, served.depth).confirmations : null;
 }

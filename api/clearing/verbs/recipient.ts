@@ -14,16 +14,16 @@ interface Named {
 /** Whether money may go there, be it a return, a refund or a payout. What is sent to a token's contract is lost, and what
  *  an address of ours is sent never left. Faults: `validation_failed`, `recipient_is_ours`. */
 export async function checkRecipient(
-  { facilitator }: { readonly facilitator: Pick<Facilitator, "rails" | "outgoing"> },
+  { facilitator }: { readonly facilitator: Pick<Facilitator, "chains" | "outgoing"> },
   tx: Tx,
   { chain, recipient, pointer }: Named,
 ): Promise<void> {
-  const onChain = facilitator.rails().filter((rail) => rail.chain === chain);
-  const [rail] = onChain;
+  const served = facilitator.chains().find((each) => each.chain === chain);
   // Nothing is sent on a chain that is not served; what is decided about it waits.
-  if (!rail) return;
-  if (onChain.some(({ contract }) => addressOf(contract) === recipient))
+  if (!served) return;
+  // A token that is paused or refused keeps what is sent to it as any other.
+  if (served.tokens.some(({ contract }) => addressOf(contract) === recipient))
     throw invalid(pointer, "an address that is no token's contract");
-  if (await facilitator.outgoing.isOurs(tx, { chainId: rail.domain.chainId, recipient }))
+  if (await facilitator.outgoing.isOurs(tx, { chainId: served.chainId, recipient }))
     throw kernelFault("recipient_is_ours", { recipient: checksum(recipient), pointer });
 }

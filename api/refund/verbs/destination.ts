@@ -12,7 +12,7 @@ interface At {
 
 /** A merchant's word on where a refund goes. Faults: `validation_failed`, `recipient_is_ours`, `rail_unsupported`. */
 export async function checkDestination(
-  { facilitator }: { readonly facilitator: Pick<Facilitator, "rails" | "outgoing"> },
+  { facilitator }: { readonly facilitator: Pick<Facilitator, "rails" | "chains" | "outgoing"> },
   tx: Tx,
   named: string,
   { chain, asset, pointer }: At,

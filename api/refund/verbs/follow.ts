@@ -80,8 +80,8 @@ async function reserveIfPosted(follower: Follower, tx: Tx, row: RefundRow): Prom
     await reserve(follower, tx, row, clock.now());
     return;
   }
-  const rail = facilitator.rails().find(({ chain }) => chain === row.chain);
-  const patience = rail ? Math.min(LOOK_EVERY_MS, rail.blockTimeSeconds * 500) : LOOK_EVERY_MS;
+  const served = facilitator.chains().find(({ chain }) => chain === row.chain);
+  const patience = served ? Math.min(LOOK_EVERY_MS, served.blockTimeSeconds * 500) : LOOK_EVERY_MS;
   await tx
     .update(refund)
     .set({ dueAt: row.state === "pending" ? later(clock, patience) : null })

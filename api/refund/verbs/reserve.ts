@@ -13,7 +13,7 @@ import { shortOf } from "./promise.ts";
 
 /** What refunds need besides the request. */
 export interface RefundDesk {
-  readonly facilitator: Pick<Facilitator, "rails" | "payments" | "outgoing" | "hasCode">;
+  readonly facilitator: Pick<Facilitator, "rails" | "chains" | "payments" | "outgoing" | "hasCode">;
 }
 
 /** Hears of what happens to the money are hints; this often it is looked at without any. */
