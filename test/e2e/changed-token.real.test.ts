@@ -1,44 +1,17 @@
 /** An issuer puts another contract behind a token while it is served. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Clock } from "#kernel/clock";
 import { systemClock } from "#kernel/system";
-import type { TokenFacts } from "../../facilitator/chain/port.ts";
-import { gate } from "../support/gate.ts";
-import { get, newMerchant, startWorld, until } from "../support/house.ts";
+import { get, newMerchant, startWorld } from "../support/house.ts";
 import { claimOf } from "../support/records.ts";
 import { expectAtRest, newPayment } from "../support/scene.ts";
+import { tokenChange } from "../support/token-change.ts";
 
-/** Nothing but the looks at tokens waits for so long, or longer. */
-const LONG_MS = 600_000;
-
-/** The time of the next look comes when the test says so. */
-let nextLook = gate();
-function look(): void {
-  const thisOne = nextLook;
-  nextLook = gate();
-  thisOne.open();
-}
-const clock: Clock = {
-  ...systemClock,
-  sleep: (ms, signal) =>
-    Promise.race([systemClock.sleep(ms, signal), ...(ms >= LONG_MS ? [nextLook.passed] : [])]),
-};
-let change: Partial<TokenFacts> = {};
-const isUsdc = (token: string) => token === world?.dev.usdc;
+const issuer = tokenChange(systemClock);
 let world: Awaited<ReturnType<typeof startWorld>>;
 let merchant: Awaited<ReturnType<typeof newMerchant>>;
 
 beforeAll(async () => {
-  world = await startWorld({
-    clock,
-    wrapChain: (chain) => ({
-      ...chain,
-      tokenFacts: async (token) => ({
-        ...(await chain.tokenFacts(token)),
-        ...(isUsdc(token) ? change : {}),
-      }),
-    }),
-  });
+  world = await startWorld({ clock: issuer.clock, wrapChain: issuer.wrapChain });
   merchant = await newMerchant(world);
 });
 afterAll(async () => {
@@ -60,9 +33,10 @@ it("takes nothing new in it from the next look on, answers what was paid before,
   const late = await newPayment(place, merchant, { resource });
   expect(await offered(resource.id)).toEqual(["USDC", "USDG"]);
 
-  change = { codeHash: `0x${"1".repeat(64)}` as TokenFacts["codeHash"] };
-  look();
-  await until(async () => (await refused()).length > 0, "the rail is paused");
+  await issuer.change(
+    (token) => token === world.dev.usdc,
+    async () => (await refused()).length > 0,
+  );
 
   expect(await refused()).toEqual([
     {
@@ -79,9 +53,10 @@ it("takes nothing new in it from the next look on, answers what was paid before,
   expect(await claimOf(world.database, late.nonce)).toBeNull();
   expect((await before.settle()).body).toMatchObject({ success: false, transaction: paid.body.transaction });
 
-  change = {};
-  look();
-  await until(async () => (await refused()).length === 0, "the rail is taken again");
+  await issuer.change(
+    () => false,
+    async () => (await refused()).length === 0,
+  );
   expect((await late.settle()).body).toMatchObject({ success: true });
   await expectAtRest(world);
 });

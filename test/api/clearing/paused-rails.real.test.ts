@@ -1,10 +1,7 @@
 /** Every token of a chain is paused: nothing new is taken there, and what is there already comes to its end. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { type Address, checksum } from "#kernel/bytes";
-import type { Clock } from "#kernel/clock";
-import type { TokenFacts } from "../../../facilitator/chain/port.ts";
 import { newKey } from "../../support/authorization.ts";
-import { gate } from "../../support/gate.ts";
 import { startWorld, until } from "../../support/house.ts";
 import {
   heldBack,
@@ -14,36 +11,17 @@ import {
   type Seller,
   sendTo,
 } from "../../support/payments.ts";
+import { tokenChange } from "../../support/token-change.ts";
 import { addressOf, arrives, final, idOf } from "./deposit-scene.ts";
 
 const MINUTE = 60_000;
-/** Nothing but the looks at tokens waits for so long, or longer. */
-const LONG_MS = 10 * MINUTE;
 const movable = movableClock();
-/** The time of the next look comes when the test says so. */
-let nextLook = gate();
-const clock: Clock = {
-  ...movable,
-  sleep: (ms, signal) =>
-    Promise.race([movable.sleep(ms, signal), ...(ms >= LONG_MS ? [nextLook.passed] : [])]),
-};
-let isChanged: (token: string) => boolean = () => false;
-const otherCode = { codeHash: `0x${"1".repeat(64)}` as TokenFacts["codeHash"] };
-
+const issuer = tokenChange(movable);
 let world: Awaited<ReturnType<typeof startWorld>>;
 let seller: Seller;
 let all: number;
 beforeAll(async () => {
-  world = await startWorld({
-    clock,
-    wrapChain: (chain) => ({
-      ...chain,
-      tokenFacts: async (token) => ({
-        ...(await chain.tokenFacts(token)),
-        ...(isChanged(token) ? otherCode : {}),
-      }),
-    }),
-  });
+  world = await startWorld({ clock: issuer.clock, wrapChain: issuer.wrapChain });
   all = world.house.facilitator.rails().length;
 });
 beforeEach(async () => {
@@ -52,14 +30,9 @@ beforeEach(async () => {
 afterEach(() => pause(() => false, all));
 afterAll(() => world.stop());
 
-/** From the next look on only so many rails are offered. */
-async function pause(which: typeof isChanged, left: number): Promise<void> {
-  isChanged = which;
-  const thisOne = nextLook;
-  nextLook = gate();
-  thisOne.open();
-  await until(async () => world.house.facilitator.rails().length === left, `${left} rails are offered`);
-}
+/** Only so many rails are offered then. */
+const pause = (which: (token: string) => boolean, left: number) =>
+  issuer.change(which, () => world.house.facilitator.rails().length === left);
 const pauseAll = () => pause(() => true, 0);
 const balanceOf = (account: Address) => world.dev.chain.tokenBalance(world.dev.usdc, account, "latest");
 
