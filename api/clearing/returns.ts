@@ -77,7 +77,7 @@ async function send(
   const served = desk.facilitator.chains().find(({ chain }) => chain === row.chain);
   const token = served?.tokens.find(({ asset }) => asset === row.asset);
   if (!served || !token) return row;
-  // A paused token waits in the queue: nobody would look here again once it is taken.
+  // Of a paused token it waits in the queue, which knows when that is taken again.
   await desk.facilitator.outgoing.queue(tx, {
     id: row.id,
     kind: "return",

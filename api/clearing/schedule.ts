@@ -59,8 +59,8 @@ function finalityAt({ clearing, seen, returns, factsOf, now }: Scheduling): Date
   return later(now, Math.max(halfBlock, age / 3));
 }
 
-/** A return whose money is final and that was not handed on: its rail is paused, or it ended unsent and is tried anew. No fact
- *  tells that it can leave. */
+/** A return whose money is final and that was not handed on: its token is listed no more, or it ended unsent and is tried
+ *  anew. No fact tells that it can leave. */
 function returnsAt({ seen, returns, now }: Scheduling): Date | null {
   const isFinal = (id: string) => seen.some(({ row }) => row.id === id && row.isFinal);
   const isWaiting = returns.some(({ state, depositId }) => state === "decided" && isFinal(depositId));
