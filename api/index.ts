@@ -34,31 +34,32 @@ import { refuseInvalid } from "./http/route.ts";
 import { createSafeFetch, deliveryLimits, type SafeFetch } from "./http/safe-fetch.ts";
 import { currentOf, echoVersion, type Revision, revisions, serviceVersion } from "./http/version.ts";
 import { createWrites } from "./http/writes.ts";
-import { invoiceJobs } from "./invoice/jobs.ts";
 import { invoiceHearer, invoiceLoops } from "./invoice/loop.ts";
 import { invoiceRoutes } from "./invoice/routes.ts";
 import { deriveIntent as deriveInvoiceIntent } from "./invoice/verbs/derive.ts";
 import type { InvoiceDesk } from "./invoice/verbs/desk.ts";
+import { republishInvoices } from "./invoice/verbs/republish.ts";
 import { mailJobs } from "./mail/jobs.ts";
 import type { Mailer } from "./mail/port.ts";
 import { mailHearer } from "./mail/sources/index.ts";
 import { createAuthenticator, createStandIn } from "./merchant/authenticate.ts";
+import { whenRailsChange } from "./merchant/jobs.ts";
 import { createOriginBook } from "./merchant/known-origin.ts";
 import { merchantRoutes } from "./merchant/routes.ts";
 import { noteRequest } from "./merchant/verbs/audit.ts";
 import { addDocument } from "./openapi.ts";
 import { mountPages } from "./pages/routes.tsx";
 import { paymentRoutes } from "./payment/routes.ts";
-import { intentJobs } from "./payment-intent/jobs.ts";
 import { paymentIntentRoutes } from "./payment-intent/routes.ts";
 import type { Making } from "./payment-intent/verbs/create.ts";
+import { republishIntents } from "./payment-intent/verbs/republish.ts";
 import { linkIntents } from "./payment-link/agents.ts";
 import { linkHearer } from "./payment-link/hear.ts";
-import { linkJobs } from "./payment-link/jobs.ts";
 import { paymentLinkRoutes } from "./payment-link/routes.ts";
 import type { CheckoutDesk } from "./payment-link/verbs/checkout.ts";
 import { type AgentVisit, deriveIntent } from "./payment-link/verbs/derive.ts";
 import { isLinkFull } from "./payment-link/verbs/places.ts";
+import { republishLinks } from "./payment-link/verbs/republish.ts";
 import { payoutHearer } from "./payout/events.ts";
 import { payoutRoutes } from "./payout/routes.ts";
 import { providerJobs } from "./provider/jobs.ts";
@@ -345,9 +346,9 @@ export function createApi({
   const jobs = [
     ...requestJobs({ db, clock: merchantClock }),
     ...dashboardJobs({ db, clock }),
-    ...intentJobs(intentDesk),
-    ...linkJobs(intentDesk),
-    ...invoiceJobs(invoices),
+    whenRailsChange("publish-intents-again", (id, stopping) => republishIntents(intentDesk, id, stopping)),
+    whenRailsChange("publish-links-again", (id, stopping) => republishLinks(intentDesk, id, stopping)),
+    whenRailsChange("publish-invoices-again", (id, stopping) => republishInvoices(invoices, id, stopping)),
     ...resourceJobs({ db, facilitator, safeFetch, clock, log }),
     ...providerJobs(providerDesk),
     ...webhookJobs({ db: loopDb, now }),

@@ -56,12 +56,3 @@ export function offeredOn(seller: Taker, own: readonly PayableRail[]): readonly 
   const left = takenRails(seller, own);
   return left.length > 0 ? left : NOWHERE;
 }
-
-/** Whether a change of a merchant that was told of changes where it is paid. */
-export function areRailsChanged({
-  payload: { changed },
-}: {
-  readonly payload: Readonly<Record<string, unknown>>;
-}) {
-  return Array.isArray(changed) && changed.includes("rails");
-}
