@@ -32,7 +32,13 @@ export function chainLoops(
   const { slug } = open.chain.row;
   const blockMs = open.chain.row.blockTimeSeconds * 1000;
   const pace = Math.min(settings.pollMs, blockMs / 4);
-  const shared: Shared = { at: null, seen: null, held: new Map(), rhythm: rhythm({ blockMs, paceMs: pace }) };
+  const shared: Shared = {
+    at: null,
+    seen: null,
+    booked: 0,
+    held: new Map(),
+    rhythm: rhythm({ blockMs, paceMs: pace }),
+  };
   const sending = loop(
     { name: `send:${slug}`, clock, log, meter, everyMs: Math.min(50, pace) },
     sender(engine, open, shared, incoming),
@@ -75,6 +81,8 @@ interface Shared {
   at: ObserverRow | null;
   /** The newest block that was recorded; what it pays may not be credited yet. */
   seen: Hash | null;
+  /** Grows with what is booked, by a block or by a claim that came after it: what is final of it is to be looked for. */
+  booked: number;
   /** Of the blocks, as this process sees them while it follows the chain. */
   readonly rhythm: Rhythm;
   /** Lanes of this process. */
@@ -146,12 +154,16 @@ function watcher(
     // Without a look first: who paid in these blocks waits for it.
     if (broughtMoney) await creditAll(engine, chain, mine, waiters);
     const arrivals = await lookForArrivals(engine, chain, mine);
-    if (arrivals.areCreditable) await creditAll(engine, chain, mine, waiters);
+    if (arrivals.areCreditable) {
+      await creditAll(engine, chain, mine, waiters);
+      shared.booked += 1;
+    }
     strangersAt = engine.clock.monotonicMs() + STRANGERS_MS;
     if (!isNewBlock) return shared.rhythm.pause(engine.clock.monotonicMs());
     shared.at = mine;
     wakeTender();
     if (arrivals.areUnmatched) await bookUnmatched(engine, chain, mine);
+    shared.booked += 1;
     // Last: a turn that failed half-way is done again, also where no further block comes.
     bookedAt = mine.cursorHash;
     return shared.rhythm.pause(engine.clock.monotonicMs());
@@ -168,14 +180,14 @@ function finisher(
   incoming: () => number,
 ): () => Promise<void> {
   const isTime = givesWay(engine, incoming);
-  let doneAt: string | null = null;
+  let done = 0;
   let reconcileAt = 0;
   return async () => {
-    const { at } = shared;
-    if (!at || at.haltedReason || at.leaseHolder !== engine.holder || at.cursorHash === doneAt) return;
+    const { at, booked } = shared;
+    if (!at || at.haltedReason || at.leaseHolder !== engine.holder || booked === done) return;
     if (!isTime()) return;
     waiters.tell(await finalize(engine, open, at));
-    doneAt = at.cursorHash;
+    done = booked;
     if (engine.clock.monotonicMs() < reconcileAt) return;
     reconcileAt = engine.clock.monotonicMs() + RECONCILE_MS;
     await reconcile(engine, open);
