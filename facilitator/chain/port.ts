@@ -172,6 +172,8 @@ export interface Chain {
   nonce(account: Address, block: number | "latest"): Promise<number>;
   /** Wei. */
   nativeBalance(account: Address, block: number | "latest"): Promise<bigint>;
+  /** At a block as two endpoints tell it alike, where so many are configured: books are opened by it, and stop what leaves
+   *  where they differ from it. */
   tokenBalance(token: Address, account: Address, block: number | "latest"): Promise<bigint>;
   /** The same of many accounts, in their order. */
   tokenBalances(token: Address, accounts: readonly Address[], block: number): Promise<readonly bigint[]>;

@@ -1,17 +1,38 @@
 import type { Address, Hex } from "#kernel/bytes";
 import { MalformedAnswer } from "./answer.ts";
-import { balanceOf, tokenBalance, uint, view } from "./call.ts";
+import { atBlock } from "./blocks.ts";
+import { balanceOf, readBalance, uint, view } from "./call.ts";
 import { packAggregate3, unpackResults } from "./multicall.ts";
 import type { Room } from "./room.ts";
+import { readAlike } from "./witnesses.ts";
 
 const PER_CALL = 200;
 const AT_ONCE = 10;
 
-/** What many accounts hold of a token at a block, in their order: by one call for many where Multicall3 stood then. */
-export async function tokenBalances(
+/** What an account holds of a token: at a block as two endpoints tell it alike, now as any one of them does. */
+export function tokenBalance(
   room: Room,
-  { token, accounts, block }: { token: Address; accounts: readonly Address[]; block: string },
+  token: Address,
+  account: Address,
+  block: number | "latest",
+): Promise<bigint> {
+  const read = (alone: Room) => readBalance(alone, { token, account, block: atBlock(block) });
+  return block === "latest" ? read(room) : readAlike(room, `a balance at block ${block}`, read);
+}
+
+/** What many accounts hold of a token at a block, in their order, as two endpoints tell it alike. */
+export function tokenBalances(
+  room: Room,
+  token: Address,
+  accounts: readonly Address[],
+  block: number,
 ): Promise<readonly bigint[]> {
+  const asked = { token, accounts, block: atBlock(block) };
+  return readAlike(room, `balances at block ${block}`, (alone) => readBalances(alone, asked));
+}
+
+/** By one call for many where Multicall3 stood then. */
+async function readBalances(room: Room, { token, accounts, block }: Question): Promise<readonly bigint[]> {
   const held: bigint[] = [];
   for (let i = 0; i < accounts.length; i += PER_CALL) {
     const some = accounts.slice(i, i + PER_CALL);
@@ -55,7 +76,7 @@ async function readOneByOne(room: Room, { token, accounts, block }: Question): P
   const held: bigint[] = [];
   for (let i = 0; i < accounts.length; i += AT_ONCE) {
     const some = accounts.slice(i, i + AT_ONCE);
-    held.push(...(await Promise.all(some.map((account) => tokenBalance(room, { token, account, block })))));
+    held.push(...(await Promise.all(some.map((account) => readBalance(room, { token, account, block })))));
   }
   return held;
 }

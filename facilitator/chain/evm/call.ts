@@ -60,7 +60,7 @@ export async function execute(
 }
 
 /** Nothing where the token did not stand yet: whoever deploys today follows the chain from a block before. */
-export async function tokenBalance(
+export async function readBalance(
   room: Room,
   { token, account, block }: { token: Address; account: Address; block: string },
 ): Promise<bigint> {

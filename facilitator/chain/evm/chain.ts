@@ -5,9 +5,8 @@ import type { Chain } from "../port.ts";
 import { checkMulticall } from "../rails.ts";
 import type { ChainRow } from "../registry.ts";
 import { findAuthorizationUse, isValidSignature } from "./authorization.ts";
-import { tokenBalances } from "./balances.ts";
-import { atBlock, blockAt, nativeBalance, nonceOf, receiptOf, taggedBlock } from "./blocks.ts";
-import { tokenBalance } from "./call.ts";
+import { tokenBalance, tokenBalances } from "./balances.ts";
+import { blockAt, nativeBalance, nonceOf, receiptOf, taggedBlock } from "./blocks.ts";
 import { type OnRpc, openClient } from "./client.ts";
 import { haveCode } from "./code.ts";
 import { estimateFees } from "./fees.ts";
@@ -49,9 +48,8 @@ function chainOf(room: Room): Chain {
     simulate: (from, calls, gasLimit) => simulate(room, { from, calls, gasLimit }),
     nonce: (account, block) => nonceOf(room, account, block),
     nativeBalance: (account, block) => nativeBalance(room, account, block),
-    tokenBalance: (token, account, block) => tokenBalance(room, { token, account, block: atBlock(block) }),
-    tokenBalances: (token, accounts, block) =>
-      tokenBalances(room, { token, accounts, block: atBlock(block) }),
+    tokenBalance: (token, account, block) => tokenBalance(room, token, account, block),
+    tokenBalances: (token, accounts, block) => tokenBalances(room, token, accounts, block),
     code: (account) => codeOf(room, account),
     haveCode: (accounts) => haveCode(room, accounts),
     isValidSignature: (account, digest, signature) => isValidSignature(room, { account, digest, signature }),

@@ -35,6 +35,8 @@ export interface RpcClient {
   /** Single endpoints, the healthiest first, for what must not be mixed from several: all that do not rest, and of the
    *  others as many as it takes to have `least`. */
   sources(least: number): readonly Source[];
+  /** The same by each of these alone, for what takes more than one question. */
+  alone(least: number): readonly RpcClient[];
   /** The same by each of the other endpoints alone, those that do not rest, after the one that `ask` asks first. */
   others(): readonly RpcClient[];
   unavailable(cause: unknown): Fault;
@@ -147,6 +149,11 @@ export async function openClient(parts: {
       const { awake, resting } = choose();
       return askAmong([...awake, ...resting], question);
     };
+    const atLeast = (least: number): readonly Endpoint[] => {
+      const { awake, resting } = choose();
+      return [...awake, ...resting.slice(0, Math.max(0, least - awake.length))];
+    };
+    const only = (endpoint: Endpoint) => clientOf(() => ({ awake: [endpoint], resting: [] }));
     return {
       ask,
       unavailable,
@@ -155,14 +162,9 @@ export async function openClient(parts: {
         if (reply.ok) return reply.value;
         throw unavailable(new Error(`${question.method}: ${reply.error.code} ${reply.error.message}`));
       },
-      sources(least) {
-        const { awake, resting } = choose();
-        return [...awake, ...resting.slice(0, Math.max(0, least - awake.length))].map(sourceOf);
-      },
-      others: () =>
-        choose()
-          .awake.slice(1)
-          .map((endpoint) => clientOf(() => ({ awake: [endpoint], resting: [] }))),
+      sources: (least) => atLeast(least).map(sourceOf),
+      alone: (least) => atLeast(least).map(only),
+      others: () => choose().awake.slice(1).map(only),
     };
   }
 

@@ -1,4 +1,5 @@
 import { canonicalJson } from "#kernel/codec";
+import { assert, Fault } from "#kernel/fault";
 import type { Source } from "./client.ts";
 import type { Room } from "./room.ts";
 
@@ -11,16 +12,38 @@ export type Testimony<T> = { readonly said: T | null } | "silent";
 /** What two endpoints say alike; null when they have nothing there. More than two are asked while no two agree, so that
  *  a third one outvotes a liar. Where those who speak contradict each other nobody is believed: rejects with
  *  `chain_unavailable`, as when too few speak. */
-export async function agreed<T>(
+export function agreed<T>(
   room: Room,
   what: string,
   ask: (source: Source) => Promise<Testimony<T>>,
 ): Promise<T | null> {
-  const sources = room.rpc.sources(WITNESSES);
-  const heard = await Promise.all(sources.slice(0, WITNESSES).map(ask));
-  for (const source of sources.slice(WITNESSES)) {
+  return hear(room, what, room.rpc.sources(WITNESSES), ask);
+}
+
+/** What `read` finds at two endpoints alike, each asked alone. Rejects as `agreed` does. */
+export async function readAlike<T>(room: Room, what: string, read: (room: Room) => Promise<T>): Promise<T> {
+  const found = await hear(room, what, room.rpc.alone(WITNESSES), (rpc) =>
+    read({ ...room, rpc }).then((said) => ({ said }), silentIfUnavailable),
+  );
+  assert(found !== null, "what is read is found");
+  return found;
+}
+
+function silentIfUnavailable(error: unknown): "silent" {
+  if (error instanceof Fault && error.code === "chain_unavailable") return "silent";
+  throw error;
+}
+
+async function hear<T, W>(
+  room: Room,
+  what: string,
+  witnesses: readonly W[],
+  ask: (witness: W) => Promise<Testimony<T>>,
+): Promise<T | null> {
+  const heard = await Promise.all(witnesses.slice(0, WITNESSES).map(ask));
+  for (const witness of witnesses.slice(WITNESSES)) {
     if (alike(heard)) break;
-    heard.push(await ask(source));
+    heard.push(await ask(witness));
   }
   const spoken = heard.filter((testimony) => testimony !== "silent");
   if (heard.length === 1 && spoken[0]) return spoken[0].said;

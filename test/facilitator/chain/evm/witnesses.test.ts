@@ -20,6 +20,8 @@ interface View {
   readonly nonce?: number;
   /** Of whatever transaction. */
   readonly succeeded?: boolean;
+  /** Of whatever account. */
+  readonly balance?: number;
 }
 type Sight = View | "silent";
 
@@ -40,6 +42,7 @@ function seen(view: View, method: string, [first]: readonly unknown[]): NodeAnsw
     return { result: number > view.height ? null : blockAt(view, number) };
   }
   if (method === "eth_getTransactionCount") return { result: quantity(view.nonce ?? 0) };
+  if (method === "eth_call") return { result: `0x${(view.balance ?? 0).toString(16).padStart(64, "0")}` };
   if (method !== "eth_getTransactionReceipt") return { error: { code: -32000, message: "not played" } };
   const place = {
     transactionHash: first,
@@ -154,5 +157,28 @@ describe("a nonce", () => {
   ])("of %j is %i", async (sights, nonce) => {
     const { chain } = await open(...sights);
     expect(await chain.nonce(account, "latest")).toBe(nonce);
+  });
+});
+
+describe("a balance", () => {
+  const [token, account] = [address(`0x${"56".repeat(20)}`), address(`0x${"34".repeat(20)}`)];
+  const [liar, honest] = [at(50, { balance: 9 }), at(50, { balance: 7 })];
+
+  it("at a block is what two of three say, and nobody's where two contradict each other: that is told", async () => {
+    const three = await open(liar, honest, honest);
+    expect(await three.chain.tokenBalance(token, account, 40)).toBe(7n);
+    expect(await three.chain.tokenBalances(token, [account, account], 40)).toEqual([7n, 7n]);
+    const two = await open(liar, honest);
+    await expect(two.chain.tokenBalance(token, account, 40)).rejects.toMatchObject(unavailable);
+    await expect(two.chain.tokenBalances(token, [account], 40)).rejects.toMatchObject(unavailable);
+    expect(two.disagreements()).toBe(2);
+  });
+
+  it("at a block is nobody's where one of two is silent, and that of the one there is", async () => {
+    const two = await open("silent", honest);
+    await expect(two.chain.tokenBalance(token, account, 40)).rejects.toMatchObject(unavailable);
+    expect(two.disagreements()).toBe(0);
+    const one = await open(honest);
+    expect(await one.chain.tokenBalance(token, account, 40)).toBe(7n);
   });
 });
