@@ -4,7 +4,7 @@ import type { Child } from "hono/jsx";
 import type { PaymentPosition, ReviewInput } from "../../clearing/schema.ts";
 import type { Money } from "../../http/money.ts";
 import type { Permission } from "../../http/permissions.ts";
-import { RefundReason } from "../../refund/schema.ts";
+import { type Refund, RefundReason } from "../../refund/schema.ts";
 import { Choice, Field, Form } from "../view/form.tsx";
 import { Card } from "../view/heading.tsx";
 import { useViewer } from "../view/visit.ts";
@@ -14,6 +14,7 @@ interface ActionsProps {
   /** What can still be refunded; null where nothing was credited. */
   readonly left: Money | null;
   readonly excess: readonly Money[];
+  readonly refunds: readonly Refund[];
 }
 
 /** The place of what waits for a decision. */
@@ -28,7 +29,7 @@ export function Actions(props: ActionsProps) {
 
 const ended = ["failed", "expired"];
 
-function foldsOf({ payment, left, excess }: ActionsProps): Child[] {
+function foldsOf({ payment, left, excess, refunds }: ActionsProps): Child[] {
   const { paymentIntent, clearing, deposit } = payment;
   const at = `/dashboard/payments/${paymentIntent.id}`;
   const isInReview = clearing?.state === "in-review" || deposit?.reviewRequired === true;
@@ -36,6 +37,10 @@ function foldsOf({ payment, left, excess }: ActionsProps): Child[] {
     isInReview || excess.length > 0 ? (
       <ReviewFold at={at} decisions={decisionsOf(payment)} isOpen={isInReview} />
     ) : null,
+    ...refunds.flatMap((refund) => [
+      refund.state === "requires-destination" ? <DirectFold at={at} refund={refund} /> : null,
+      isOpen(refund) ? <TakeBackFold at={at} refund={refund} /> : null,
+    ]),
     left && !isNothing(left) ? <RefundFold at={at} payment={payment} left={left} /> : null,
     clearing && ended.includes(clearing.state) ? <RetryFold at={at} /> : null,
     paymentIntent.status === "created" || clearing?.state === "awaiting-funds" ? (
@@ -109,6 +114,47 @@ function RefundFold({ at, payment, left }: RefundProps) {
           hint="Empty: back to who paid, where that can be told."
         />
       </Form>
+    </Fold>
+  );
+}
+
+interface OpenRefundProps {
+  readonly at: string;
+  readonly refund: Refund;
+}
+
+/** Its money has not been signed away, as far as is known here. */
+const isOpen = ({ state }: Refund) => state === "requires-destination" || state === "pending";
+
+/** The place where it is said whom a refund pays. */
+export const directPlace = ({ id }: Refund) => `to-${id}`;
+
+function DirectFold({ at, refund }: OpenRefundProps) {
+  const action = `${at}/refunds/${refund.id}/destination`;
+  return (
+    <Fold
+      title={`Say whom the refund of ${refund.amount.formatted} pays`}
+      id={directPlace(refund)}
+      action={action}
+      needs="refunds:write"
+      isOpen={true}
+    >
+      <p class="muted">
+        Who paid cannot be told. It leaves once the payment is final and an address is here.
+      </p>
+      <Form action={action} submit="Pay this address" isGrave={true}>
+        <Field name="address" label={`Address on ${refund.chain}`} isRequired={true} />
+      </Form>
+    </Fold>
+  );
+}
+
+function TakeBackFold({ at, refund }: OpenRefundProps) {
+  const action = `${at}/refunds/${refund.id}/cancel`;
+  return (
+    <Fold title={`Take back the refund of ${refund.amount.formatted}`} action={action} needs="refunds:write">
+      <p class="muted">Its money stays with you. What has been signed cannot be taken back any more.</p>
+      <Form action={action} submit="Take it back" isGrave={true} />
     </Fold>
   );
 }

@@ -4,7 +4,8 @@ import { agentsOf, cancel } from "../../clearing/verbs/cancel.ts";
 import { findPayment } from "../../clearing/verbs/payment.ts";
 import { outsideOf, retry } from "../../clearing/verbs/retry.ts";
 import { review } from "../../clearing/verbs/review.ts";
-import { RefundInput } from "../../refund/schema.ts";
+import { RefundDestination, RefundInput, RefundPath } from "../../refund/schema.ts";
+import { cancelRefund, giveDestination } from "../../refund/verbs/change.ts";
 import { createRefund } from "../../refund/verbs/create.ts";
 import { payerOf } from "../../refund/verbs/payer.ts";
 import { type Fields, fieldOf, parseFields, parseQuery } from "../form.ts";
@@ -16,6 +17,8 @@ export type PaymentsDesk = Pick<Desk, "clearing" | "refunds" | "documents">;
 /** What the forms on a payment's page do. */
 export function furnishActs(room: Room, desk: PaymentsDesk, again: Show): void {
   refunding(room, desk, again);
+  directing(room, desk, again);
+  takingBack(room, desk, again);
   reviewing(room, desk, again);
   retrying(room, desk, again);
   cancelling(room, desk, again);
@@ -35,8 +38,38 @@ function refunding(room: Room, { refunds }: PaymentsDesk, again: Show): void {
       return { intentId: payment.intent.id, payer };
     },
     async act(ctx, { id, ...input }, found, write) {
-      await createRefund(refunds, { ctx, input: { ...input, ...found, write } });
-      return backTo(id, "refunded");
+      const { refund } = await createRefund(refunds, { ctx, input: { ...input, ...found, write } });
+      return backTo(id, refund.state === "requires-destination" ? "undirected" : "refunded");
+    },
+    again,
+  });
+}
+
+const REFUND = `${PATH}/refunds/:refund`;
+const refundOf = (c: Context) => parseQuery(RefundPath, { id: c.req.param("refund") });
+
+function directing(room: Room, { refunds }: PaymentsDesk, again: Show): void {
+  room.action({
+    path: `${REFUND}/destination`,
+    read: (c, fields) => ({
+      ...pathOf(c),
+      refund: { ...refundOf(c), ...parseFields(RefundDestination, fields) },
+    }),
+    async act(ctx, { id, refund }) {
+      await giveDestination(refunds, { ctx, input: refund });
+      return backTo(id, "directed");
+    },
+    again,
+  });
+}
+
+function takingBack(room: Room, { refunds }: PaymentsDesk, again: Show): void {
+  room.action({
+    path: `${REFUND}/cancel`,
+    read: (c) => ({ ...pathOf(c), refund: refundOf(c) }),
+    async act(ctx, { id, refund }) {
+      await cancelRefund(refunds, { ctx, input: refund });
+      return backTo(id, "taken-back");
     },
     again,
   });

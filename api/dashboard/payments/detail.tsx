@@ -8,7 +8,7 @@ import { Card, Heading } from "../view/heading.tsx";
 import { Notice } from "../view/notice.tsx";
 import { Amount, Badge, Code, Facts, Time, Transaction } from "../view/shown.tsx";
 import { Table } from "../view/table.tsx";
-import { Actions, DECIDE } from "./actions.tsx";
+import { Actions, DECIDE, directPlace } from "./actions.tsx";
 import { PaymentBadge, wayOf } from "./list.tsx";
 import { toneOfRefund, toneOfState } from "./tones.ts";
 
@@ -24,6 +24,9 @@ interface DetailProps {
 
 const notices = {
   refunded: "The refund is made. It is on its way as soon as the payment is final.",
+  undirected: "The refund is made, and waits: who paid cannot be told. Say below whom it pays.",
+  directed: "The refund pays that address. It is on its way as soon as the payment is final.",
+  "taken-back": "The refund is taken back. Its money stays with you.",
   retried: "The payment was taken up again.",
   accepted: "What came is the payment. It is settled with that.",
   returned: "What came is not yours: it goes back.",
@@ -35,6 +38,7 @@ const notices = {
 export function PaymentPage({ payment, refunds, refunded, excess, notice }: DetailProps) {
   const { paymentIntent, clearing, deposit } = payment;
   const left = leftOf(clearing, refunded);
+  const undirected = refunds.find(({ state }) => state === "requires-destination");
   const isWaiting = clearing?.state === "in-review" || deposit?.reviewRequired;
   return (
     <>
@@ -67,6 +71,11 @@ export function PaymentPage({ payment, refunds, refunded, excess, notice }: Deta
           Money of this payment waits for your decision: <a href={`#${DECIDE}`}>decide about it</a>.
         </p>
       ) : null}
+      {undirected ? (
+        <p class="warning">
+          A refund waits for an address: <a href={`#${directPlace(undirected)}`}>say whom it pays</a>.
+        </p>
+      ) : null}
       <div class="columns">
         <div>
           <Card title="Payment">
@@ -81,7 +90,7 @@ export function PaymentPage({ payment, refunds, refunded, excess, notice }: Deta
           {refunds.length > 0 ? <RefundsCard refunds={refunds} left={left} /> : null}
         </div>
         <div>
-          <Actions payment={payment} left={left} excess={excess} />
+          <Actions payment={payment} left={left} excess={excess} refunds={refunds} />
           <TimelineCard timeline={payment.timeline} />
         </div>
       </div>
@@ -181,6 +190,10 @@ function RefundsCard({ refunds, left }: RefundsProps) {
           { name: "Refund", isHead: true, show: ({ id }) => <Code>{id}</Code> },
           { name: "State", show: ({ state }) => <Badge state={state} tone={toneOfRefund[state]} /> },
           { name: "Reason", show: ({ reason }) => reason.replaceAll("-", " ") },
+          {
+            name: "Transaction",
+            show: ({ providerReference: hash, chain }) => hash && <Transaction hash={hash} chain={chain} />,
+          },
           { name: "Amount", isAmount: true, show: ({ amount }) => <Amount of={amount} /> },
         ]}
       />

@@ -146,6 +146,50 @@ it("what was given back stands so, with what is left of it, and nothing is offer
   expect(await badges()).toMatchObject({ list: "refunded", page: "refunded", isOffered: false });
 });
 
+it("a refund says that it waits for an address, takes one that is one, and is taken back while it is not signed", async () => {
+  const session = await visit();
+  const { paymentIntent, deposit } = await seller.asked();
+  const { id } = paymentIntent;
+  const { payer } = await sendTo(world, deposit.address, 10_000_000n);
+  await seller.reaches(id, "settled");
+  await expectAtRest(world);
+  // a wallet with code may be an exchange's: nobody can tell whom to pay
+  const setCode = (code: string) => world.dev.anvil.rpc("anvil_setCode", [payer.address, code]);
+  await setCode(`0xef0100${"00".repeat(20)}`);
+  const part = { "amount.amount": "2.5", "amount.asset": "USDC" };
+  const make = (once: string) => act(session, id, "refunds", { ...part, once: `${once} ${id}` });
+  expect(await make("first")).toMatchObject(done(id, "undirected"));
+  expect(await make("second")).toMatchObject(done(id, "undirected"));
+  await setCode("0x");
+  const [second, first] = await seller.must("GET", `/v1/payments/${id}/refunds`);
+  const { text } = await session.get(`/dashboard/payments/${id}`);
+  expect(text).toContain(`href="#to-${second.id}"`);
+
+  const bad = { once: "no address", address: "0x12" };
+  const refused = await act(session, id, `refunds/${first.id}/destination`, bad);
+  expect(refused.status).toBe(400);
+  expect(refused.text).toContain('aria-invalid="true"');
+  const to = { address: payer.address };
+  expect(await act(session, id, `refunds/${first.id}/destination`, to)).toMatchObject(done(id, "directed"));
+  expect(await act(session, id, `refunds/${second.id}/cancel`)).toMatchObject(done(id, "taken-back"));
+  await untilSucceeded(world, seller, first.id);
+  const { providerReference: hash } = await seller.must("GET", `/v1/refunds/${first.id}`);
+  expect(await seller.must("GET", `/v1/refunds/${second.id}`)).toMatchObject({ state: "cancelled" });
+  const late = await act(session, id, `refunds/${first.id}/cancel`);
+  expect([late.status, late.text.includes('role="alert"')]).toEqual([409, true]);
+  expect(await world.dev.chain.tokenBalance(world.dev.usdc, payer.address, "latest")).toBe(2_500_000n);
+  expect(await ledgerOf(world.database, second.id)).toEqual([]);
+  expect(await ledgerOf(world.database, first.id)).toEqual([
+    "single net merchant → merchant 2487500",
+    "single fee fees → merchant 12500",
+    "pending out merchant → treasury 2500000",
+    "post out merchant → treasury 2500000",
+  ]);
+  const after = (await session.get(`/dashboard/payments/${id}`)).text;
+  expect(after).toContain(String(hash).slice(0, 10));
+  expect(after).not.toContain("A refund waits for an address");
+});
+
 it("a refund leads to its payment, wherever its id stands; so does its customer's email", async () => {
   const session = await visit();
   const { paymentIntent, deposit } = await seller.asked({ customer: { email: "grace@buyer.example" } });
