@@ -65,6 +65,21 @@ export async function followReturns(
   return after;
 }
 
+/** What was decided of deposits whose block left the chain, and has not been handed on: it is decided anew. */
+export async function dropReturns(
+  tx: Tx,
+  desk: Pick<ClearingDesk, "now">,
+  returns: readonly ReturnRow[],
+  fallen: readonly DepositRow[],
+): Promise<readonly ReturnRow[]> {
+  const gone = new Set(fallen.map(({ id }) => id));
+  return Promise.all(
+    returns.map((row) =>
+      row.state === "decided" && gone.has(row.depositId) ? set(tx, desk, row, "failed") : row,
+    ),
+  );
+}
+
 /** Money whose block may still leave the chain must not leave us. */
 async function send(
   tx: Tx,

@@ -12,7 +12,7 @@ import { liveOrder, markOrder, type OrderRow } from "./orders.ts";
 import { loadPurse, type Purse } from "./purse.ts";
 import { type Decision, decide, type Standing, windowOf } from "./rails/order.ts";
 import { isUnderWay } from "./rails/x402.ts";
-import { followReturns, type Returned, returnExcess } from "./returns.ts";
+import { dropReturns, followReturns, type Returned, returnExcess } from "./returns.ts";
 import { nextLook } from "./schedule.ts";
 import { advance, type ClearingState, isBusy } from "./state.ts";
 import { clearing as clearingTable } from "./tables.ts";
@@ -58,10 +58,11 @@ export async function finish(
 
 /** What arrived, in the books and not: what fell is taken out, what has its confirmations is taken in. */
 export async function countMoney(tx: Tx, desk: ClearingDesk, held: Held, purse: Purse): Promise<Work> {
-  const { orders, returns } = purse;
+  const { orders } = purse;
   const arrivals =
     orders.length === 0 ? [] : await desk.facilitator.deposits.arrivals(tx, [held.clearing.id]);
   const standing = await reverseFallen(tx, desk, held, purse, arrivals);
+  const { returns } = standing;
   const order = liveOrder(orders, standing.held.clearing);
   const looking = {
     ...desk,
@@ -89,7 +90,7 @@ async function reverseFallen(
 ) {
   const { deposits, orders, returns } = purse;
   const fallen = fallenOf(deposits, arrivals);
-  if (fallen.length === 0) return { held, deposits };
+  if (fallen.length === 0) return { held, deposits, returns };
   const { clearing } = held;
   const isCounted = fallen.some((row) => lyingOf(row, returns).clearing > 0n);
   const isReversed = clearing.state === "settled" && clearing.executionPath !== "x402" && isCounted;
@@ -104,7 +105,11 @@ async function reverseFallen(
     ]);
   }
   const unbooked = new Map((await unbook(tx, orders, fallen)).map((row) => [row.id, row]));
-  return { held: after, deposits: deposits.map((row) => unbooked.get(row.id) ?? row) };
+  return {
+    held: after,
+    deposits: deposits.map((row) => unbooked.get(row.id) ?? row),
+    returns: await dropReturns(tx, desk, returns, fallen),
+  };
 }
 
 const MOST_STEPS = 6;

@@ -47,7 +47,8 @@ export async function cancelSubscription(
     if (row.state === "cancelled") return presentSubscription(row);
     const now = desk.now();
     const voidsOpen = row.voidsOpen || input.voidOpenInvoices;
-    const cancelAt = input.at === "period-end" ? await periodEnd(tx, row, now) : null;
+    // Said again it ends when it was to end, also where that is past and nobody has come to it yet.
+    const cancelAt = input.at === "period-end" ? (row.cancelAt ?? (await periodEnd(tx, row, now))) : null;
     if (cancelAt)
       return presentSubscription(await changeSubscription(tx, desk, row, { cancelAt, voidsOpen }));
     const changes = { cancelledAt: now, cancelAt: null, pausedAt: null, batch: null, voidsOpen };

@@ -233,6 +233,19 @@ describe("the end", () => {
     expect(cycles).toHaveLength(1);
   });
 
+  it("said again just after it, before the loop has come, bills no further period", async () => {
+    const merchant = await newBiller(database, house);
+    const { id } = await merchant.subscribe({ anchorAt: "2027-12-15T00:00:00Z" });
+    const cancel = () => merchant.must("POST", `/v1/subscriptions/${id}/cancel`, { at: "period-end" });
+    const { cancelAt } = await cancel();
+    time.set("2028-01-15T00:00:00.500Z");
+    expect(await cancel()).toMatchObject({ state: "active", cancelAt });
+    await house.bill();
+    const { subscription, cycles } = await merchant.read(id);
+    expect(subscription).toMatchObject({ state: "cancelled" });
+    expect(cycles).toHaveLength(1);
+  });
+
   it("that passed during a downtime bounds what is caught up: one batch, told as a whole, and no flood", async () => {
     const merchant = await newBiller(database, house);
     const weekly = await merchant.subscribe({ interval: "week" });
