@@ -1,9 +1,8 @@
 /** Payments whose block leaves the chain: taken back, and there again when their money is. */
-import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { address, type Hash, type Hex } from "#kernel/bytes";
-import { transferData } from "../support/deposits.ts";
-import { books, newPayer, startWorld, until } from "../support/house.ts";
+import type { Hash, Hex } from "#kernel/bytes";
+import { signedTransfer } from "../support/deposits.ts";
+import { books, startWorld, until } from "../support/house.ts";
 import { newSeller, routeOrder, type Seller, statesOf, toldOf } from "../support/payments.ts";
 import { ledgerOf } from "../support/records.ts";
 import { expectAtRest, newPayment, withMiningHeld } from "../support/scene.ts";
@@ -16,16 +15,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** A payer's own transaction, so that the very same bytes can be sent again. */
-async function signedTransfer(to: string, amount: bigint): Promise<Hex> {
-  const payer = await newPayer(world.dev, amount);
-  await world.dev.anvil.rpc("anvil_setBalance", [payer.address, "0xde0b6b3a7640000"]);
-  return privateKeyToAccount(payer.key).signTransaction({
-    ...{ type: "eip1559", chainId: world.dev.anvil.chainId, nonce: 0, gas: 200_000n },
-    ...{ maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1n },
-    ...{ to: world.dev.usdc, data: transferData(address(to), amount) },
-  });
-}
 const send = (raw: Hex) => world.dev.anvil.rpc<Hash>("eth_sendRawTransaction", [raw]);
 /** The block of a transaction, and those behind it, in which sweeps may be, are replaced by empty ones; without one the last
  *  block. What was in them is gone from the pool as well. */
@@ -44,7 +33,7 @@ describe("a settled deposit whose block leaves the chain before it is final", ()
   it("is reversed: what was settled is voided, what came is taken out; mined again, it settles under a new attempt", async () => {
     const asked = await seller.asked();
     const { id } = asked.paymentIntent;
-    const raw = await signedTransfer(asked.deposit.address, 10_000_000n);
+    const raw = await signedTransfer(world, asked.deposit.address, 10_000_000n);
     const sent = await send(raw);
     const paid = await seller.reaches(id, "settled");
     const first = [
@@ -112,9 +101,9 @@ describe("a settled deposit whose block leaves the chain before it is final", ()
   it("one of two: both are needed, and the one that stayed is kept", async () => {
     const asked = await seller.asked();
     const { id } = asked.paymentIntent;
-    await send(await signedTransfer(asked.deposit.address, 6_000_000n));
+    await send(await signedTransfer(world, asked.deposit.address, 6_000_000n));
     await seller.reaches(id, "funds-detected");
-    const raw = await signedTransfer(asked.deposit.address, 4_000_000n);
+    const raw = await signedTransfer(world, asked.deposit.address, 4_000_000n);
     const sent = await send(raw);
     await seller.reaches(id, "settled");
     await withMiningHeld(world, async () => {
@@ -134,7 +123,7 @@ describe("a deposit seen and not settled", () => {
   it("whose block leaves the chain leaves the order waiting", async () => {
     const asked = await seller.asked();
     const { id } = asked.paymentIntent;
-    const sent = await send(await signedTransfer(asked.deposit.address, 3_000_000n));
+    const sent = await send(await signedTransfer(world, asked.deposit.address, 3_000_000n));
     await seller.reaches(id, "funds-detected");
     await withMiningHeld(world, async () => {
       await reorg(sent);

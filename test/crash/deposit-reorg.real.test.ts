@@ -1,5 +1,4 @@
 /** Deposits whose block leaves the chain: who booked them is told, and books what comes back. */
-import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Hash, Hex } from "#kernel/bytes";
 import type { BlockRef } from "../../facilitator/chain/port.ts";
@@ -9,9 +8,9 @@ import {
   onDepositAddresses,
   openOrder,
   payThroughRouter,
+  signedTransfer,
   sweepsOf,
   taker,
-  transferData,
 } from "../support/deposits.ts";
 import { books, newPayer, startWorld, until } from "../support/house.ts";
 import { factsOf, ledgerOf } from "../support/records.ts";
@@ -25,16 +24,6 @@ beforeAll(async () => {
 afterEach(() => faults.clear());
 afterAll(() => world.stop());
 
-/** A payer's own transaction, so that the very same bytes can be sent again. */
-async function signedTransfer(to: Hex, amount: bigint): Promise<Hex> {
-  const payer = await newPayer(world.dev, amount);
-  await world.dev.anvil.rpc("anvil_setBalance", [payer.address, "0xde0b6b3a7640000"]);
-  return privateKeyToAccount(payer.key).signTransaction({
-    ...{ type: "eip1559", chainId: world.dev.anvil.chainId, nonce: 0, gas: 200_000n },
-    ...{ maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1n },
-    ...{ to: world.dev.usdc, data: transferData(to as never, amount) },
-  });
-}
 const send = (raw: Hex) => world.dev.anvil.rpc<Hash>("eth_sendRawTransaction", [raw]);
 /** The last block is replaced by an empty one; its transaction is gone from the pool as well. */
 const reorg = () => world.dev.anvil.rpc("anvil_reorg", [1, []]);
@@ -64,7 +53,7 @@ describe("a deposit whose block leaves the chain", () => {
   it("is told, taken back, and booked anew under its new block when it is mined again", async () => {
     const order = await openOrder(world);
     const { subject } = order;
-    const raw = await signedTransfer(order.address, 70n);
+    const raw = await signedTransfer(world, order.address, 70n);
     const txHash = await send(raw);
     await isCanonical(subject, true);
     const taking = taker(world, order);
@@ -131,7 +120,7 @@ describe("a deposit whose block leaves the chain", () => {
 
   it("is no difference between books and chain while nobody has taken it back", async () => {
     const order = await openOrder(world);
-    const raw = await signedTransfer(order.address, 90n);
+    const raw = await signedTransfer(world, order.address, 90n);
     await send(raw);
     await isCanonical(order.subject, true);
     const taking = taker(world, order);

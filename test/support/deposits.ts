@@ -1,13 +1,14 @@
 /** Orders that are paid by plain transfers or through the router, and somebody who books what reaches them. */
 import { encodeFunctionData, parseAbi } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
 import type { Arrival, DepositOrder, OpenedOrder } from "#facilitator";
-import { type Address, fromBytes, type Hash, type Hex } from "#kernel/bytes";
+import { type Address, address, fromBytes, type Hash, type Hex } from "#kernel/bytes";
 import { keccak256 } from "#kernel/keccak";
 import { type Deposit, post, templates, trialBalance } from "#ledger";
 import { orderDigest } from "../../facilitator/chain/evm/order.ts";
 import type { TestDatabase } from "./db.ts";
 import type { DevChain } from "./dev-chain.ts";
-import { type Payer, type RunningHouse, rowOf } from "./house.ts";
+import { newPayer, type Payer, type RunningHouse, rowOf } from "./house.ts";
 
 export interface DepositPlace extends RunningHouse {
   readonly dev: DevChain;
@@ -125,6 +126,21 @@ export function digestFor({ dev }: DepositPlace, order: TestOrder): Hash {
 /** Calldata of a plain transfer. */
 export function transferData(to: Address, amount: bigint): Hex {
   return encodeFunctionData({ abi: tokenAbi, functionName: "transfer", args: [to, amount] });
+}
+
+/** A fresh payer's own transfer of dev USDC, so that the very same bytes can be sent again. */
+export async function signedTransfer(
+  { dev }: Pick<DepositPlace, "dev">,
+  to: string,
+  amount: bigint,
+): Promise<Hex> {
+  const payer = await newPayer(dev, amount);
+  await dev.anvil.rpc("anvil_setBalance", [payer.address, "0xde0b6b3a7640000"]);
+  return privateKeyToAccount(payer.key).signTransaction({
+    ...{ type: "eip1559", chainId: dev.anvil.chainId, nonce: 0, gas: 200_000n },
+    ...{ maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1n },
+    ...{ to: dev.usdc, data: transferData(address(to), amount) },
+  });
 }
 
 /** What the books say lies on deposit addresses, posted and pending, in atomic units of dev USDC. */

@@ -1,10 +1,9 @@
 /** A return that was decided of money whose block left the chain and came back before anybody looked. */
-import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { address, checksum, type Hash, type Hex } from "#kernel/bytes";
+import { checksum, type Hash, type Hex } from "#kernel/bytes";
 import { newKey } from "../../support/authorization.ts";
-import { transferData } from "../../support/deposits.ts";
-import { newPayer, startWorld, until } from "../../support/house.ts";
+import { signedTransfer } from "../../support/deposits.ts";
+import { startWorld, until } from "../../support/house.ts";
 import { heldBack, movableClock, newSeller, type Seller, sendTo } from "../../support/payments.ts";
 import { expectAtRest, withMiningHeld } from "../../support/scene.ts";
 
@@ -17,16 +16,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** A payer's own transaction, so that the very same bytes can be sent again. */
-async function signedTransfer(to: string, amount: bigint): Promise<Hex> {
-  const payer = await newPayer(world.dev, amount);
-  await world.dev.anvil.rpc("anvil_setBalance", [payer.address, "0xde0b6b3a7640000"]);
-  return privateKeyToAccount(payer.key).signTransaction({
-    ...{ type: "eip1559", chainId: world.dev.anvil.chainId, nonce: 0, gas: 200_000n },
-    ...{ maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1n },
-    ...{ to: world.dev.usdc, data: transferData(address(to), amount) },
-  });
-}
 const send = (raw: Hex) => world.dev.anvil.rpc<Hash>("eth_sendRawTransaction", [raw]);
 
 it("is decided anew, and moves the money once: never that of another payment", async () => {
@@ -40,7 +29,7 @@ it("is decided anew, and moves the money once: never that of another payment", a
   const destination = newKey().address;
   const giveBack = () => seller.review(id, { action: "return", destination: checksum(destination) });
   await world.dev.anvil.mine(5);
-  const raw = await signedTransfer(asked.deposit.address, 4_000_000n);
+  const raw = await signedTransfer(world, asked.deposit.address, 4_000_000n);
   await withMiningHeld(world, async () => {
     const sent = await send(raw);
     await world.dev.anvil.mine(1);
