@@ -65,19 +65,20 @@ export async function followReturns(
   return after;
 }
 
-/** What was decided of deposits whose block left the chain, and has not been handed on: it is decided anew. */
+/** Ends what was decided of deposits whose block left the chain and was not handed on: when the money is back it is decided
+ *  anew, from where it lies then. */
 export async function dropReturns(
   tx: Tx,
   desk: Pick<ClearingDesk, "now">,
   returns: readonly ReturnRow[],
   fallen: readonly DepositRow[],
 ): Promise<readonly ReturnRow[]> {
-  const gone = new Set(fallen.map(({ id }) => id));
-  return Promise.all(
-    returns.map((row) =>
-      row.state === "decided" && gone.has(row.depositId) ? set(tx, desk, row, "failed") : row,
-    ),
-  );
+  const after: ReturnRow[] = [];
+  for (const row of returns) {
+    const isFallen = fallen.some(({ id }) => id === row.depositId);
+    after.push(row.state === "decided" && isFallen ? await set(tx, desk, row, "failed") : row);
+  }
+  return after;
 }
 
 /** Money whose block may still leave the chain must not leave us. */
