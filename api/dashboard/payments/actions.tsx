@@ -33,14 +33,13 @@ function foldsOf({ payment, left, excess, refunds }: ActionsProps): Child[] {
   const { paymentIntent, clearing, deposit } = payment;
   const at = `/dashboard/payments/${paymentIntent.id}`;
   const isInReview = clearing?.state === "in-review" || deposit?.reviewRequired === true;
+  const undirected = useUndirected(refunds);
   return [
     isInReview || excess.length > 0 ? (
       <ReviewFold at={at} decisions={decisionsOf(payment)} isOpen={isInReview} />
     ) : null,
-    ...refunds.flatMap((refund) => [
-      refund.state === "requires-destination" ? <DirectFold at={at} refund={refund} /> : null,
-      isOpen(refund) ? <TakeBackFold at={at} refund={refund} /> : null,
-    ]),
+    undirected ? <DirectFold at={at} refund={undirected} /> : null,
+    ...refunds.filter(isOpen).map((refund) => <TakeBackFold at={at} refund={refund} />),
     left && !isNothing(left) ? <RefundFold at={at} payment={payment} left={left} /> : null,
     clearing && ended.includes(clearing.state) ? <RetryFold at={at} /> : null,
     paymentIntent.status === "created" || clearing?.state === "awaiting-funds" ? (
@@ -125,6 +124,14 @@ interface OpenRefundProps {
 
 /** Its money has not been signed away, as far as is known here. */
 const isOpen = ({ state }: Refund) => state === "requires-destination" || state === "pending";
+
+/** The refund that is asked about, of those that wait for an address: the one whose form came back, else the newest. The
+ *  others come after it: fields of two such forms would have one id. */
+export function useUndirected(refunds: readonly Refund[]): Refund | undefined {
+  const { refused } = useViewer();
+  const waiting = refunds.filter(({ state }) => state === "requires-destination");
+  return waiting.find(({ id }) => refused?.path.endsWith(`/${id}/destination`)) ?? waiting[0];
+}
 
 /** The place where it is said whom a refund pays. */
 export const directPlace = ({ id }: Refund) => `to-${id}`;

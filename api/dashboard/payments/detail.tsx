@@ -8,7 +8,7 @@ import { Card, Heading } from "../view/heading.tsx";
 import { Notice } from "../view/notice.tsx";
 import { Amount, Badge, Code, Facts, Time, Transaction } from "../view/shown.tsx";
 import { Table } from "../view/table.tsx";
-import { Actions, DECIDE, directPlace } from "./actions.tsx";
+import { Actions, DECIDE, directPlace, useUndirected } from "./actions.tsx";
 import { PaymentBadge, wayOf } from "./list.tsx";
 import { toneOfRefund, toneOfState } from "./tones.ts";
 
@@ -38,7 +38,7 @@ const notices = {
 export function PaymentPage({ payment, refunds, refunded, excess, notice }: DetailProps) {
   const { paymentIntent, clearing, deposit } = payment;
   const left = leftOf(clearing, refunded);
-  const undirected = refunds.find(({ state }) => state === "requires-destination");
+  const undirected = useUndirected(refunds);
   const isWaiting = clearing?.state === "in-review" || deposit?.reviewRequired;
   return (
     <>
@@ -190,15 +190,26 @@ function RefundsCard({ refunds, left }: RefundsProps) {
           { name: "Refund", isHead: true, show: ({ id }) => <Code>{id}</Code> },
           { name: "State", show: ({ state }) => <Badge state={state} tone={toneOfRefund[state]} /> },
           { name: "Reason", show: ({ reason }) => reason.replaceAll("-", " ") },
-          {
-            name: "Transaction",
-            show: ({ providerReference: hash, chain }) => hash && <Transaction hash={hash} chain={chain} />,
-          },
           { name: "Amount", isAmount: true, show: ({ amount }) => <Amount of={amount} /> },
         ]}
       />
+      {refunds.filter(isDirected).map((refund) => (
+        <Facts of={wayFacts(refund)} />
+      ))}
     </Card>
   );
+}
+
+const isDirected = ({ destination }: Refund) => destination !== null;
+
+/** What the table has no room for. */
+function wayFacts({ id, chain, destination, providerReference, failureReason }: Refund) {
+  return [
+    ["Refund", <Code>{id}</Code>],
+    ["To", destination && <Code>{destination}</Code>],
+    ["Transaction", providerReference && <Transaction hash={providerReference} chain={chain} />],
+    ["Failed because", failureReason],
+  ] as const;
 }
 
 function TimelineCard({ timeline }: Pick<PaymentPosition, "timeline">) {

@@ -38,18 +38,24 @@ const done = (id: string, notice: string) => ({
   leadsTo: `/dashboard/payments/${id}?notice=${notice}`,
 });
 
+/** A payment of 10 dollars by a plain transfer, settled. */
+async function settledPayment(asked: Parameters<Seller["asked"]>[0] = {}) {
+  const { paymentIntent, deposit } = await seller.asked(asked);
+  const { payer } = await sendTo(world, deposit.address, 10_000_000n);
+  await seller.reaches(paymentIntent.id, "settled");
+  return { id: paymentIntent.id as string, payer };
+}
+
 it("the overview shows who has just come the first steps; then what was completed, on the day it was", async () => {
   const session = await visit();
   const { text } = await session.get("/dashboard");
   for (const step of ["Make a payment link", "Register a resource", "Add a webhook"])
     expect(text).toContain(step);
-  const { paymentIntent, deposit } = await seller.asked();
-  await sendTo(world, deposit.address, 10_000_000n);
-  await seller.reaches(paymentIntent.id, "settled");
+  const { id } = await settledPayment();
   const [row] = await world.database.query<{ day: string }>(
     `UPDATE payment_intent SET completed_at = completed_at - interval '3 days' WHERE id = $1
      RETURNING to_char(completed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day`,
-    [paymentIntent.id],
+    [id],
   );
   const later = (await session.get("/dashboard")).text;
   expect(later).not.toContain("Make a payment link");
@@ -107,10 +113,7 @@ it("what nobody has paid is cancelled, and leaves nothing in the books", async (
 
 it("what was given back stands so, with what is left of it, and nothing is offered once all of it was", async () => {
   const session = await visit();
-  const { paymentIntent, deposit } = await seller.asked();
-  const { id } = paymentIntent;
-  const { payer } = await sendTo(world, deposit.address, 10_000_000n);
-  await seller.reaches(id, "settled");
+  const { id, payer } = await settledPayment();
   await expectAtRest(world);
   const badges = async () => {
     const list = (await session.get("/dashboard/payments")).text;
@@ -148,10 +151,7 @@ it("what was given back stands so, with what is left of it, and nothing is offer
 
 it("a refund says that it waits for an address, takes one that is one, and is taken back while it is not signed", async () => {
   const session = await visit();
-  const { paymentIntent, deposit } = await seller.asked();
-  const { id } = paymentIntent;
-  const { payer } = await sendTo(world, deposit.address, 10_000_000n);
-  await seller.reaches(id, "settled");
+  const { id, payer } = await settledPayment();
   await expectAtRest(world);
   // a wallet with code may be an exchange's: nobody can tell whom to pay
   const setCode = (code: string) => world.dev.anvil.rpc("anvil_setCode", [payer.address, code]);
@@ -164,11 +164,16 @@ it("a refund says that it waits for an address, takes one that is one, and is ta
   const [second, first] = await seller.must("GET", `/v1/payments/${id}/refunds`);
   const { text } = await session.get(`/dashboard/payments/${id}`);
   expect(text).toContain(`href="#to-${second.id}"`);
+  const addressFields = (html: string) => html.match(/<input[^>]* name="address"/g)?.length;
+  expect(addressFields(text)).toBe(1);
 
   const bad = { once: "no address", address: "0x12" };
   const refused = await act(session, id, `refunds/${first.id}/destination`, bad);
   expect(refused.status).toBe(400);
   expect(refused.text).toContain('aria-invalid="true"');
+  // what was asked about is what comes back, and no other: a label leads to one field
+  expect(addressFields(refused.text)).toBe(1);
+  expect(refused.text).toContain(`id="to-${first.id}"`);
   const to = { address: payer.address };
   expect(await act(session, id, `refunds/${first.id}/destination`, to)).toMatchObject(done(id, "directed"));
   expect(await act(session, id, `refunds/${second.id}/cancel`)).toMatchObject(done(id, "taken-back"));
@@ -192,10 +197,7 @@ it("a refund says that it waits for an address, takes one that is one, and is ta
 
 it("a refund leads to its payment, wherever its id stands; so does its customer's email", async () => {
   const session = await visit();
-  const { paymentIntent, deposit } = await seller.asked({ customer: { email: "grace@buyer.example" } });
-  const { id } = paymentIntent;
-  const { payer } = await sendTo(world, deposit.address, 10_000_000n);
-  await seller.reaches(id, "settled");
+  const { id, payer } = await settledPayment({ customer: { email: "grace@buyer.example" } });
   const refund = await seller.must("POST", `/v1/payments/${id}/refunds`, { destination: payer.address });
   await untilSucceeded(world, seller, refund.id);
   const at = `/dashboard/payments/${refund.id}`;
