@@ -249,7 +249,7 @@ function doorOf(
       queue: (tx, order) => queueOutgoing(engine, tx, order),
       isOurs: (db, order) => isOurAddress(engine, db, order),
       cancel: (tx, id) => cancelOutgoing(engine, tx, id),
-      status: (ids) => outgoingStatus(engine.db.pool, ids),
+      status: (ids, db = engine.db.pool) => outgoingStatus(db, ids),
     },
   };
 }

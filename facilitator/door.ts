@@ -174,6 +174,7 @@ export interface Facilitator {
     isOurs(db: Tx | Executor, order: Pick<OutgoingOrder, "chainId" | "recipient">): Promise<boolean>;
     /** False once the treasury has signed it. */
     cancel(tx: Tx, id: string): Promise<boolean>;
-    status(ids: readonly string[]): Promise<readonly OutgoingStatus[]>;
+    /** In a transaction that changes them: as it leaves them. */
+    status(ids: readonly string[], db?: Executor): Promise<readonly OutgoingStatus[]>;
   };
 }

@@ -4,7 +4,7 @@ import { isStablecoin } from "#kernel/asset";
 import { type Address, address as addressOf, checksum, parseAddress } from "#kernel/bytes";
 import { cleanText } from "#kernel/text";
 import { type EntryFilter, merchantBalances, merchantEntries } from "#ledger";
-import { isCheckViolation, outbox, type Tx } from "#store";
+import { type Executor, isCheckViolation, outbox, type Tx } from "#store";
 import { checkRecipient } from "../clearing/verbs/recipient.ts";
 import type { Call, MerchantCtx } from "../http/context.ts";
 import { fault, invalid } from "../http/faults.ts";
@@ -15,6 +15,8 @@ import { presentAccount, presentAddress, presentBalances, presentPayout } from "
 import type { Payout, PayoutAddress, PayoutAddressInput, PayoutInput } from "./schema.ts";
 import { subjectsOf } from "./subjects.ts";
 import { payout, payoutAddress } from "./tables.ts";
+
+type PayoutRow = typeof payout.$inferSelect;
 
 /** What paying a merchant needs besides the request. */
 export interface Till {
@@ -138,35 +140,26 @@ export async function createPayout(
   const rail = railFor(facilitator.rails(), input);
   const money = parseAmount(input.amount, "/amount");
   if (money.amount === 0n) throw invalid("/amount/amount", "more than nothing");
-  const destination = await usableAddress(ctx, rail.chain, input.destination);
-  const row = {
-    merchantId: ctx.merchantId,
-    id: ctx.newId("po"),
-    chain: rail.chain,
-    asset: rail.asset,
-    amount: money.amount,
-    destination,
-    createdAt: ctx.now(),
-  };
-  const order = {
-    id: row.id,
-    kind: "payout" as const,
-    merchantId: row.merchantId,
-    chainId: Number(rail.network.slice("eip155:".length)),
-    token: addressOf(rail.contract),
-    recipient: destination,
-    amount: row.amount,
-  };
   try {
     return await ctx.tx(async (tx) => {
+      const destination = await usableAddress(tx, ctx, rail.chain, input.destination);
       // The book may be older than the rule, or than the token.
       await checkRecipient({ facilitator }, tx, {
-        chain: row.chain,
+        chain: rail.chain,
         recipient: destination,
         pointer: "/destination",
       });
+      const row = {
+        merchantId: ctx.merchantId,
+        id: ctx.newId("po"),
+        chain: rail.chain,
+        asset: rail.asset,
+        amount: money.amount,
+        destination,
+        createdAt: ctx.now(),
+      };
       await tx.insert(payout).values(row);
-      await facilitator.outgoing.queue(tx, order);
+      await facilitator.outgoing.queue(tx, orderOf(row, rail));
       await leavePromises(tx, row, row.amount);
       const about = { subject: row.id, merchantId: row.merchantId };
       const payload = { payoutId: row.id, previous: null };
@@ -183,6 +176,18 @@ export async function createPayout(
   }
 }
 
+function orderOf({ id, merchantId, destination, amount }: PayoutRow, { network, contract }: RailFacts) {
+  return {
+    id,
+    kind: "payout" as const,
+    merchantId,
+    chainId: Number(network.slice("eip155:".length)),
+    token: addressOf(contract),
+    recipient: destination,
+    amount,
+  };
+}
+
 function chainNamed(rails: readonly RailFacts[], named: string): string {
   const found = rails.find(({ chain, network }) => chain === named || network === named);
   if (!found) throw fault("rail_unsupported", { rail: named });
@@ -197,9 +202,9 @@ function railFor(rails: readonly RailFacts[], { chain, amount: { asset } }: Payo
   return found;
 }
 
-async function usableAddress(ctx: MerchantCtx, chain: string, destination: string): Promise<Address> {
+async function usableAddress(tx: Tx, ctx: MerchantCtx, chain: string, destination: string): Promise<Address> {
   const address = parseAddress(destination);
-  const [row] = await ctx.db.pool
+  const [row] = await tx
     .select()
     .from(payoutAddress)
     .where(
@@ -254,26 +259,36 @@ export async function readPayout(
   { ctx, input }: Call<{ readonly id: string }>,
 ): Promise<Payout> {
   ctx.demand("payouts:write");
-  const [row] = await ctx.db.pool
+  return readIn(ctx.db.pool, facilitator, ctx, input.id);
+}
+
+async function readIn(
+  db: Executor,
+  { outgoing }: Till["facilitator"],
+  { merchantId }: Pick<MerchantCtx, "merchantId">,
+  id: string,
+): Promise<Payout> {
+  const [row] = await db
     .select()
     .from(payout)
-    .where(and(eq(payout.merchantId, ctx.merchantId), eq(payout.id, input.id)));
+    .where(and(eq(payout.merchantId, merchantId), eq(payout.id, id)));
   if (!row) throw fault("not_found");
-  const [status] = await facilitator.outgoing.status([row.id]);
+  const [status] = await outgoing.status([row.id], db);
   return presentPayout(row, status);
 }
 
 /** Takes a payout back that has not been signed; a cancelled one comes back as it is. Faults: `not_found`,
  *  `payout_not_cancellable`. */
 export async function cancelPayout(
-  till: Till,
+  { facilitator }: Till,
   { ctx, input }: Call<{ readonly id: string }>,
 ): Promise<Payout> {
-  const { state } = await readPayout(till, { ctx, input });
-  if (state !== "cancelled" && !(await ctx.tx((tx) => till.facilitator.outgoing.cancel(tx, input.id)))) {
-    throw fault("payout_not_cancellable", { state });
-  }
-  // Read in the caller's transaction's wake: what it answers is what it wrote.
-  const cancelled = await readPayout(till, { ctx, input });
-  return { ...cancelled, state: "cancelled" };
+  ctx.demand("payouts:write");
+  return ctx.tx(async (tx) => {
+    await readIn(tx, facilitator, ctx, input.id);
+    await facilitator.outgoing.cancel(tx, input.id);
+    const after = await readIn(tx, facilitator, ctx, input.id);
+    if (after.state !== "cancelled") throw fault("payout_not_cancellable", { state: after.state });
+    return after;
+  });
 }

@@ -259,6 +259,33 @@ describe("POST /v1/payouts", () => {
   });
 });
 
+describe("32 at once", () => {
+  it("are all made, and each cancel is answered: a write needs one connection", async () => {
+    const merchant = await earned();
+    const destination = await payee(merchant);
+    const each = Array.from({ length: 32 });
+    const made = await Promise.all(
+      each.map(() =>
+        call(merchant, "/v1/payouts", {
+          method: "POST",
+          body: { amount: { amount: "0.0001", asset: "USDC" }, chain: "local", destination },
+        }),
+      ),
+    );
+    expect(made.map(({ status }) => status)).toEqual(each.map(() => 201));
+    const cancels = await Promise.all(
+      made.map(({ body }) => call(merchant, `/v1/payouts/${body.id}/cancel`, { method: "POST" })),
+    );
+    const answers = cancels.map(({ status, body }) => body.state ?? `${status} ${body.code}`);
+    expect(answers.filter((is) => is !== "cancelled" && is !== "409 payout_not_cancellable")).toEqual([]);
+    // what was cancelled is free again, and what was not is reserved or gone
+    const cancelled = answers.filter((is) => is === "cancelled").length;
+    const left = 99_50n - 100n * BigInt(32 - cancelled);
+    expect(await available(merchant)).toBe(`0.00${left.toString().padStart(4, "0")}`);
+    expect(await books(world.dev, world.database)).toMatchObject({ balanced: true });
+  });
+});
+
 describe("GET /v1/ledger/entries", () => {
   it("pages newest first, filters, and speaks CSV", async () => {
     const merchant = await earned();
