@@ -1,4 +1,4 @@
-import { and, asc, eq, isNotNull, lte } from "drizzle-orm";
+import { and, asc, eq, gte, isNotNull, lt, lte } from "drizzle-orm";
 import { assert } from "#kernel/fault";
 import { errorFields } from "#kernel/log";
 import { outbox, type Tx } from "#store";
@@ -78,18 +78,37 @@ async function postpone({ db, now, log }: InvoiceDesk, named: Named, error: unkn
 export async function bringUp(tx: Tx, desk: InvoiceDesk, row: SubscriptionRow): Promise<SubscriptionRow> {
   const now = desk.now();
   if (row.nextBillingAt === null || !isBilling(row.state)) return end(tx, desk, row, now);
-  const missed = leftOf(row, now);
+  const missed = await leftOf(tx, row, now);
   if (missed > MOST_MISSED) return giveUp(tx, desk, row, missed);
   return issueCycle(tx, desk, row, missed);
 }
 
-/** How many cycles are due: no more than its end and its number of cycles allow. */
-function leftOf(row: SubscriptionRow, now: Date): number {
+/** How many cycles are to be billed: no more than its end and its number of cycles allow, and none that fell into a pause. */
+async function leftOf(tx: Tx, row: SubscriptionRow, now: Date): Promise<number> {
   const { maxCycles, billedCycles, cancelAt, nextIndex } = row;
   // The cycle that would begin as it ends is none.
   const until = cancelAt !== null && cancelAt <= now ? new Date(cancelAt.getTime() - 1) : now;
-  const due = countDue(row, nextIndex, until);
+  const begun = countDue(row, nextIndex, until);
+  const due = begun > 1 ? begun - (await countSkipped(tx, row, nextIndex + begun)) : begun;
   return maxCycles === null ? due : Math.min(due, maxCycles - billedCycles);
+}
+
+function countSkipped(
+  tx: Tx,
+  { merchantId, id, nextIndex }: Pick<SubscriptionRow, "merchantId" | "id" | "nextIndex">,
+  end: number,
+): Promise<number> {
+  const { merchantId: merchant, subscriptionId, cycleIndex, state } = subscriptionCycle;
+  return tx.$count(
+    subscriptionCycle,
+    and(
+      eq(merchant, merchantId),
+      eq(subscriptionId, id),
+      gte(cycleIndex, nextIndex),
+      lt(cycleIndex, end),
+      eq(state, "skipped"),
+    ),
+  );
 }
 
 function end(tx: Tx, desk: InvoiceDesk, row: SubscriptionRow, now: Date): Promise<SubscriptionRow> {

@@ -196,6 +196,25 @@ describe("a pause", () => {
     expect((await merchant.periods(id)).map((period) => period.split(":")[0])).toEqual(["0", "1", "2", "6"]);
   });
 
+  it("longer than a flood leaves what was due before it, too: what is skipped is not missed", async () => {
+    const merchant = await newBiller(database, house);
+    const { id } = await merchant.subscribe({ interval: "day" });
+    await house.bill();
+    time.forward(DAY_MS + 1_000);
+    await merchant.must("POST", `/v1/subscriptions/${id}/pause`);
+    time.forward(40 * DAY_MS);
+    await merchant.must("POST", `/v1/subscriptions/${id}/resume`);
+    await house.bill();
+    expect((await merchant.read(id)).subscription).toMatchObject({ state: "active", billedCycles: 2 });
+    expect((await facts(database, id)).at(-1)).toMatchObject({
+      type: "subscription.cycle_issued",
+      payload: { cycleIndex: 1, batch: null },
+    });
+    time.forward(DAY_MS);
+    await house.bill();
+    expect((await merchant.periods(id)).map((period) => period.split(":")[0])).toEqual(["0", "1", "42"]);
+  });
+
   it("repeated changes nothing; of what is cancelled it is refused", async () => {
     const merchant = await newBiller(database, house);
     const { id } = await merchant.subscribe();
