@@ -1,14 +1,11 @@
-import { and, eq } from "drizzle-orm";
 import { ledgerAsset } from "#kernel/asset";
 import { post, templates } from "#ledger";
 import type { Tx } from "#store";
-import { findCurrency } from "../http/currency.ts";
 import { fault } from "../http/faults.ts";
-import { rateSnapshot } from "../rate/tables.ts";
-import { rateColumns } from "./agent.ts";
 import { isStray, type Seen } from "./deposits.ts";
 import { type DepositRow, feeOf, lyingOf } from "./money.ts";
 import { liveOrder, markOrder, type OrderRow } from "./orders.ts";
+import { impliedRate, lockedRate } from "./rates.ts";
 import type { Change, Held } from "./timeline.ts";
 import type { Work } from "./turn.ts";
 
@@ -88,25 +85,10 @@ async function changeOf(
         fee: feeOf(amount, clearing.feeBps),
       },
       ...(order && { executionPath: order.path, providerReference: order.id, orderSeq: order.seq }),
-      ...(order?.asset === asset ? await lockedRate(tx, order) : impliedRate(intent, paid)),
+      ...(order?.asset === asset
+        ? await lockedRate(tx, order.merchantId, order.rateId)
+        : impliedRate(intent, paid, paid.firstSeenAt)),
     },
     intent: { settlementAsset: asset, paymentAsset: asset, paymentChain: chain },
   };
-}
-
-async function lockedRate(tx: Tx, { merchantId, rateId }: OrderRow) {
-  const [lock] = await tx
-    .select()
-    .from(rateSnapshot)
-    .where(and(eq(rateSnapshot.merchantId, merchantId), eq(rateSnapshot.id, rateId)));
-  return lock ? rateColumns(lock) : {};
-}
-
-const COIN_DECIMALS = 6;
-
-/** What was accepted for what was asked: nobody had given a rate for it. */
-function impliedRate({ amount, currency }: Held["intent"], paid: DepositRow) {
-  const decimals = findCurrency(currency)?.decimals ?? COIN_DECIMALS;
-  const scaledRate = (paid.amount * 10n ** BigInt(18 + decimals)) / (amount * 10n ** BigInt(COIN_DECIMALS));
-  return { rateTo: paid.asset, scaledRate, rateSource: "none" as const, rateLockedAt: paid.firstSeenAt };
 }

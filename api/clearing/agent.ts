@@ -1,15 +1,11 @@
-import { and, eq } from "drizzle-orm";
 import type { PaymentView } from "#facilitator";
-import { atParity } from "#kernel/asset";
-import { assert } from "#kernel/fault";
 import type { Executor, Tx } from "#store";
 import type { IntentRow } from "../payment-intent/verbs/offer.ts";
-import { rateSnapshot } from "../rate/tables.ts";
-import { ONE, type RateSnapshot } from "../rate/verbs.ts";
 import type { ClearingDesk } from "./desk.ts";
 import { type ClearingRow, feeOf } from "./money.ts";
 import { liveOrder, type OrderRow } from "./orders.ts";
 import { attemptOf, follow, isCredited, leading } from "./rails/x402.ts";
+import { lockedRate, rateOfAgent } from "./rates.ts";
 import { type Change, type Held, type Step, transition } from "./timeline.ts";
 
 type Terms = Pick<
@@ -86,27 +82,8 @@ export async function termsOfAgent(db: Executor, intent: IntentRow, payment: Pay
     sourceAmount: amount,
     settlementAmount: amount,
     fee,
-    ...(await rateOf(db, intent, payment)),
+    ...(await rateOfAgent(db, intent, payment)),
   };
-}
-
-/** One to one, or the rate that the offer was made at. */
-async function rateOf(db: Executor, intent: IntentRow, { asset, createdAt }: PaymentView) {
-  const { merchantId, currency, offerRateId } = intent;
-  const exact = { rateFrom: currency, rateTo: asset, scaledRate: ONE, rateLockedAt: createdAt };
-  if (currency === asset) return { ...exact, rateSource: "identity" as const };
-  if (atParity(currency, asset)) return { ...exact, rateSource: "parity" as const };
-  assert(offerRateId !== null, `${intent.id} was offered in ${asset} without a rate`);
-  return lockedRate(db, merchantId, offerRateId);
-}
-
-async function lockedRate(db: Executor, merchantId: string, id: `rate_${string}`) {
-  const [lock] = await db
-    .select()
-    .from(rateSnapshot)
-    .where(and(eq(rateSnapshot.merchantId, merchantId), eq(rateSnapshot.id, id)));
-  assert(lock, `the rate ${id} was kept`);
-  return rateColumns(lock);
 }
 
 /** What it is about again, once the agent's payment has ended unpaid. */
@@ -122,11 +99,6 @@ async function termsOfOrder(tx: Tx, { clearing }: Held, order: OrderRow | null):
     fee: feeOf(order.amount, clearing.feeBps),
     ...(await lockedRate(tx, order.merchantId, order.rateId)),
   };
-}
-
-/** A locked rate as a clearing keeps it. */
-export function rateColumns({ fromAsset, toAsset, scaledRate, source, lockedAt }: RateSnapshot) {
-  return { rateFrom: fromAsset, rateTo: toAsset, scaledRate, rateSource: source, rateLockedAt: lockedAt };
 }
 
 function changeOf(

@@ -10,12 +10,12 @@ import { type IntentRow, type Offer, offerAtRate } from "../payment-intent/verbs
 import { coinOf, priceRails, railsFor } from "../payment-intent/verbs/rails.ts";
 import type { ExecutionPath } from "../rate/schema.ts";
 import { convert, currentRate, lockRate, type Rate, withSpread } from "../rate/verbs.ts";
-import { rateColumns } from "./agent.ts";
 import type { ClearingDesk } from "./desk.ts";
 import { type ClearingRow, feeOf } from "./money.ts";
 import { type OrderRow, openOrder, windowEnd } from "./orders.ts";
 import { orderRail } from "./rails/index.ts";
 import { closesAt } from "./rails/order.ts";
+import { rateColumns } from "./rates.ts";
 import type { ConfirmInput } from "./schema.ts";
 import type { Change } from "./timeline.ts";
 

@@ -33,13 +33,27 @@ export async function leaveOnce(
   await tx.execute(sql`UPDATE payable SET held_for = NULL WHERE id = ${payableId} AND held_for = ${payment}`);
 }
 
-/** Who holds it, and keeps everybody else out until the transaction ends; null when nobody does. */
+/** Who holds it, and keeps everybody else out until the transaction ends; null when nobody does. What is a way to pay
+ *  something else is held by an authorization that goes this way. */
 export async function lockOnce(tx: Tx, payableId: string): Promise<Holder | null> {
   const [row] = await tx
-    .select({ heldBy: payable.heldBy, heldFor: payable.heldFor })
+    .select({ heldBy: payable.heldBy, heldFor: payable.heldFor, heldAs: payable.heldAs })
     .from(payable)
     .where(eq(payable.id, payableId))
     .for("update");
-  if (row?.heldBy) return { by: "authorization" };
-  return row?.heldFor ? { by: "payment" } : null;
+  if (!row) return null;
+  const isByAuthorization =
+    row.heldAs === null ? row.heldBy !== null : await isHeldThisWay(tx, { payableId, heldAs: row.heldAs });
+  if (isByAuthorization) return { by: "authorization" };
+  return row.heldFor ? { by: "payment" } : null;
+}
+
+async function isHeldThisWay(
+  tx: Tx,
+  { payableId, heldAs }: { readonly payableId: string; readonly heldAs: string },
+): Promise<boolean> {
+  const { rows } = await tx.execute(sql`
+    SELECT 1 FROM payable JOIN claim ON claim.claim_key = payable.held_by
+    WHERE payable.id = ${heldAs} AND claim.payable_id = ${payableId}`);
+  return rows.length > 0;
 }

@@ -110,10 +110,16 @@ export async function heldBack<T>(
   const released = new Promise<void>((resolve) => {
     letGo = resolve;
   });
+  let isHeld = () => {};
+  const held = new Promise<void>((resolve) => {
+    isHeld = resolve;
+  });
   const holding = database.db.tx(async (tx) => {
     await lockPayment(tx, merchantId, id);
+    isHeld();
     await released;
   });
+  await Promise.race([held, holding]);
   try {
     return await work(letGo);
   } finally {

@@ -55,6 +55,8 @@ export async function cancelPayment(
   const refused = fault("intent_not_cancellable", { status: intent.status });
   // An authorization that has ended can never be charged; any other one may be.
   if (payments.some(({ state }) => state !== "expired" && state !== "cancelled")) throw refused;
+  // Whoever claims it waits here for us, and finds it closed; whoever was faster is found holding it.
+  if ((await desk.facilitator.once.lock(tx, intent.id))?.by === "authorization") throw refused;
   if (clearing) return presentIntent(await cancelCleared(tx, desk, { intent, clearing }, refused), desk);
   if (intent.status !== "created") throw refused;
   return presentIntent(await cancelUncleared(tx, desk, intent), desk);

@@ -5,7 +5,16 @@ import { newKey } from "../../support/authorization.ts";
 import { chainFaults } from "../../support/chain-faults.ts";
 import { transferData } from "../../support/deposits.ts";
 import { newPayer, type Resource, signPayment, startWorld, until } from "../../support/house.ts";
-import { movableClock, newSeller, type Seller, sendTo, statesOf, toldOf } from "../../support/payments.ts";
+import {
+  heldBack,
+  isLockAwaited,
+  movableClock,
+  newSeller,
+  type Seller,
+  sendTo,
+  statesOf,
+  toldOf,
+} from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { cancel, drain, expectAtRest, newPayment, withMiningHeld } from "../../support/scene.ts";
 
@@ -238,6 +247,60 @@ describe("POST /x402/payables/{id} of an intent", () => {
     const paid = await seller.reaches(id, "settled");
     expect(paid.clearing.rate).toMatchObject({ from: "GBP", to: "USDC", source: "fixed" });
     expect(BigInt(paid.clearing.sourceAmount.amount.replace(".", ""))).toBe(offer.amount);
+  });
+
+  it("at its own rate, though a confirm offered it in another token while the payment was on its way", async () => {
+    const { id } = await seller.intent({ amount: { amount: "8", asset: "GBP" } });
+    const { send, offer } = await agentPays(id);
+    let isFirst = true;
+    faults.set({
+      readAuthorizations:
+        (real) =>
+        async (...read) => {
+          if (isFirst) {
+            isFirst = false;
+            await seller.confirm(id, { payment: { asset: "EURC" } });
+          }
+          return real.readAuthorizations(...read);
+        },
+    });
+    expect(await send()).toMatchObject({ body: { success: true } });
+    const paid = await seller.reaches(id, "settled");
+    const { rate, sourceAmount } = paid.clearing;
+    expect([rate.from, rate.to, sourceAmount.asset]).toEqual(["GBP", "USDC", "USDC"]);
+    // 8 pounds at this rate are what was paid
+    expect((8n * BigInt(rate.scaledRate)) / 10n ** 12n).toBe(offer.amount);
+  });
+
+  it("is not cancelled while an authorization that came meanwhile may still be charged", async () => {
+    const { id } = await seller.intent();
+    const invoice = await seller.must("POST", "/v1/invoices", {
+      ...{ buyer: { name: "Ada" }, currency: "USD", daysUntilDue: 7, issue: true },
+      lines: [{ name: "Tea", unitPrice: { amount: "1.00", asset: "USD" } }],
+    });
+    const checkout = await seller.must("POST", `/v1/invoices/${invoice.id}/checkout`, {});
+    for (const each of [id, checkout.id]) {
+      const { send } = await agentPays(each);
+      const [cancelled, answer] = await heldBack(
+        world,
+        { merchantId: seller.id, id: each },
+        async (letGo) => {
+          // given a cancel that has seen no payment, and waits for its turn
+          const cancelling = seller.cancel(each);
+          await until(() => isLockAwaited(world), "the cancel waits for its turn");
+          // when an agent's payment is claimed meanwhile
+          const sent = send();
+          const claims = () => world.database.query("SELECT 1 FROM claim WHERE payable_id = $1", [each]);
+          await until(async () => (await claims()).length === 1, "it is claimed");
+          letGo();
+          return Promise.all([cancelling, sent]);
+        },
+      );
+      // then it is not cancelled, and is paid
+      expect(cancelled).toMatchObject({ status: 409, body: { code: "intent_not_cancellable" } });
+      expect(answer.body).toMatchObject({ success: true });
+      expect((await seller.reaches(each, "settled")).paymentIntent.status).toBe("completed");
+    }
   });
 
   it("asked for by confirm: waits for its agent, and ends with its window", async () => {
