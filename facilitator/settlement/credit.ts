@@ -9,6 +9,7 @@ import { eventKeyOf, tellFacts } from "./claim.ts";
 import { type MatchedClaim, matchedColumns, type ToldClaim, toldColumns } from "./claim-parts.ts";
 import { assetOf } from "./coin.ts";
 import { isListed } from "./delisted.ts";
+import { closeSweeps } from "./deposit/sweep.ts";
 import { TIERS } from "./depth.ts";
 import type { Engine } from "./engine.ts";
 import { holdView, type ObserverRow } from "./observer.ts";
@@ -213,14 +214,10 @@ function creditEntry(
       };
       return log.bookedFinal ? templates.x402Matched(payment) : templates.x402Credited(payment);
     }
-    case "sweep":
-      return templates.sweepMoved({
-        eventKey: eventKeyOf(paid),
-        subject: payableId,
-        asset,
-        amount,
-        blockNumber,
-      });
+    case "sweep": {
+      const sweep = { eventKey: eventKeyOf(paid), subject: payableId, asset, amount, blockNumber };
+      return log.bookedFinal ? templates.sweepMatched(sweep) : templates.sweepMoved(sweep);
+    }
     case "payout":
     case "refund":
     case "return": {
@@ -292,6 +289,11 @@ async function includeGroup(
     SELECT * FROM marked`;
   const [{ rows }] = await together([tx.execute(marked), tellCredits(engine, tx, group)]);
   if (rows.length !== group.length) throw new Error("a credit did not hit exactly its claims");
+  if (isFinal)
+    await closeSweeps(
+      tx,
+      group.map(({ claim: paid }) => paid),
+    );
   return decodeRows(toldColumns, rows);
 }
 

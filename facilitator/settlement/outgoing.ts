@@ -3,7 +3,7 @@ import { type Address, checksum, type Hash } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
 import { assert, fault } from "#kernel/fault";
 import { account, freeOf, post, type ReturnSource } from "#ledger";
-import { type Executor, fixed, outageOf, type Tx, toBytesArray, toNumericArray } from "#store";
+import { type Executor, fixed, type Tx, toBytesArray, toNumericArray } from "#store";
 import { isTaken } from "../chain/rails.ts";
 import type { ChainRow } from "../chain/registry.ts";
 import { isApproved, needsApproval } from "./approval.ts";
@@ -13,7 +13,7 @@ import { leftToday, takeTurns } from "./daily-limit.ts";
 import { depositOrder } from "./deposit/tables.ts";
 import type { Engine, OpenChain } from "./engine.ts";
 import { most } from "./gas.ts";
-import { chainTime, liveRail, ownClaimKey, signClaim } from "./own-claim.ts";
+import { chainTime, isFarBehind, liveRail, ownClaimKey, readHead, signClaim } from "./own-claim.ts";
 import { brokenAssets } from "./reconcile.ts";
 import { type ReservedMoney, released, reserved } from "./reservation.ts";
 import type { ClaimState, OutgoingKind } from "./state.ts";
@@ -148,9 +148,6 @@ const stateNames = {
 const GROUP = 50;
 /** How long the treasury's signature lives. What has not landed by then is released, never sent twice. */
 const LIFE_SECONDS = 3_600n;
-/** Further behind the chain nothing is signed: what has left since is not seen yet, and a signature could be over before it
- *  is sent. */
-const FAR_BEHIND_SECONDS = 300n;
 
 /** Signs what waits and the treasury has the money for, as the treasury, and commits each authorization as a claim; the
  *  lanes send it like any payment. Money of deposits comes with their sweeps. What is owed in an asset whose books differ
@@ -161,11 +158,11 @@ export async function signOutgoing(engine: Engine, open: OpenChain): Promise<num
   if (!custodian) return 0;
   const { chainId, treasury } = chain.row;
   const live = open.rails.filter(isTaken).map(({ token }) => token.contract);
-  const head = await chain.head().catch(nullIfUnread);
+  const head = await readHead(open);
   if (!head) return 0;
   return engine.loopDb.tx(async (tx) => {
     const followedTo = await chainTime(tx, chainId);
-    if (BigInt(head.timestamp) > followedTo + FAR_BEHIND_SECONDS) return 0;
+    if (isFarBehind(head, followedTo)) return 0;
     const [broken, stray] = [await brokenAssets(tx, chainId), await strayTokens(tx, open)];
     const isSound = (token: Address) => !broken.has(assetOf(chain.row, token)) && !stray.has(token);
     const departed = await findDeparted(
@@ -198,11 +195,6 @@ export async function signOutgoing(engine: Engine, open: OpenChain): Promise<num
     }
     return signed;
   });
-}
-
-function nullIfUnread(error: unknown): null {
-  if (outageOf(error)) return null;
-  throw error;
 }
 
 const nonceOf = ({ id }: Pick<OutgoingRow, "id">) => sha256("farebox/outgoing/v1", id);

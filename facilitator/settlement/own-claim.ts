@@ -1,7 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { Address, Hash, Hex } from "#kernel/bytes";
-import type { Tx } from "#store";
-import type { LiveRail } from "../chain/port.ts";
+import { outageOf, type Tx } from "#store";
+import type { BlockRef, LiveRail } from "../chain/port.ts";
 import { isTaken } from "../chain/rails.ts";
 import { claimKey, fingerprint, schemeFor } from "../scheme/index.ts";
 import type { NewClaim } from "./claim.ts";
@@ -88,6 +88,22 @@ export async function chainTime(tx: Tx, chainId: number): Promise<bigint> {
     .where(eq(observer.chainId, chainId));
   if (!row) throw new Error("a chain that is not followed has no time");
   return BigInt(row.timestamp);
+}
+
+/** Further behind the chain nothing is signed: what has moved since is not seen yet, and a signature could be over before it
+ *  is sent. */
+const FAR_BEHIND_SECONDS = 300n;
+
+export function isFarBehind({ timestamp }: Pick<BlockRef, "timestamp">, followedTo: bigint): boolean {
+  return BigInt(timestamp) > followedTo + FAR_BEHIND_SECONDS;
+}
+
+/** Null where the chain cannot be read now. */
+export function readHead({ chain }: Pick<OpenChain, "chain">): Promise<BlockRef | null> {
+  return chain.head().catch((error: unknown) => {
+    if (outageOf(error)) return null;
+    throw error;
+  });
 }
 
 /** The rail of a token that may be moved on this chain. */

@@ -2,11 +2,12 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { address } from "#kernel/bytes";
 import { backupOf, freshDatabase, type TestDatabase } from "../support/db.ts";
+import { arrivalsOf, openOrder, sweepsOf, taker } from "../support/deposits.ts";
 import { type DevChain, startDevChain } from "../support/dev-chain.ts";
-import { newMerchant, type RunningHouse, startHouse, until } from "../support/house.ts";
+import { newMerchant, newPayer, type RunningHouse, startHouse, until } from "../support/house.ts";
 import { merchantWithPayouts } from "../support/payouts.ts";
 import { claimOf, ledgerOf, stateOf } from "../support/records.ts";
-import { expectAtRest, newPayment, type Payment } from "../support/scene.ts";
+import { expectAtRest, newPayment, type Payment, transfer } from "../support/scene.ts";
 
 let dev: DevChain;
 let lost: TestDatabase;
@@ -79,6 +80,38 @@ it("a payout that left since is not paid twice", async () => {
   expect(await held()).toBe(6_000n);
   expect(await ledgerOf(backup, "po_waiting")).toEqual(await ledgerOf(lost, "po_waiting"));
   expect((await house.house.reconcile()).map(({ status }) => status)).toEqual(["equal", "equal", "equal"]);
+});
+
+it("a sweep that happened since is known by its authorization, and its money is booked once", async () => {
+  const at = (database: TestDatabase) => ({ ...house, dev, database, stop: house.stop });
+  house = await startHouse(dev, lost);
+  const order = await openOrder(at(lost));
+  await transfer(at(lost), (await newPayer(dev, 600n)).address, order.address, 600n);
+  await until(async () => (await arrivalsOf(at(lost), order.subject)).length > 0, "it arrives");
+  await taker(at(lost), order).turn();
+  await house.stop();
+  backup = await backupOf(lost);
+  // given that it was swept after the backup
+  house = await startHouse(dev, lost);
+  const held = () => dev.chain.tokenBalance(dev.usdc, order.address, "latest");
+  await dev.anvil.mine(3);
+  await until(async () => (await held()) === 0n, "it is swept");
+  await expectAtRest({ dev, database: lost, baseUrl: house.baseUrl });
+  await house.stop();
+  // when the backup takes its place, and the difference was seen before anything is signed
+  await backup.query(
+    `INSERT INTO reconciliation (chain_id, asset, block_number, status, ledger, unexplained)
+     VALUES ($1, 'USDC@local', 0, 'different', 0, 1)`,
+    [dev.anvil.chainId],
+  );
+  await dev.anvil.mine(3);
+  house = await startHouse(dev, backup);
+  await until(async () => (await sweepsOf(at(backup), order.address))[0]?.state === "final", "it is known");
+  // then the money that had been nobody's is that of the deposit, and the books are the chain's
+  await expectAtRest({ dev, database: backup, baseUrl: house.baseUrl });
+  expect(await sweepsOf(at(backup), order.address)).toMatchObject([{ seq: 0, amount: "600", open: false }]);
+  expect(await ledgerOf(backup, order.orderId)).toEqual(["single sweep unmatched → deposit 600"]);
+  expect((await house.house.reconcile()).map(({ status }) => status)).not.toContain("different");
 });
 
 it("no nonce is used twice, no deposit address is given twice, and who paid since is not asked again", async () => {

@@ -1,5 +1,5 @@
 import * as account from "../account.ts";
-import { type Entry, entry, pending } from "../transfer.ts";
+import { type Entry, entry, pending, single } from "../transfer.ts";
 
 /** Money that the chain moved from a deposit address into the treasury. Atomic units of `asset`. */
 export interface Sweep {
@@ -16,5 +16,13 @@ export interface Sweep {
 export function sweepMoved({ eventKey, subject, asset, amount, blockNumber }: Sweep): Entry {
   return entry({ code: "sweep-moved", eventKey, subject, blockNumber }, [
     pending("sweep", { debit: account.treasury(asset), credit: account.deposit(asset), amount }),
+  ]);
+}
+
+/** The same, when the money had been booked as unmatched and is final already: books that were put back to an earlier time
+ *  saw it come before they knew of the sweep. */
+export function sweepMatched({ eventKey, subject, asset, amount, blockNumber }: Sweep): Entry {
+  return entry({ code: "sweep-matched", eventKey, subject, blockNumber }, [
+    single("sweep", { debit: account.unmatched(asset), credit: account.deposit(asset), amount }),
   ]);
 }

@@ -1,15 +1,16 @@
-import { and, asc, eq, inArray, isNull, lte, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, lte, type SQL, sql } from "drizzle-orm";
 import { type Address, type Hash, toBytes } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
-import { fixed, type Tx, toBytesArray } from "#store";
+import { type Executor, fixed, type Tx, toBytesArray } from "#store";
 import type { LiveRail } from "../../chain/port.ts";
 import { isTaken } from "../../chain/rails.ts";
+import type { ChainRow } from "../../chain/registry.ts";
 import { putUint, WORD } from "../../scheme/word.ts";
 import { insertRows } from "../claim.ts";
 import type { MovedClaim } from "../claim-parts.ts";
 import { assetOf } from "../coin.ts";
 import type { Engine, OpenChain } from "../engine.ts";
-import { chainTime, liveRail, signClaim } from "../own-claim.ts";
+import { chainTime, isFarBehind, liveRail, ownClaimKey, readHead, signClaim } from "../own-claim.ts";
 import { brokenAssets } from "../reconcile.ts";
 import { chainTransfer, observer } from "../tables.ts";
 import { depositOrder, sweep } from "./tables.ts";
@@ -30,28 +31,55 @@ export function sweepPatience({ settings }: Engine, { chain }: Pick<OpenChain, "
 export async function signSweeps(engine: Engine, open: OpenChain): Promise<number> {
   const { sign } = open.depositAccount;
   if (!sign) return 0;
+  const due = await findDue(engine.loopDb.pool, open);
+  const head = due.length === 0 ? null : await readHead(open);
+  if (!head) return 0;
   return engine.loopDb.tx(async (tx) => {
-    const rails = await sweptRails(tx, open);
-    const addresses = await lockDue(tx, open, rails);
+    if (isFarBehind(head, await chainTime(tx, open.chain.row.chainId))) return 0;
     let signed = 0;
-    for (const due of addresses) {
-      const rail = liveRail(open, due.token);
-      if (rail && (await signOne(engine, tx, open, { due, rail, sign }))) signed += 1;
+    for (const each of await lockDue(tx, due)) {
+      const rail = liveRail(open, each.token);
+      if (rail && (await signOne(engine, tx, open, { due: each, rail, sign }))) signed += 1;
     }
     return signed;
   });
 }
 
-/** Money of an asset whose books differ from the chain stays where it is. */
-async function sweptRails(tx: Tx, { chain, rails }: OpenChain): Promise<readonly LiveRail[]> {
-  const broken = await brokenAssets(tx, chain.row.chainId);
-  return rails.filter(isTaken).filter(({ token }) => !broken.has(assetOf(chain.row, token.contract)));
+/** What one order's address holds of a token. */
+interface Found {
+  readonly orderId: `ord_${string}`;
+  readonly token: Address;
+  /** Money of an asset whose books differ from the chain stays where it is: only what has left already is signed for. */
+  readonly isBroken: boolean;
 }
 
-interface Due {
-  readonly token: Address;
+interface Due extends Found {
   readonly order: typeof depositOrder.$inferSelect;
 }
+
+async function findDue(db: Executor, { chain: { row }, rails }: OpenChain): Promise<readonly Found[]> {
+  const broken = await brokenAssets(db, row.chainId);
+  const tokens = rails.filter(isTaken).map(({ token }) => token.contract);
+  const isBroken = (token: Address) => broken.has(assetOf(row, token));
+  const sound = await dueOf(
+    db,
+    row,
+    tokens.filter((token) => !isBroken(token)),
+  );
+  const moved = await dueOf(db, row, tokens.filter(isBroken), hasMoved(row));
+  return [
+    ...sound.map((each) => ({ ...each, isBroken: false })),
+    ...moved.map((each) => ({ ...each, isBroken: true })),
+  ];
+}
+
+/** Something left the address for the treasury that no sweep here accounts for: the books were put back to an earlier
+ *  time. */
+const hasMoved = ({ treasury }: ChainRow) => sql`EXISTS (
+  SELECT FROM ${chainTransfer} AS gone
+  WHERE gone.chain_id = ${chainTransfer.chainId} AND gone.token = ${chainTransfer.token}
+    AND gone.sender = ${chainTransfer.recipient} AND gone.recipient = ${sql.param(treasury, chainTransfer.recipient)}
+    AND gone.canonical AND coalesce(gone.claimed_kind, 'unmatched') = 'unmatched')`;
 
 /** Taken, in a final block, and in no sweep. */
 const unswept = (chainId: number) =>
@@ -68,18 +96,25 @@ const unswept = (chainId: number) =>
       AND ${sweep.token} = ${chainTransfer.token} AND ${sweep.address} = ${chainTransfer.recipient})`,
   );
 
-/** Addresses with more than a sweep costs, each locked: another process leaves them to us. */
-async function lockDue(tx: Tx, { chain }: OpenChain, rails: readonly LiveRail[]): Promise<readonly Due[]> {
-  const { chainId, dustFloor } = chain.row;
-  const tokens = rails.map(({ token }) => token.contract);
-  const due = await tx
+/** Addresses with more than a sweep costs. */
+async function dueOf(
+  db: Executor,
+  { chainId, dustFloor }: ChainRow,
+  tokens: readonly Address[],
+  where?: SQL,
+): Promise<readonly Omit<Found, "isBroken">[]> {
+  if (tokens.length === 0) return [];
+  return db
     .select({ orderId: sql<`ord_${string}`>`${chainTransfer.orderId}`, token: chainTransfer.token })
     .from(chainTransfer)
-    .where(and(unswept(chainId), sql`${chainTransfer.token} = ANY(${toBytesArray(tokens)})`))
+    .where(and(unswept(chainId), sql`${chainTransfer.token} = ANY(${toBytesArray(tokens)})`, where))
     .groupBy(chainTransfer.orderId, chainTransfer.token)
     .having(sql`sum(${chainTransfer.amount}) >= ${dustFloor.toString()}::numeric`)
     .limit(GROUP);
-  if (due.length === 0) return [];
+}
+
+/** Each order locked: another process leaves them to us. */
+async function lockDue(tx: Tx, due: readonly Found[]): Promise<readonly Due[]> {
   const locked = await tx
     .select()
     .from(depositOrder)
@@ -91,9 +126,9 @@ async function lockDue(tx: Tx, { chain }: OpenChain, rails: readonly LiveRail[])
     )
     .for("update", { skipLocked: true });
   const orders = new Map(locked.map((order) => [order.orderId, order]));
-  return due.flatMap(({ orderId, token }): Due[] => {
-    const order = orders.get(orderId);
-    return order ? [{ order, token }] : [];
+  return due.flatMap((each): Due[] => {
+    const order = orders.get(each.orderId);
+    return order ? [{ ...each, order }] : [];
   });
 }
 
@@ -102,7 +137,7 @@ async function signOne(
   tx: Tx,
   open: OpenChain,
   {
-    due: { order, token },
+    due: { order, token, isBroken },
     rail,
     sign,
   }: {
@@ -127,18 +162,22 @@ async function signOne(
     .for("update");
   if (logs.length === 0) return false;
   const seq = await nextSeq(tx, { chainId, token, address });
+  const nonce = sweepNonce({ chainId, token, address, seq });
+  const moved = await movedBy(tx, ownClaimKey(chainId, { token, payer: address, nonce }));
+  const taken = moved === null ? logs : firstOf(logs, moved);
+  if (!taken || (isBroken && moved === null)) return false;
   const life = BigInt(sweepPatience(engine, open) + LIFE_SECONDS);
   const claim = await signClaim(engine, open, rail, {
     ...{ kind: "sweep", merchantId, payableId: orderId, payer: address, payTo: treasury },
-    amount: logs.reduce((sum, { amount }) => sum + amount, 0n),
-    nonce: sweepNonce({ chainId, token, address, seq }),
+    amount: sumOf(taken),
+    nonce,
     validBefore: (await chainTime(tx, chainId)) + life,
     sign: (digest) => sign(index, digest),
   });
   await insertRows(engine, tx, [claim]);
   await tx.insert(sweep).values({ claimKey: claim.claimKey, chainId, token, address, seq });
   const places = sql`SELECT * FROM unnest(
-    ${toBytesArray(logs.map(({ blockHash }) => blockHash))}, ${sql.param(logs.map(({ logIndex }) => logIndex))}::int[])`;
+    ${toBytesArray(taken.map(({ blockHash }) => blockHash))}, ${sql.param(taken.map(({ logIndex }) => logIndex))}::int[])`;
   await tx
     .update(chainTransfer)
     .set({ sweptBy: claim.claimKey })
@@ -149,6 +188,24 @@ async function signOne(
       ),
     );
   return true;
+}
+
+/** What an authorization that is not signed here has moved all the same; null where none was seen. */
+async function movedBy(tx: Tx, key: Hash): Promise<bigint | null> {
+  const [log] = await tx
+    .select({ amount: chainTransfer.amount })
+    .from(chainTransfer)
+    .where(and(eq(chainTransfer.authorizationKey, key), fixed(eq(chainTransfer.canonical, true))));
+  return log?.amount ?? null;
+}
+
+type Lying = readonly { readonly amount: bigint }[];
+const sumOf = (logs: Lying) => logs.reduce((sum, { amount }) => sum + amount, 0n);
+
+/** The first of them that come to an amount; undefined where they do not. */
+function firstOf<L extends Lying>(logs: L, amount: bigint): readonly L[number][] | undefined {
+  const ends = logs.findIndex((_, i) => sumOf(logs.slice(0, i + 1)) === amount);
+  return ends === -1 ? undefined : logs.slice(0, ends + 1);
 }
 
 interface Place {
