@@ -1,11 +1,13 @@
 import { eq, sql } from "drizzle-orm";
 import type { Tx } from "#store";
+import type { PayableRow } from "../payable/row.ts";
 import { payable } from "../payable/tables.ts";
+import { claim } from "./tables.ts";
 
 /** Who holds what can be paid once: an authorization, or money that a payer sent by itself. */
-export interface Holder {
-  readonly by: "authorization" | "payment";
-}
+export type Holder =
+  | { readonly by: "authorization"; readonly paymentId: `stl_${string}`; readonly isCredited: boolean }
+  | { readonly by: "payment" };
 
 /** Holds a once-payable for a payment whose money came by itself, in the transaction that saw the money. False when
  *  something else holds it, or it can be paid no more. What holds it already keeps it. `payment` is also the id of its own
@@ -42,18 +44,22 @@ export async function lockOnce(tx: Tx, payableId: string): Promise<Holder | null
     .where(eq(payable.id, payableId))
     .for("update");
   if (!row) return null;
-  const isByAuthorization =
-    row.heldAs === null ? row.heldBy !== null : await isHeldThisWay(tx, { payableId, heldAs: row.heldAs });
-  if (isByAuthorization) return { by: "authorization" };
+  const authorization = await holdingClaim(tx, payableId, row);
+  if (authorization) return { by: "authorization", ...authorization };
   return row.heldFor ? { by: "payment" } : null;
 }
 
-async function isHeldThisWay(
+async function holdingClaim(
   tx: Tx,
-  { payableId, heldAs }: { readonly payableId: string; readonly heldAs: string },
-): Promise<boolean> {
-  const { rows } = await tx.execute(sql`
-    SELECT 1 FROM payable JOIN claim ON claim.claim_key = payable.held_by
-    WHERE payable.id = ${heldAs} AND claim.payable_id = ${payableId}`);
-  return rows.length > 0;
+  payableId: string,
+  { heldBy, heldAs }: Pick<PayableRow, "heldBy" | "heldAs">,
+) {
+  const thisWay = sql`${claim.payableId} = ${payableId} AND ${claim.claimKey} = (
+    SELECT ${payable.heldBy} FROM ${payable} WHERE ${payable.id} = ${heldAs})`;
+  if (heldAs === null && heldBy === null) return null;
+  const [found] = await tx
+    .select({ paymentId: claim.id, creditState: claim.creditState })
+    .from(claim)
+    .where(heldBy === null ? thisWay : eq(claim.claimKey, heldBy));
+  return found ? { paymentId: found.paymentId, isCredited: found.creditState !== "none" } : null;
 }

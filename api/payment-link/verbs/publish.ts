@@ -12,7 +12,7 @@ import { isIt } from "./standing.ts";
 const MAX_TIMEOUT_SECONDS = 300;
 
 export interface Publishing {
-  readonly facilitator: Pick<Facilitator, "project" | "readmit" | "offer">;
+  readonly facilitator: Pick<Facilitator, "project" | "readmit" | "once">;
   readonly baseUrl: string;
 }
 
@@ -110,15 +110,15 @@ function wordOf(obstacle: LinkObstacle): string {
 
 /** Whether the agent's payment that holds the link stands among those that were counted. */
 async function isHolderCounted({ facilitator }: Publishing, tx: Tx, link: LinkRow): Promise<boolean> {
-  const offer = await facilitator.offer({ by: "id", id: link.id });
-  return offer?.paymentId ? isRecorded(tx, link, offer.paymentId) : false;
+  const holder = await facilitator.once.lock(tx, link.id);
+  return holder?.by === "authorization" && isRecorded(tx, link, holder.paymentId);
 }
 
 /** How many agents are paying the link who were not counted: none or one, since one after the other may. */
 export async function uncountedAgents({ facilitator }: Publishing, tx: Tx, link: LinkRow): Promise<number> {
-  const offer = await facilitator.offer({ by: "id", id: link.id });
-  if (!offer?.paymentId) return 0;
-  return offer.state === "held" || !(await isRecorded(tx, link, offer.paymentId)) ? 1 : 0;
+  const holder = await facilitator.once.lock(tx, link.id);
+  if (holder?.by !== "authorization") return 0;
+  return holder.isCredited && (await isRecorded(tx, link, holder.paymentId)) ? 0 : 1;
 }
 
 async function isRecorded(tx: Tx, { merchantId }: LinkRow, paymentId: string): Promise<boolean> {
