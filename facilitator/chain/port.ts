@@ -75,7 +75,7 @@ export interface AuthorizationState {
   readonly balance: bigint | null;
   readonly used: boolean;
   readonly transfer: CallOutcome;
-  /** One endpoint says that it cannot be paid, another that it can: a verdict about nobody. */
+  /** One endpoint says that it cannot be paid, another that it can, or the token cannot be read: a verdict about nobody. */
   readonly isDisputed?: boolean;
 }
 

@@ -46,13 +46,17 @@ export async function readAuthorizations(
 
 type View = readonly AuthorizationState[];
 
-const isPayable = ({ used, transfer }: AuthorizationState) => !used && transfer.ok;
+const isPayable = ({ used, transfer, isDisputed = false }: AuthorizationState) =>
+  !used && transfer.ok && !isDisputed;
 
-/** What the first view says if it lets the payment pass or stands alone; else what two views agree on, if they do. */
+/** What the first view that could read it says if it lets the payment pass or stands alone; else what two views agree on,
+ *  if they do. */
 function decided(views: readonly View[], i: number): AuthorizationState | undefined {
-  const first = stateIn(views, i);
-  if (isPayable(first) || views.length === 1) return first;
-  const states = views.map((_, at) => stateIn(views.slice(at), i));
+  const states = views
+    .map((_, at) => stateIn(views.slice(at), i))
+    .filter(({ isDisputed = false }) => !isDisputed);
+  const [first] = states;
+  if (!first || isPayable(first) || views.length === 1) return first;
   const [passing, refusing] = [states.filter(isPayable), states.filter((state) => !isPayable(state))];
   return [refusing, passing].find(({ length }) => length >= WITNESSES)?.[0];
 }
@@ -86,17 +90,24 @@ async function readAll(
   const facts = await aggregate(batch, failed.length, [...failed.map(balanceCall), ...failed.map(stateCall)]);
   return usable(room, () => {
     const block = blockIn(first);
-    const balances = new Map(asked.map((item, i) => [item, numberIn(first[BLOCK_CALLS + i])]));
-    const unpaid = new Map(failed.map((item, i) => [item, factsIn(facts, i)]));
+    const known = new Map<AuthorizationRead, Facts>([
+      ...asked.map((item, i) => [item, balanceIn(first[BLOCK_CALLS + i])] as const),
+      ...failed.map((item, i) => [item, factsIn(facts, i)] as const),
+    ]);
+    const readable = new Set(items.filter((item) => known.get(item)?.isDisputed === false).map(tokenOf));
     return items.map((item, i) => ({
       block,
-      balance: balances.get(item) ?? null,
-      used: false,
-      ...unpaid.get(item),
+      ...(readable.has(item.token) ? (known.get(item) ?? UNASKED) : UNREAD),
       transfer: transferIn(transfers[i], block.timestamp),
     }));
   });
 }
+
+type Facts = Pick<AuthorizationState, "balance" | "used"> & { readonly isDisputed: boolean };
+const UNASKED: Facts = { balance: null, used: false, isDisputed: false };
+/** Of a token that cannot be read nothing is known: not a word about those of other tokens beside it. */
+const UNREAD: Facts = { ...UNASKED, isDisputed: true };
+const tokenOf = ({ token }: AuthorizationRead) => token;
 
 /** The balances that are asked for, and one of each token: at an address without code every transfer passes. */
 function balancesOf(items: readonly AuthorizationRead[]): readonly AuthorizationRead[] {
@@ -140,8 +151,24 @@ function blockIn([number, timestamp, baseFee]: readonly CallResult[]): Authoriza
 }
 
 /** What was asked about the authorization at place `i`: first all balances, then all nonces. */
-function factsIn(facts: readonly CallResult[], i: number): Pick<AuthorizationState, "balance" | "used"> {
-  return { balance: numberIn(facts[i]), used: numberIn(facts[facts.length / 2 + i]) !== 0n };
+function factsIn(facts: readonly CallResult[], i: number): Facts {
+  return readableFacts(() => ({
+    balance: numberIn(facts[i]),
+    used: numberIn(facts[facts.length / 2 + i]) !== 0n,
+  }));
+}
+
+function balanceIn(result: CallResult | undefined): Facts {
+  return readableFacts(() => ({ balance: numberIn(result), used: false }));
+}
+
+function readableFacts(read: () => Pick<AuthorizationState, "balance" | "used">): Facts {
+  try {
+    return { ...read(), isDisputed: false };
+  } catch (error) {
+    if (error instanceof MalformedAnswer) return UNREAD;
+    throw error;
+  }
 }
 
 function numberIn(result: CallResult | undefined): bigint {
@@ -196,7 +223,8 @@ async function readOneByOne(
         execute(room, { from, ...item.transfer, gas: READ_GAS + ITEM_GAS }, at),
       ]);
       const transfer = outcomeOf(execution, timestamp);
-      return usable(room, () => ({ block, balance: uint(balance), used: uint(used) !== 0n, transfer }));
+      const facts = readableFacts(() => ({ balance: uint(balance), used: uint(used) !== 0n }));
+      return { block, ...facts, transfer };
     }),
   );
 }

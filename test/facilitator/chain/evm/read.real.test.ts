@@ -166,11 +166,16 @@ describe("readAuthorizations", () => {
     }
   });
 
-  it("says the chain is unavailable when the token cannot be read at all", async () => {
+  it("says nothing of a token that cannot be read, and judges the others beside it", async () => {
     const nowhere = { ...(await item()), token: newKey().address };
-    await expect(chain.readAuthorizations(dev.lane, [nowhere])).rejects.toMatchObject({
-      code: "chain_unavailable",
-    });
+    const broken = { ...(await item({ key: newKey().key })), token: newKey().address };
+    const poor = await item({ key: newKey().key });
+    expect(await chain.readAuthorizations(dev.lane, [nowhere, await item(), broken, poor])).toMatchObject([
+      { balance: null, used: false, isDisputed: true },
+      { used: false, transfer: { ok: true }, isDisputed: false },
+      { balance: null, used: false, isDisputed: true },
+      { balance: 0n, used: false, transfer: { ok: false }, isDisputed: false },
+    ]);
   });
 
   it("asks nothing for nobody", async () => {
