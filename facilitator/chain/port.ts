@@ -197,6 +197,8 @@ export interface Signer {
   readonly address: Address;
   /** Whether the policy would refuse a transaction for this call, whatever its gas. */
   refuses(chain: ChainRow, call: Call): boolean;
+  /** Why the policy would refuse this transaction; null where it signs it. */
+  refusal(chain: ChainRow, request: TransactionRequest): string | null;
   sign(chain: ChainRow, request: TransactionRequest): Promise<SignedTransaction>;
 }
 

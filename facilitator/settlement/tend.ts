@@ -37,7 +37,8 @@ export async function tend(
 }
 
 /** The same calls at the same nonce, both fees raised; its bytes are committed before they are sent. False when the
- *  chain's cap leaves no room: then the old bytes stay the newest. */
+ *  chain's cap leaves no room, or when it would not be signed as things are configured now: then the old bytes stay the
+ *  newest. */
 async function replace(
   engine: Engine,
   lane: Lane,
@@ -53,10 +54,17 @@ async function replace(
     fresh &&
     raised({ maxFeePerGas: last.maxFee, maxPriorityFeePerGas: last.tip }, fresh, row.maxFeePerGasCap);
   if (!fees) return false;
-  const calls = await callsOf(engine, open);
-  // Its token was delisted since: what was signed may land, nothing new is signed for it.
-  if (calls.some((call) => lane.signer.refuses(row, call))) return false;
-  const signed = await lane.signer.sign(row, { nonce: open.nonce, calls, gasLimit: last.gasLimit, ...fees });
+  const request = { nonce: open.nonce, calls: await callsOf(engine, open), gasLimit: last.gasLimit, ...fees };
+  // A token left the list since, or batches are smaller now: what was signed may land, nothing new is signed for it.
+  const problem = lane.signer.refusal(row, request);
+  if (problem !== null) {
+    engine.log.warn(
+      { chain: row.slug, lane: lane.signer.address, nonce: open.nonce, problem },
+      "a stuck transaction cannot be replaced: it is sent again as it is",
+    );
+    return false;
+  }
+  const signed = await lane.signer.sign(row, request);
   await engine.loopDb.tx(async (tx) => {
     await tx.insert(attempt).values(attemptRow(open.id, last.seq + 1, signed, last.gasLimit, fees));
     await tx.update(slot).set({ sentAtBlock: at.cursorNumber }).where(eq(slot.id, open.id));

@@ -21,15 +21,21 @@ const BYTES_FORM = {
 export function localSigner(privateKey: string, chains: readonly ChainRow[]): Signer {
   const account = accountOf(privateKey);
   const self = address(account.address);
+  const rowOf = ({ chainId }: ChainRow) => chains.find((chain) => chain.chainId === chainId);
+  const refusal: Signer["refusal"] = (chain, request) => {
+    const row = rowOf(chain);
+    return row ? refusalOf(row, self, request) : `chain ${chain.chainId} is not configured`;
+  };
   return {
     address: self,
-    refuses: ({ chainId }, call) => {
-      const row = chains.find((chain) => chain.chainId === chainId);
+    refuses: (chain, call) => {
+      const row = rowOf(chain);
       return !row || !isTransfer(row, call);
     },
-    sign: async ({ chainId }, request) => {
-      const row = chains.find((chain) => chain.chainId === chainId);
-      const problem = row ? refusalOf(row, self, request) : `chain ${chainId} is not configured`;
+    refusal,
+    sign: async (chain, request) => {
+      const row = rowOf(chain);
+      const problem = refusal(chain, request);
       if (!row || problem) throw new Error(`the signer refused a transaction: ${problem}`);
       const transaction = transactionOf(row, request);
       const signature = await account.sign({ hash: hashOf(transactionBytes(transaction)) });

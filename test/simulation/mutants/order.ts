@@ -30,8 +30,8 @@ export const order: readonly Mutant[] = [
     changes: [
       {
         file: "settlement/tend.ts",
-        from: "gasLimit: last.gasLimit, ...fees });",
-        to: "gasLimit: last.gasLimit, ...fees });\n  await lane.chain.send(signed.raw);",
+        from: "await lane.signer.sign(row, request);",
+        to: "await lane.signer.sign(row, request);\n  await lane.chain.send(signed.raw);",
       },
     ],
     seed: 20,

@@ -76,6 +76,7 @@ export function simulatedSigner(account: Address): Signer {
   return {
     address: account,
     refuses: () => false,
+    refusal: () => null,
     async sign(_row, { nonce, calls, gasLimit, maxFeePerGas }) {
       const plain: Plain = { account, nonce, gasLimit: `${gasLimit}`, calls, fee: `${maxFeePerGas}` };
       const raw = fromBytes(Buffer.from(JSON.stringify(plain)));
