@@ -21,7 +21,8 @@ import { type Rhythm, rhythm } from "./rhythm.ts";
 import { tend } from "./tend.ts";
 import type { Waiters } from "./waiters.ts";
 
-/** The loops that move money on one chain: one watches and credits, one sends, one tends what was sent, one finishes.
+/** The loops that move money on one chain: one watches and credits, one sends, one for each lane tends what it sent, one
+ *  finishes.
  *  Any number of processes run them; leases decide who acts, and rows decide what is done. */
 export function chainLoops(
   engine: Engine,
@@ -43,19 +44,24 @@ export function chainLoops(
     { name: `send:${slug}`, clock, log, meter, everyMs: Math.min(50, pace) },
     sender(engine, open, shared, incoming),
   );
-  const tending = loop(
-    { name: `tend:${slug}`, clock, log, meter, everyMs: pace },
-    tender(engine, shared, incoming),
+  const tending = open.signers.map(({ address }) =>
+    loop(
+      { name: `tend:${slug}`, clock, log, meter, everyMs: pace },
+      tender(engine, shared, address, incoming),
+    ),
   );
+  const wakeTenders = () => {
+    for (const { wake } of tending) wake();
+  };
   const watching = loop(
     { name: `watch:${slug}`, clock, log, meter, everyMs: pace },
-    watcher(engine, open, waiters, shared, tending.wake),
+    watcher(engine, open, waiters, shared, wakeTenders),
   );
   const finishing = loop(
     { name: `final:${slug}`, clock, log, meter, everyMs: pace },
     finisher(engine, open, waiters, shared, incoming),
   );
-  return [watching, sending, tending, finishing];
+  return [watching, sending, ...tending, finishing];
 }
 
 const RECONCILE_MS = 600_000;
@@ -96,7 +102,7 @@ function watcher(
   open: OpenChain,
   waiters: Waiters,
   shared: Shared,
-  wakeTender: () => void,
+  wakeTenders: () => void,
 ): () => Promise<number | undefined> {
   const { chain } = open;
   const watched = watchList(engine, chain.row.chainId);
@@ -161,7 +167,7 @@ function watcher(
     strangersAt = engine.clock.monotonicMs() + STRANGERS_MS;
     if (!isNewBlock) return shared.rhythm.pause(engine.clock.monotonicMs());
     shared.at = mine;
-    wakeTender();
+    wakeTenders();
     if (arrivals.areUnmatched) await bookUnmatched(engine, chain, mine);
     shared.booked += 1;
     // Last: a turn that failed half-way is done again, also where no further block comes.
@@ -290,18 +296,22 @@ async function viewOf(engine: Engine, held: HeldLane, seen: Hash | null): Promis
 
 const isEmpty = ({ length, sweeps, hasOrders }: Queue) => length === 0 && sweeps === 0 && !hasOrders;
 
-/** One turn: look after what is under way when a block has come. Apart from the sender, so that the next batch does not
- *  wait for the receipts of the last; and payments that come in go first, for a while, save for a lane that was just taken:
- *  it sends nothing before. */
-function tender(engine: Engine, shared: Shared, incoming: () => number): () => Promise<void> {
+/** One turn: look after what a lane has under way when a block has come. Apart from the sender, so that the next batch does
+ *  not wait for the receipts of the last, and from the other lanes, so that none waits for one that fails; and payments that
+ *  come in go first, for a while, save for a lane that was just taken: it sends nothing before. */
+function tender(
+  engine: Engine,
+  shared: Shared,
+  address: Address,
+  incoming: () => number,
+): () => Promise<void> {
   const isTime = givesWay(engine, incoming);
   return async () => {
     const { at, held } = shared;
-    if (!at || at.haltedReason) return;
-    const due = [...held.values()].filter(({ tendedAt }) => tendedAt !== at.cursorHash);
-    const isNew = due.some(({ tendedAt }) => tendedAt === null);
-    if (due.length === 0 || (!isNew && !isTime())) return;
-    for (const lane of due) await lookAfter(engine, lane, at);
+    const lane = held.get(address);
+    if (!at || at.haltedReason || !lane || lane.tendedAt === at.cursorHash) return;
+    if (lane.tendedAt !== null && !isTime()) return;
+    await lookAfter(engine, lane, at);
   };
 }
 

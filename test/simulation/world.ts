@@ -4,7 +4,6 @@ import { type Address, address, hash } from "#kernel/bytes";
 import { idMaker } from "#kernel/id";
 import { systemRandom } from "#kernel/system";
 import { openDatabase } from "#store";
-import { addressOf } from "../../facilitator/chain/evm/index.ts";
 import { chainRow } from "../../facilitator/chain/registry.ts";
 import { accountsOf } from "../../src/open-chain.ts";
 import { newKey } from "../support/authorization.ts";
@@ -23,11 +22,12 @@ const masterSecret = "a master secret of simulations, long enough";
 
 export type SimulatedWorld = Awaited<ReturnType<typeof simulateWorld>>;
 
-/** A facilitator with one lane, its loops asleep until `turn`. */
-export async function simulateWorld() {
+/** A facilitator with one lane, unless told otherwise, its loops asleep until `turn`. */
+export async function simulateWorld({ lanes = 1 } = {}) {
   const database: TestDatabase = await freshDatabase();
   const clock = manualClock();
-  const [lane, treasury] = [newKey(), newKey()];
+  const treasury = newKey();
+  const keys = Array.from({ length: lanes }, newKey);
   const row = chainRow({
     slug: "local",
     chainId: CHAIN_ID,
@@ -69,10 +69,10 @@ export async function simulateWorld() {
             paused: null,
           })),
           routerProblem: null,
-          signers: [localSigner(lane.key, [row])],
+          signers: keys.map(({ key }) => localSigner(key, [row])),
           custodian: localCustodian(treasury.key),
           ...accountsOf({ masterSecret, role: "all" }),
-          laneAddresses: [addressOf(lane.key)],
+          laneAddresses: keys.map(({ address }) => address),
         },
       ],
     ]),
@@ -86,7 +86,8 @@ export async function simulateWorld() {
   };
   const running = createFacilitator(engine);
   running.start({ moneyLoops: true });
-  await untilAsleep(clock.sleepers);
+  const areAsleep = () => untilAsleep(clock.sleepers, LOOPS + lanes);
+  await areAsleep();
 
   return {
     database,
@@ -98,7 +99,7 @@ export async function simulateWorld() {
     /** A second passes; every loop of the engine takes its turns until all sleep again. */
     async turn(): Promise<void> {
       await clock.advance(1_000);
-      await untilAsleep(clock.sleepers);
+      await areAsleep();
     },
     /** A payer with `amount` atomic units of a token. */
     payer(token: Address, amount: bigint) {
@@ -114,9 +115,9 @@ export async function simulateWorld() {
   };
 }
 
-/** Of one chain: watch, tend, send, final; and the one that answers waits. */
-const LOOPS = 5;
+/** Of one chain: watch, send, final, and one for each lane; and the one that answers waits. */
+const LOOPS = 4;
 
-async function untilAsleep(sleepers: () => number): Promise<void> {
-  while (sleepers() < LOOPS) await new Promise((resolve) => setImmediate(resolve));
+async function untilAsleep(sleepers: () => number, loops: number): Promise<void> {
+  while (sleepers() < loops) await new Promise((resolve) => setImmediate(resolve));
 }
