@@ -11,6 +11,7 @@ export {
 export type { Chain, Custodian, DepositAccount, Operator, Rail, Signer } from "./chain/port.ts";
 export { checkRails, checkRouter, isTaken, recheckRails } from "./chain/rails.ts";
 export { type ChainConfig, type ChainRow, chainRow, chainRows } from "./chain/registry.ts";
+export { isUnavailable } from "./chain/unavailable.ts";
 export { createFacilitator, type Running } from "./create.ts";
 export type {
   ChainFacts,

@@ -8,6 +8,7 @@ import {
   checkRouter,
   type DepositAccount,
   depositAccountOf,
+  isUnavailable,
   localCustodian,
   localOperator,
   localSigner,
@@ -15,6 +16,7 @@ import {
   type OpenChain,
   type Operator,
   openEvmChain,
+  type Rail,
   recheckRails,
 } from "#facilitator";
 import type { Hex } from "#kernel/bytes";
@@ -53,7 +55,8 @@ export function accountsOf({ masterSecret, role }: Pick<ChainParts, "masterSecre
 
 /** A chain whose tokens can be looked at again. */
 export interface WatchedChain extends OpenChain {
-  /** Pauses the rails whose contracts have changed since boot. Rejects when the chain cannot be asked: that is no change. */
+  /** Pauses the rails whose contracts have changed since boot, and takes those that were refused and are right now. Rejects
+   *  when the chain cannot be asked: that is no change. */
   recheckRails(): Promise<void>;
 }
 
@@ -62,8 +65,7 @@ export async function openChain(parts: ChainParts, row: ChainRow, accounts: Acco
   const { log } = parts;
   const { chain, routerProblem } = await openWithRouter(parts, row, accounts.operator);
   let rails = await checkRails(chain);
-  for (const rail of rails)
-    if (!rail.ok) log.error({ chain: row.slug, asset: rail.token.symbol }, `rail refused: ${rail.problem}`);
+  tellProblems(log, row, rails);
   const signers = parts.role === "web" ? [] : parts.signerKeys.map((key) => localSigner(key, [chain.row]));
   const custodian = parts.role === "web" || !parts.treasuryKey ? null : custodianOf(row, parts.treasuryKey);
   const laneAddresses = parts.signerKeys.map(addressOf);
@@ -74,11 +76,17 @@ export async function openChain(parts: ChainParts, row: ChainRow, accounts: Acco
     },
     async recheckRails() {
       rails = await recheckRails(chain, rails);
-      for (const rail of rails)
-        if (rail.ok && rail.paused !== null)
-          log.error({ chain: row.slug, asset: rail.token.symbol }, `rail paused: ${rail.paused}`);
+      tellProblems(log, row, rails);
     },
   };
+}
+
+function tellProblems(log: Log, { slug: chain }: ChainRow, rails: readonly Rail[]): void {
+  for (const rail of rails) {
+    const fields = { chain, asset: rail.token.symbol };
+    if (!rail.ok) log.error(fields, `rail refused: ${rail.problem}`);
+    else if (rail.paused !== null) log.error(fields, `rail paused: ${rail.paused}`);
+  }
 }
 
 /** A router that is not our operator's would take no order of ours: the chain is opened without it. */
@@ -92,7 +100,14 @@ async function openWithRouter(
   const onDisagreement = () => meter.count("disagreements", { chain: row.slug });
   const watched = { log, clock, onRpc, onDisagreement };
   const chain = wrapChain(await openEvmChain({ row, ...watched }));
-  const routerProblem = await checkRouter(chain, operator.address);
+  const routerProblem = await checkRouter(chain, operator.address).catch((error: unknown) => {
+    if (!isUnavailable(error)) throw error;
+    log.warn(
+      { chain: row.slug },
+      "whose the router is could not be heard from two endpoints alike: it is taken as configured",
+    );
+    return null;
+  });
   if (routerProblem === null) return { chain, routerProblem };
   log.error({ chain: row.slug }, `router refused: ${routerProblem}`);
   const without = await openEvmChain({ row: { ...row, router: null }, ...watched });

@@ -129,6 +129,12 @@ export interface TokenFacts {
   /** Null when neither ERC-5267 nor `DOMAIN_SEPARATOR()` proves it. */
   readonly domain: TokenDomain | null;
 }
+/** What a payment router says of itself. */
+export interface RouterFacts {
+  readonly hasCode: boolean;
+  /** Whose signed orders it takes; null when it does not say. */
+  readonly operator: Address | null;
+}
 export interface TokenDomain {
   readonly name: string;
   readonly version: string;
@@ -186,9 +192,10 @@ export interface Chain {
   /** Never rejects: to be told nothing is an answer too. */
   send(raw: Hex): Promise<SendResult>;
   receipt(txHash: Hash): Promise<Receipt | null>;
+  /** As two endpoints tell it alike, where so many are configured: what is taken goes by it. */
   tokenFacts(token: Address): Promise<TokenFacts>;
-  /** Whose signed orders the contract at `router` takes; null when it does not say. */
-  routerOperator(router: Address): Promise<Address | null>;
+  /** The same of a router. */
+  routerFacts(router: Address): Promise<RouterFacts>;
 }
 
 /** Signs for one gas key under a closed policy: known chain, listed targets and selectors, no value, capped gas and

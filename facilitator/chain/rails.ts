@@ -2,37 +2,49 @@ import { type Address, checksum } from "#kernel/bytes";
 import { GET_BLOCK_NUMBER, GET_BLOCK_TIMESTAMP } from "./evm/multicall.ts";
 import type { Chain, LiveRail, Rail, TokenFacts } from "./port.ts";
 import type { TokenRow } from "./registry.ts";
+import { isUnavailable } from "./unavailable.ts";
 
 /** aggregate3 as it should work, or one sentence why it does not. */
-type MulticallCheck = { readonly ok: true } | { readonly ok: false; readonly problem: string };
+export type MulticallCheck = { readonly ok: true } | { readonly ok: false; readonly problem: string };
 
 /** Two calls, since one alone would not go through aggregate3. */
 const PROBES = [GET_BLOCK_NUMBER, GET_BLOCK_TIMESTAMP];
 const PROBE_GAS = 500_000n;
 const NOBODY = `0x${"0".repeat(40)}` as Address;
 
-/** Every configured token of the chain, compared with what its contract says. Rejects with `chain_unavailable` when
- *  the chain cannot be asked: that is no mismatch. Source: x402.md §11. */
+/** Every configured token of the chain, compared with what its contract says. One of which that could not be heard is
+ *  refused until it is. Source: x402.md §11. */
 export function checkRails(chain: Chain): Promise<Rail[]> {
-  return Promise.all(
-    chain.row.tokens.map(async (token): Promise<Rail> => {
-      const facts = await chain.tokenFacts(token.contract);
-      const problem = mismatch(token, facts);
-      if (problem === null && facts.domain) {
-        const { domain, hasBytesOverload, codeHash } = facts;
-        return { ok: true, token, domain, hasBytesOverload, codeHash, paused: null };
-      }
-      return { ok: false, token, problem: `${placeOf(chain, token)}: ${problem ?? UNPROVED}` };
-    }),
-  );
+  return Promise.all(chain.row.tokens.map((token) => checkRail(chain, token)));
 }
 
-/** The same rails, those of them paused whose contracts are not what they were at boot: an issuer may put another behind
- *  a proxy. Who starts anew decides that it is to be taken as it is now. Rejects as `checkRails`. Source: security.md §1. */
+async function checkRail(chain: Chain, token: TokenRow): Promise<Rail> {
+  const refused = (problem: string): Rail => ({
+    ok: false,
+    token,
+    problem: `${placeOf(chain, token)}: ${problem}`,
+  });
+  const facts = await chain.tokenFacts(token.contract).catch(unheard);
+  if (facts === null) return refused(UNHEARD);
+  const problem = mismatch(token, facts);
+  if (problem !== null || !facts.domain) return refused(problem ?? UNPROVED);
+  const { domain, hasBytesOverload, codeHash } = facts;
+  return { ok: true, token, domain, hasBytesOverload, codeHash, paused: null };
+}
+
+function unheard(error: unknown): null {
+  if (isUnavailable(error)) return null;
+  throw error;
+}
+
+/** The same rails, looked at again: those that were taken are paused where their contracts are not what they were then, as
+ *  an issuer may put another behind a proxy; who starts anew decides that it is to be taken as it is now. Those that were
+ *  refused are taken where that was an endpoint's mistake, or where the contract is there now. Rejects with
+ *  `chain_unavailable` when the chain cannot be asked about one that is taken: that is no change. Source: security.md §1. */
 export function recheckRails(chain: Chain, rails: readonly Rail[]): Promise<Rail[]> {
   return Promise.all(
     rails.map(async (rail): Promise<Rail> => {
-      if (!rail.ok) return rail;
+      if (!rail.ok) return checkRail(chain, rail.token);
       const change = changed(rail, await chain.tokenFacts(rail.token.contract));
       return { ...rail, paused: change && `${placeOf(chain, rail.token)}: ${change}` };
     }),
@@ -55,6 +67,8 @@ function changed(before: LiveRail, facts: TokenFacts): string | null {
 const placeOf = (chain: Chain, { symbol, contract }: TokenRow) =>
   `${symbol} on ${chain.row.slug} (${checksum(contract)})`;
 
+const UNHEARD =
+  "what its contract is could not be heard from its endpoints alike; they are asked again in ten minutes";
 const UNPROVED = "its EIP-712 domain is not proved, neither by eip712Domain() nor by DOMAIN_SEPARATOR()";
 
 function mismatch(token: TokenRow, facts: TokenFacts): string | null {
@@ -95,10 +109,9 @@ export async function checkRouter(chain: Chain, operator: Address): Promise<stri
   const { router, slug } = chain.row;
   if (router === null) return null;
   const where = `the router at ${checksum(router)} on ${slug}`;
-  if ((await chain.code(router)) === "0x")
-    return `${where}: expected a contract, got an address without code`;
-  const named = await chain.routerOperator(router);
-  if (named === operator) return null;
-  const got = named === null ? "none" : checksum(named);
+  const facts = await chain.routerFacts(router);
+  if (!facts.hasCode) return `${where}: expected a contract, got an address without code`;
+  if (facts.operator === operator) return null;
+  const got = facts.operator === null ? "none" : checksum(facts.operator);
   return `${where}: expected the operator ${checksum(operator)}, got ${got}`;
 }

@@ -218,7 +218,7 @@ export function simulateChain(row: ChainRow, start: { readonly timestamp: number
     isValidSignature: async () => false,
     fees: async () => ({ baseFeePerGas: BASE_FEE, maxPriorityFeePerGas: 1_000_000n, hasRoom: true }),
     send,
-    routerOperator: async () => null,
+    routerFacts: async () => ({ hasCode: true, operator: null }),
     receipt: async (txHash) =>
       blocks.map(({ receipts }) => receipts.get(txHash)).find((found) => found !== undefined) ?? null,
     tokenFacts: async () => ({

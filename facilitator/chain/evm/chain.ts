@@ -2,8 +2,9 @@ import type { Clock } from "#kernel/clock";
 import type { Log } from "#kernel/log";
 import { systemClock } from "#kernel/system";
 import type { Chain } from "../port.ts";
-import { checkMulticall } from "../rails.ts";
+import { checkMulticall, type MulticallCheck } from "../rails.ts";
 import type { ChainRow } from "../registry.ts";
+import { isUnavailable } from "../unavailable.ts";
 import { findAuthorizationUse, isValidSignature } from "./authorization.ts";
 import { tokenBalance, tokenBalances } from "./balances.ts";
 import { blockAt, nativeBalance, nonceOf, receiptOf, taggedBlock } from "./blocks.ts";
@@ -13,9 +14,10 @@ import { estimateFees } from "./fees.ts";
 import { moneyLogs } from "./logs.ts";
 import { readAuthorizations, simulate } from "./read.ts";
 import type { Room } from "./room.ts";
-import { routerOperator } from "./router.ts";
+import { routerFacts } from "./router.ts";
 import { sendRaw } from "./send.ts";
 import { codeOf, tokenFacts } from "./token-facts.ts";
+import { readAlike } from "./witnesses.ts";
 
 /** A chain behind JSON-RPC endpoints. Rejects when an endpoint is of another chain (an error that names what to set)
  *  and with `chain_unavailable` when none answers. Without a working Multicall3 its row says so: batches of one. */
@@ -28,11 +30,24 @@ export async function openEvmChain(parts: {
 }): Promise<Chain> {
   const { row, log, onRpc, onDisagreement, clock = systemClock } = parts;
   const rpc = await openClient({ row, clock, log, onRpc });
-  const chain = chainOf({ row, rpc, log, onDisagreement, seen: null });
-  const multicall = await checkMulticall(chain);
-  if (multicall.ok) return chain;
+  const room: Room = { row, rpc, log, onDisagreement, seen: null };
+  const multicall = await multicallOf(room);
+  if (multicall.ok) return chainOf(room);
   log.warn({ chain: row.slug }, multicall.problem);
-  return chainOf({ row: { ...row, multicall: null, batchLimit: 1 }, rpc, log, onDisagreement, seen: null });
+  return chainOf({ ...room, row: { ...row, multicall: null, batchLimit: 1 } });
+}
+
+/** Only what two endpoints say alike takes it away, until the next start: a call that it does not answer fails anyway. */
+function multicallOf(room: Room): Promise<MulticallCheck> {
+  const { row, log } = room;
+  return readAlike(room, "Multicall3", (alone) => checkMulticall(chainOf(alone))).catch((error: unknown) => {
+    if (!isUnavailable(error)) throw error;
+    log.warn(
+      { chain: row.slug },
+      "whether Multicall3 is there could not be heard from two endpoints alike: it is taken as configured",
+    );
+    return { ok: true };
+  });
 }
 
 function chainOf(room: Room): Chain {
@@ -57,6 +72,6 @@ function chainOf(room: Room): Chain {
     send: (raw) => sendRaw(room, raw),
     receipt: (txHash) => receiptOf(room, txHash),
     tokenFacts: (token) => tokenFacts(room, token),
-    routerOperator: (router) => routerOperator(room, router),
+    routerFacts: (router) => routerFacts(room, router),
   };
 }

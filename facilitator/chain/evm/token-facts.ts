@@ -6,6 +6,7 @@ import { addressInWord, hash32, hexData } from "./answer.ts";
 import { uint, view, viewFailure } from "./call.ts";
 import { addressWord, word } from "./multicall.ts";
 import type { Room } from "./room.ts";
+import { readAlike } from "./witnesses.ts";
 
 const SYMBOL = "0x95d89b41";
 const DECIMALS = "0x313ce567";
@@ -32,8 +33,12 @@ const USUAL_VERSIONS = ["1", "2"];
 /** An account that never signed anything. */
 const SOMEBODY = address(`0x${"11".repeat(20)}`);
 
-/** What the contract says of itself, each fact null or false where it does not say. */
-export async function tokenFacts(room: Room, token: Address): Promise<TokenFacts> {
+/** What the contract says of itself, each fact null or false where it does not say; as two endpoints tell it alike. */
+export function tokenFacts(room: Room, token: Address): Promise<TokenFacts> {
+  return readAlike(room, `the token ${token}`, (alone) => readFacts(alone, token));
+}
+
+async function readFacts(room: Room, token: Address): Promise<TokenFacts> {
   const codes = await codesOf(room, token);
   const [symbol, decimals, state, hasBytesOverload, domain] = await Promise.all([
     textOf(room, token, SYMBOL),

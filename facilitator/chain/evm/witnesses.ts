@@ -1,5 +1,6 @@
 import { canonicalJson } from "#kernel/codec";
-import { assert, Fault } from "#kernel/fault";
+import { assert } from "#kernel/fault";
+import { isUnavailable } from "../unavailable.ts";
 import type { Source } from "./client.ts";
 import type { Room } from "./room.ts";
 
@@ -30,7 +31,7 @@ export async function readAlike<T>(room: Room, what: string, read: (room: Room) 
 }
 
 function silentIfUnavailable(error: unknown): "silent" {
-  if (error instanceof Fault && error.code === "chain_unavailable") return "silent";
+  if (isUnavailable(error)) return "silent";
   throw error;
 }
 

@@ -177,7 +177,7 @@ export function endpointOf(around: Surroundings, owner: Owner, view: View): Chai
         return null;
       }),
     tokenFacts: () => Promise.reject(new Error("nobody asks a made-up token what it is")),
-    routerOperator: () => Promise.resolve(null),
+    routerFacts: () => Promise.reject(new Error("nobody asks a made-up router what it is")),
   };
 }
 
