@@ -92,4 +92,5 @@ export {
   returnReviewed,
   reviewedPayments,
 } from "./settlement/review.ts";
+export { adoptSlugs } from "./settlement/slug.ts";
 export { adoptTreasury } from "./settlement/treasury.ts";

@@ -20,6 +20,7 @@ import {
 } from "#api";
 import {
   acceptReviewed,
+  adoptSlugs,
   adoptTreasury,
   afterRestore,
   approveOrder,
@@ -145,7 +146,7 @@ const DRAIN_PAUSE_MS = 5_000;
 const CONNECTIONS = { requests: 12, lookups: 3, searches: 4, loops: 8 };
 
 /** The one place that names every room. The database has been migrated. Rejects when a chain cannot be reached, or its
- *  treasury not be what is configured. */
+ *  slug or treasury not be what is configured. */
 export async function compose(parts: Parts): Promise<House> {
   const { clock, random, log, meter, role } = parts;
   const url = parts.databaseUrl;
@@ -180,7 +181,7 @@ export async function compose(parts: Parts): Promise<House> {
     presence,
     settings: { ...defaultSettings, ...parts.settings },
   };
-  await adoptTreasuries(engine);
+  await adoptChains(engine);
   const running = createFacilitator(engine, {
     hurry: () => background.hurry(),
     areCaughtUp: (merchantId) => areCaughtUp(db.pool, merchantId, now()),
@@ -297,9 +298,15 @@ export async function compose(parts: Parts): Promise<House> {
   };
 }
 
-/** Before anything is signed or watched: both go by the treasury. */
-async function adoptTreasuries(engine: Engine): Promise<void> {
-  for (const { chain } of engine.chains.values()) {
+/** Before anything is signed or watched: both go by the treasury, and the books by the slug. */
+async function adoptChains(engine: Engine): Promise<void> {
+  const chains = [...engine.chains.values()];
+  const refusal = await adoptSlugs(
+    engine.loopDb,
+    chains.map(({ chain }) => chain.row),
+  );
+  if (refusal !== null) throw new ConfigProblem(refusal);
+  for (const { chain } of chains) {
     const problem = await adoptTreasury(engine, chain);
     if (problem !== null) throw new ConfigProblem(problem);
   }

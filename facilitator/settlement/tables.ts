@@ -231,6 +231,12 @@ export const chainTreasury = pgTable("chain_treasury", {
   address: addressBytes("address").notNull(),
 });
 
+/** By which name the books know a chain, told by the first start on it, for ever: assets are named by it (USDC@base). */
+export const chainSlug = pgTable("chain_slug", {
+  chainId: height("chain_id").primaryKey(),
+  slug: text("slug").notNull().unique(),
+});
+
 /** A token whose transfers are recorded in the blocks after `sinceBlock`; never deleted, also when it leaves the list. */
 export const followedToken = pgTable(
   "followed_token",
