@@ -26,6 +26,8 @@ interface Followed {
   readonly at: ObserverRow | null;
   /** Whether its new blocks moved money of ours, or spent a nonce. */
   readonly broughtMoney: boolean;
+  /** Whether the cursor has reached the head as it was when this turn began. */
+  readonly isAtHead: boolean;
 }
 
 /** Follows the chain by parent hash from the cursor to the head, one committed block at a time; rewinds first where the
@@ -38,7 +40,10 @@ export async function follow(
 ): Promise<Followed> {
   const head = await chain.head();
   let broughtMoney = false;
-  const moved = (to: ObserverRow | null): Followed => ({ at: to, broughtMoney });
+  const moved = (to: ObserverRow | null): Followed => {
+    const isAtHead = to !== null && (to.cursorHash === head.hash || to.cursorNumber > head.number);
+    return { at: to, broughtMoney, isAtHead };
+  };
   let at: ObserverRow | null = from;
   if (head.number < from.cursorNumber) return moved(await rewindShorter(engine, chain, from, head));
   if (head.number === from.cursorNumber)

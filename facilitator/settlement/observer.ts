@@ -29,14 +29,9 @@ export async function lookAtObserver(
   return row ?? null;
 }
 
-/** Takes or renews the right to follow a chain; null while another process has it. `hasFollowed` tells that the head was
- *  reached since the last renewal. The first start begins at
- *  the final block: what happened before was not ours. Faults: `chain_unavailable`. */
-export async function leaseObserver(
-  engine: Engine,
-  chain: Chain,
-  hasFollowed: boolean,
-): Promise<ObserverRow | null> {
+/** Takes or renews the right to follow a chain; null while another process has it. The first start begins at the final
+ *  block: what happened before was not ours. Faults: `chain_unavailable`. */
+export async function leaseObserver(engine: Engine, chain: Chain): Promise<ObserverRow | null> {
   const { chainId } = chain.row;
   const { holder, settings } = engine;
   await engine.presence?.show();
@@ -47,7 +42,6 @@ export async function leaseObserver(
     .set({
       leaseHolder: holder,
       leaseUntil: sql`now() + make_interval(secs => ${settings.leaseSeconds})`,
-      ...(hasFollowed ? { followedAt: sql`now()` } : {}),
       fence: sql`CASE WHEN ${observer.leaseHolder} = ${holder} THEN ${observer.fence} ELSE ${observer.fence} + 1 END`,
     })
     .where(
@@ -58,6 +52,14 @@ export async function leaseObserver(
     )
     .returning();
   return row ?? null;
+}
+
+/** Tells the others that the head was reached just now. */
+export async function tellFollowed({ loopDb }: Engine, { chainId, fence }: ObserverRow): Promise<void> {
+  await loopDb.pool
+    .update(observer)
+    .set({ followedAt: sql`now()` })
+    .where(and(eq(observer.chainId, chainId), eq(observer.fence, fence)));
 }
 
 /** At a final block: one that may leave the chain would take all that we know with it. */

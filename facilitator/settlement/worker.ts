@@ -13,7 +13,7 @@ import { isAnyFree, type Lane, lease, nextNonce, quarantine } from "./lane.ts";
 import { type Loop, loop } from "./loop.ts";
 import { slotsUnderWay, tidyMined } from "./mined.ts";
 import { follow } from "./observe.ts";
-import { leaseObserver, lookAtObserver, type ObserverRow } from "./observer.ts";
+import { leaseObserver, lookAtObserver, type ObserverRow, tellFollowed } from "./observer.ts";
 import { signOutgoing } from "./outgoing.ts";
 import { type Queue, queueOf } from "./queue.ts";
 import { reconcile } from "./reconcile.ts";
@@ -106,11 +106,12 @@ function watcher(
 ): () => Promise<number | undefined> {
   const { chain } = open;
   const watched = watchList(engine, chain.row.chainId);
+  const renewMs = (engine.settings.leaseSeconds * 1000) / 3;
   let mine: ObserverRow | null = null;
   let tokens: readonly Address[] = [];
   let newTokensAt: Hash | null = null;
   let renewAt = 0;
-  let hasFollowed = true;
+  let tellAt = 0;
   let bookedAt: string | null = null;
   let strangersAt = 0;
   let isTold = false;
@@ -125,22 +126,21 @@ function watcher(
   return async () => {
     if (!mine && (await isOthers())) return undefined;
     if (!mine || engine.clock.monotonicMs() >= renewAt) {
-      mine = await leaseObserver(engine, chain, hasFollowed);
+      mine = await leaseObserver(engine, chain);
       tokens = await followedTokens(engine.loopDb.pool, chain.row.chainId);
-      renewAt = engine.clock.monotonicMs() + (engine.settings.leaseSeconds * 1000) / 3;
-      hasFollowed = false;
+      renewAt = engine.clock.monotonicMs() + renewMs;
     }
     if (mine && !isTold) await tellDelisted(engine, chain.row);
     isTold = mine !== null;
     if (!mine) return undefined;
     const lookedAt = engine.clock.monotonicMs();
     const known = mine.cursorHash;
-    let broughtMoney = false;
+    let [broughtMoney, isAtHead] = [false, false];
     if (!mine.haltedReason) {
       const from: ObserverRow = mine;
       // Where it fails half-way the row is further than what is known here.
       mine = null;
-      ({ at: mine, broughtMoney } = await follow(engine, chain, from, { watched, tokens }));
+      ({ at: mine, broughtMoney, isAtHead } = await follow(engine, chain, from, { watched, tokens }));
     }
     if (!mine) return undefined;
     if (mine.haltedReason) {
@@ -152,7 +152,10 @@ function watcher(
     newTokensAt = mine.cursorHash;
     if (mine.cursorHash !== known) shared.rhythm.saw(lookedAt);
     shared.seen = mine.cursorHash;
-    hasFollowed = true;
+    if (isAtHead && engine.clock.monotonicMs() >= tellAt) {
+      await tellFollowed(engine, mine);
+      tellAt = engine.clock.monotonicMs() + renewMs;
+    }
     const isNewBlock = bookedAt !== mine.cursorHash;
     waiters.expect(chain.row.chainId);
     if (!isNewBlock && engine.clock.monotonicMs() < strangersAt)
