@@ -245,7 +245,11 @@ export function createApi({
   const clearing = { db, facilitator, rates, baseUrl, isSandbox, isFull, newId, now, log };
   const intentDesk = { ...clearing, providers: [...providers.keys()] };
   const invoices = { ...clearing, providers: [] as const };
-  const mailDesk = rest.mail && { ...rest.mail, db: loopDb, baseUrl, clock, now, newId, log };
+  const explorerUrl = (of: string, transaction: string) => {
+    const served = facilitator.chains().find(({ chain }) => chain === of);
+    return served?.explorer ? `${served.explorer}/tx/${transaction}` : null;
+  };
+  const mailDesk = rest.mail && { ...rest.mail, db: loopDb, baseUrl, explorerUrl, clock, now, newId, log };
   const providerDesk = { db, providers, clock, log, refunds: { facilitator }, keeping: clearing };
   const edge: Edge = {
     db,

@@ -1,7 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { OutgoingStatus } from "#facilitator";
 import { type Address, address } from "#kernel/bytes";
-import { insertMany, type Tx } from "#store";
+import { insertMany, outbox, type Tx } from "#store";
 import type { Seen } from "./deposits.ts";
 import type { ClearingDesk } from "./desk.ts";
 import { type DepositRow, lyingOf, type ReturnRow } from "./money.ts";
@@ -122,8 +122,8 @@ async function end(
     readonly returned: Returned;
   },
 ): Promise<readonly ReturnRow[]> {
-  const state = returned.get(row.id)?.state;
-  if (state === "final") return [await set(tx, desk, row, "sent")];
+  const { state, transaction = null } = returned.get(row.id) ?? {};
+  if (state === "final") return [await sent(tx, desk, row, transaction)];
   if (state !== "failed" && state !== "cancelled") return [row];
   const failed = await set(tx, desk, row, "failed");
   const tries = returns.filter(
@@ -140,6 +140,18 @@ async function end(
     failed,
     ...(await decideReturns(tx, desk, [{ ...row, note: row.note ?? undefined, deposit: deposit.row }])),
   ];
+}
+
+async function sent(
+  tx: Tx,
+  desk: ClearingDesk,
+  row: ReturnRow,
+  transaction: OutgoingStatus["transaction"],
+): Promise<ReturnRow> {
+  const { merchantId, clearingId, id } = row;
+  const payload = { clearingId, transaction };
+  await outbox.append(tx, [{ id: desk.newId("evt"), type: "return.sent", subject: id, merchantId, payload }]);
+  return set(tx, desk, row, "sent");
 }
 
 async function set(

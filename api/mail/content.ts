@@ -9,7 +9,7 @@ export type Block =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "facts"; readonly rows: readonly Row[] }
   | { readonly kind: "lines"; readonly rows: readonly Row[]; readonly total: Row }
-  /** Only where it leads is an address of ours. */
+  /** Only where it leads is an address of ours, or of the explorer that the operator names. */
   | { readonly kind: "link"; readonly label: string; readonly url: string };
 /** What, and how much or which. */
 export type Row = readonly [label: string, value: string];

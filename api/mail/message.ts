@@ -40,9 +40,21 @@ export interface RefundMail {
   readonly amount: string;
   readonly chain: string;
   readonly destination: string | null;
+  /** What brought it; null while nothing has, and where a provider brings it. */
+  readonly transaction: string | null;
+  /** Where that can be looked up; null where nobody keeps an explorer of the chain. */
+  readonly explorerUrl: string | null;
   /** Where it is claimed, and seen. */
   readonly url: string;
   readonly payment: { readonly id: string; readonly amount: string; readonly reference: string | null };
+}
+
+/** Why money could not be used. */
+export type ReturnCause = "overpaid" | "cancelled" | "late" | "underpaid" | "unasked" | "declined";
+
+export interface ReturnMail extends Omit<RefundMail, "destination"> {
+  readonly destination: string;
+  readonly cause: ReturnCause;
 }
 
 export interface EndpointMail {
@@ -73,6 +85,8 @@ export interface Messages {
   /** Nobody can tell where it would reach the payer: the page that it links to takes an address. */
   "refund-needs-address": { readonly seller: Seller; readonly refund: RefundMail };
   "refund-succeeded": { readonly seller: Seller; readonly refund: RefundMail };
+  /** Money that could not be used is back with who sent it. */
+  "payment-returned": { readonly seller: Seller; readonly returned: ReturnMail };
   "endpoint-failing-1": AboutEndpoint;
   "endpoint-failing-3": AboutEndpoint;
   "endpoint-disabled": AboutEndpoint;
@@ -97,7 +111,7 @@ export type Message = {
 /** A mail that something calls for. One cause, one mail of a kind. */
 export type Draft = Message & {
   readonly merchantId: string;
-  /** Id of what calls for it: an invoice, a clearing, a refund. */
+  /** Id of what calls for it: an invoice, a clearing, a refund, a return. */
   readonly cause: string;
   readonly to: string;
 };

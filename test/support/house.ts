@@ -27,6 +27,8 @@ export interface HouseOptions
   /** Decimals by symbol; none unless told otherwise. */
   readonly dailyLimits?: ChainConfig["dailyLimits"];
   readonly approvalsAbove?: ChainConfig["approvalsAbove"];
+  /** None unless told otherwise. */
+  readonly explorer?: ChainConfig["explorer"];
   /** Gas keys; one unless told otherwise. */
   readonly lanes?: number;
   /** With the test routes of a sandbox and a simulated provider, a process of its own. */
@@ -60,11 +62,11 @@ export async function startHouse(
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   const { lanes = 1, settings: own, withSandbox = false, ...others } = options;
-  const { gasBudgets, dailyLimits, approvalsAbove, ...rest } = others;
+  const { gasBudgets, dailyLimits, approvalsAbove, explorer, ...rest } = others;
   const sandbox = withSandbox ? await startSandbox(dev, port) : undefined;
   const house = await compose({
     databaseUrl: database.url,
-    chains: [chainRow({ ...dev.config, gasBudgets, dailyLimits, approvalsAbove })],
+    chains: [chainRow({ ...dev.config, gasBudgets, dailyLimits, approvalsAbove, explorer })],
     signerKeys: dev.contracts.signers.slice(0, lanes).map(({ privateKey }) => privateKey),
     treasuryKey: dev.contracts.treasury.privateKey,
     masterSecret,

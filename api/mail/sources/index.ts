@@ -8,6 +8,7 @@ import { contactChanges } from "./merchant.ts";
 import { receipts } from "./payment.ts";
 import { payoutAddresses } from "./payout.ts";
 import { paidRefunds, waitingRefunds } from "./refund.ts";
+import { sentReturns } from "./return.ts";
 import type { Source } from "./source.ts";
 
 /** Which facts call for mail, and how it is found out what mail. */
@@ -18,6 +19,7 @@ const sources: Readonly<Record<string, Source>> = {
   "payment.completed": receipts,
   "refund.requires_destination": waitingRefunds,
   "refund.succeeded": paidRefunds,
+  "return.sent": sentReturns,
   "payout_address.added": payoutAddresses,
   "merchant.updated": contactChanges,
   "webhook_endpoint.failing": endpoints,

@@ -15,7 +15,7 @@ export const paidRefunds = refundsThat("succeeded", "refund-succeeded");
 export const waitingRefunds = refundsThat("requires-destination", "refund-needs-address");
 
 function refundsThat(state: RefundState, template: "refund-succeeded" | "refund-needs-address"): Source {
-  return async (tx, facts, { baseUrl }) => {
+  return async (tx, facts, { baseUrl, explorerUrl }) => {
     const rows = await tx
       .select({ refund, intent: paymentIntent, email: payerEmail, contactEmail: merchant.contactEmail })
       .from(refund)
@@ -32,26 +32,31 @@ function refundsThat(state: RefundState, template: "refund-succeeded" | "refund-
           sql`${payerEmail} IS NOT NULL`,
         ),
       );
-    return rows.map(({ refund: row, intent, email, contactEmail }) => ({
-      merchantId: row.merchantId,
-      cause: row.id,
-      to: email,
-      template,
-      data: {
-        seller: { name: intent.merchantName, contactEmail },
-        refund: {
-          id: row.id,
-          amount: presentAmount({ amount: row.amount, asset: row.asset }).formatted,
-          chain: row.chain,
-          destination: row.destination && checksum(row.destination),
-          url: `${baseUrl}/checkout/${intent.id}/refund`,
-          payment: {
-            id: intent.id,
-            amount: presentAmount({ amount: intent.amount, asset: intent.currency }).formatted,
-            reference: intent.merchantReference,
+    return rows.map(({ refund: row, intent, email, contactEmail }) => {
+      const transaction = row.provider === "evm" ? row.providerReference : null;
+      return {
+        merchantId: row.merchantId,
+        cause: row.id,
+        to: email,
+        template,
+        data: {
+          seller: { name: intent.merchantName, contactEmail },
+          refund: {
+            id: row.id,
+            amount: presentAmount({ amount: row.amount, asset: row.asset }).formatted,
+            chain: row.chain,
+            destination: row.destination && checksum(row.destination),
+            transaction,
+            explorerUrl: transaction && explorerUrl(row.chain, transaction),
+            url: `${baseUrl}/checkout/${intent.id}/refund`,
+            payment: {
+              id: intent.id,
+              amount: presentAmount({ amount: intent.amount, asset: intent.currency }).formatted,
+              reference: intent.merchantReference,
+            },
           },
         },
-      },
-    }));
+      };
+    });
   };
 }

@@ -2,13 +2,14 @@ import type { Column } from "drizzle-orm";
 import { type SQL, sql } from "drizzle-orm";
 import { type outbox, type Tx, toArray } from "#store";
 import type { Draft } from "../message.ts";
+import type { MailDesk } from "../verbs/desk.ts";
 
 /** Finds out what mail facts of one type call for: with one statement for all of them, because some come by the hundred
  *  and hardly any has a reader. */
 export type Source = (
   tx: Tx,
   facts: readonly outbox.Fact[],
-  place: { readonly baseUrl: string },
+  place: Pick<MailDesk, "baseUrl" | "explorerUrl">,
 ) => Promise<readonly Draft[]>;
 
 /** Rows whose key is one of these. */

@@ -9,7 +9,7 @@ import {
   endpointGone,
   payoutAddressAdded,
 } from "./merchant.ts";
-import { receipt, refundNeedsAddress, refundSucceeded } from "./payment.ts";
+import { paymentReturned, receipt, refundNeedsAddress, refundSucceeded } from "./payment.ts";
 
 const templates: { readonly [T in Template]: (data: Messages[T], words: Words) => Content } = {
   "invoice-issued": invoiceIssued,
@@ -22,6 +22,7 @@ const templates: { readonly [T in Template]: (data: Messages[T], words: Words) =
   receipt,
   "refund-needs-address": refundNeedsAddress,
   "refund-succeeded": refundSucceeded,
+  "payment-returned": paymentReturned,
   "endpoint-failing-1": endpointFailing(1),
   "endpoint-failing-3": endpointFailing(3),
   "endpoint-disabled": endpointDisabled,

@@ -1,5 +1,5 @@
-import type { Content, Row } from "../content.ts";
-import type { Messages, RefundMail } from "../message.ts";
+import type { Block, Content, Row } from "../content.ts";
+import type { Messages, RefundMail, ReturnMail } from "../message.ts";
 import type { Words } from "../words/index.ts";
 
 export function receipt({ seller, payment }: Messages["receipt"], words: Words): Content {
@@ -47,21 +47,49 @@ export function refundSucceeded({ seller, refund }: Messages["refund-succeeded"]
     blocks: [
       { kind: "text", text: words.refund.text(seller.name, refund.amount) },
       { kind: "facts", rows: factsOf(refund, words) },
+      ...lookUp(refund, words),
     ],
     footer: words.sentFor(seller.name, seller.contactEmail !== null),
   };
 }
 
-function factsOf(refund: RefundMail, { fields }: Words): readonly Row[] {
+export function paymentReturned({ seller, returned }: Messages["payment-returned"], words: Words): Content {
+  return {
+    subject: words.returned.subject(seller.name),
+    blocks: [
+      { kind: "text", text: words.returned.text(seller.name, returned.amount) },
+      { kind: "text", text: words.returned.why[returned.cause](seller.name) },
+      { kind: "facts", rows: [[words.fields.amount, returned.amount], ...wayOf(returned, words)] },
+      ...lookUp(returned, words),
+      { kind: "link", label: words.receipt.view, url: returned.url },
+    ],
+    footer: words.sentFor(seller.name, seller.contactEmail !== null),
+  };
+}
+
+function factsOf(refund: RefundMail, words: Words): readonly Row[] {
+  return [[words.fields.refund, refund.amount], ...wayOf(refund, words)];
+}
+
+/** Where money went, and of which payment it was. */
+function wayOf(
+  { chain, destination, transaction, payment }: RefundMail | ReturnMail,
+  { fields }: Words,
+): readonly Row[] {
   return [
-    [fields.refund, refund.amount],
-    [fields.network, refund.chain],
-    ...known(fields.destination, refund.destination),
-    [fields.payment, `${refund.payment.id} (${refund.payment.amount})`],
-    ...known(fields.reference, refund.payment.reference),
+    [fields.network, chain],
+    ...known(fields.destination, destination),
+    ...known(fields.transaction, transaction),
+    [fields.payment, `${payment.id} (${payment.amount})`],
+    ...known(fields.reference, payment.reference),
   ];
 }
 
-function known(label: string, value: string | null): readonly Row[] {
-  return value === null ? [] : [[label, value]];
+function lookUp({ explorerUrl }: RefundMail | ReturnMail, words: Words): readonly Block[] {
+  return explorerUrl ? [{ kind: "link", label: words.lookUp, url: explorerUrl }] : [];
+}
+
+/** What was written down by an earlier release may lack the value. */
+function known(label: string, value: string | null | undefined): readonly Row[] {
+  return value ? [[label, value]] : [];
 }

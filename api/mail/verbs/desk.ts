@@ -11,6 +11,8 @@ export interface MailDesk {
   /** Address that mails come from. */
   readonly from: string;
   readonly baseUrl: string;
+  /** Where a transaction can be looked up; null where nobody keeps an explorer of its chain. */
+  readonly explorerUrl: (chain: string, transaction: string) => string | null;
   /** The machine's: a mail server does not live by a sandbox's clock. */
   readonly clock: Clock;
   /** By the merchants' clock. */

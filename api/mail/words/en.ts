@@ -1,3 +1,14 @@
+import type { ReturnCause } from "../message.ts";
+
+const why: Readonly<Record<ReturnCause, (seller: string) => string>> = {
+  overpaid: () => "It was more than was asked for.",
+  cancelled: () => "It came after the payment was cancelled.",
+  late: () => "It came after the time to pay was over.",
+  underpaid: () => "It was less than was due.",
+  unasked: () => "It came beside what was asked for.",
+  declined: (seller: string) => `${seller} did not take it as the payment.`,
+};
+
 /** What mails say, in English. Another language is a file of the same shape. */
 export const en = {
   lang: "en",
@@ -38,6 +49,7 @@ export const en = {
     usableFrom: "Usable from",
     changed: "Changed",
   },
+  lookUp: "Look the transaction up",
   quantity: (name: string, quantity: number) => (quantity === 1 ? name : `${name} × ${quantity}`),
   invoice: {
     issued: (seller: string, number: string) => `Invoice ${number} from ${seller}`,
@@ -69,6 +81,12 @@ export const en = {
     claim: "Claim your refund",
     subject: (seller: string) => `Refund from ${seller}`,
     text: (seller: string, amount: string) => `${seller} has refunded ${amount} of your payment.`,
+  },
+  returned: {
+    subject: (seller: string) => `Money sent back by ${seller}`,
+    text: (seller: string, amount: string) =>
+      `${amount} that you sent to ${seller} could not be used. It was sent back.`,
+    why,
   },
   endpoint: {
     failing: "A webhook endpoint does not take events",

@@ -44,6 +44,7 @@ it(`${GROUP} of ${COUNT} payments that nobody is to be told of: one statement, b
       mailer,
       from: "no-reply@pay.example",
       baseUrl: "https://pay.example",
+      explorerUrl: () => null,
       clock,
       newId,
     },

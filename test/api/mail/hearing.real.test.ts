@@ -5,10 +5,12 @@ import { smtpMailer } from "../../../api/mail/smtp.ts";
 import { newKey } from "../../support/authorization.ts";
 import { type RunningHouse, startHouse, startWorld, until } from "../../support/house.ts";
 import { newSeller, type Seller, sendTo } from "../../support/payments.ts";
+import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
 import { type Arrived, type SmtpServer, startSmtp } from "../../support/smtp.ts";
 import { pay } from "../refund/paid.ts";
 
+const explorer = "https://explorer.example";
 let smtp: SmtpServer;
 let world: Awaited<ReturnType<typeof startWorld>>;
 let second: RunningHouse;
@@ -16,8 +18,8 @@ let seller: Seller;
 beforeAll(async () => {
   smtp = await startSmtp();
   const mail = { mailer: smtpMailer(smtp.url), from: "no-reply@pay.example" };
-  world = await startWorld({ mail });
-  second = await startHouse(world.dev, world.database, { mail });
+  world = await startWorld({ mail, explorer });
+  second = await startHouse(world.dev, world.database, { mail, explorer });
 });
 afterAll(async () => {
   await second.stop();
@@ -123,7 +125,107 @@ describe("a refund that succeeds", () => {
     expect(notice?.email.subject).toBe("Refund from Test Merchant");
     expect(notice?.email.text).toContain("Test Merchant has refunded 4.00 USDC of your payment.");
     expect(notice?.email.text).toContain(paymentIntent.id);
+    const { providerReference } = await seller.must("GET", `/v1/refunds/${refund.id}`);
+    expectTransaction(notice, providerReference);
     expect((await rows())[1]).toEqual({ cause: refund.id, template: "refund-succeeded", state: "sent" });
+  });
+});
+
+/** A mail names its chain and transaction, and leads to where it can be looked up. */
+function expectTransaction(mail: Arrived | undefined, transaction: string): void {
+  expect(transaction).toMatch(/^0x[0-9a-f]{64}$/);
+  expect(mail?.email.text).toContain("Network: local\n");
+  expect(mail?.email.text).toContain(`Transaction: ${transaction}\n`);
+  expect(mail?.email.html).toContain(`href="${explorer}/tx/${transaction}"`);
+}
+
+/** The transactions in which an address was sent money, newest last. */
+async function sentTo(destination: string): Promise<readonly string[]> {
+  const rows = await world.database.query<{ hash: string }>(
+    `SELECT '0x' || encode(claim.included_tx, 'hex') AS hash FROM outgoing
+     JOIN claim ON claim.claim_key = outgoing.claim_key WHERE outgoing.recipient = $1 ORDER BY outgoing.created_at`,
+    [Buffer.from(destination.slice(2), "hex")],
+  );
+  return rows.map(({ hash }) => hash);
+}
+
+describe("money that could not be used and was sent back", () => {
+  const outOf = (place: string, amount: number) => [
+    `pending out returns-in-transit → treasury ${amount}`,
+    `post out returns-in-transit → treasury ${amount}`,
+    `single out ${place} → returns-in-transit ${amount}`,
+  ];
+  async function toldBack(address: string): Promise<Arrived | undefined> {
+    const notices = () => to(address).filter(({ email }) => email.subject?.startsWith("Money sent back"));
+    await until(async () => {
+      await world.dev.anvil.mine();
+      return notices().length > 0;
+    }, "the notice is there");
+    await allOut();
+    expect(notices()).toHaveLength(1);
+    return notices()[0];
+  }
+
+  it("because it came after a cancel: its payer is told how much, why, and by which transaction, once", async () => {
+    const asked = await seller.asked({
+      customer: { email: "late@example.com" },
+      merchantReference: "order-7",
+    });
+    const { id } = asked.paymentIntent;
+    expect((await seller.cancel(id)).status).toBe(200);
+    await sendTo(world, asked.deposit.address, 4_000_000n);
+    await world.dev.anvil.mine(3);
+    await seller.reaches(id, "in-review");
+    const destination = checksum(newKey().address);
+    expect((await seller.review(id, { action: "return", destination })).status).toBe(200);
+    await allOut();
+    expect(to("late@example.com")).toEqual([]); // decided, and not gone yet
+    const notice = await toldBack("late@example.com");
+    expect(notice?.email.subject).toBe("Money sent back by Test Merchant");
+    for (const said of ["4.00 USDC", "after the payment was cancelled", destination, id, "order-7"])
+      expect(notice?.email.text).toContain(said);
+    const [transaction = ""] = await sentTo(destination);
+    expectTransaction(notice, transaction);
+    const [told] = await rows();
+    expect(told).toMatchObject({ template: "payment-returned", state: "sent" });
+    expect(told?.cause).toMatch(/^ret_/);
+    await expectAtRest(world);
+    expect((await ledgerOf(world.database, asked.clearing.id)).slice(1).sort()).toEqual(
+      outOf("clearing", 4_000_000),
+    );
+  });
+
+  it("because it was too much, beside the receipt", async () => {
+    const key = newKey();
+    const asked = await seller.asked({
+      customer: { email: "much@example.com" },
+      payment: { payerAddress: key.address },
+    });
+    await sendTo(world, asked.deposit.address, 13_000_000n, { payer: key });
+    await seller.reaches(asked.paymentIntent.id, "settled");
+    const notice = await toldBack("much@example.com");
+    expect(notice?.email.text).toContain("3.00 USDC");
+    expect(notice?.email.text).toContain("It was more than was asked for.");
+    expectTransaction(notice, (await sentTo(key.address))[0] ?? "");
+    expect(to("much@example.com")).toHaveLength(2);
+    await expectAtRest(world);
+    expect(await ledgerOf(world.database, asked.clearing.id)).toEqual(
+      expect.arrayContaining(outOf("overpayment", 3_000_000)),
+    );
+  });
+
+  it("is told to nobody where no address is known", async () => {
+    const key = newKey();
+    const asked = await seller.asked({ payment: { payerAddress: key.address } });
+    await sendTo(world, asked.deposit.address, 12_000_000n, { payer: key });
+    await seller.reaches(asked.paymentIntent.id, "settled");
+    await until(async () => {
+      await world.dev.anvil.mine();
+      return (await sentTo(key.address)).length > 0;
+    }, "it is sent back");
+    await expectAtRest(world);
+    await allOut();
+    expect(await rows()).toEqual([]);
   });
 });
 

@@ -38,8 +38,21 @@ export function messagesWith(text: string): readonly Message[] {
     amount: "20.000000 USDC",
     chain: "base",
     destination: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+    transaction: payment.transaction,
+    explorerUrl: `https://basescan.org/tx/${payment.transaction}`,
     url: `${payment.url}/refund`,
     payment: { id: payment.id, amount: payment.amount, reference: text },
+  };
+  const returned = {
+    id: "ret_01K2C0Z0000000000000000000",
+    amount: "4.000000 USDC",
+    cause: "late" as const,
+    chain: "base",
+    destination: refund.destination,
+    transaction: refund.transaction,
+    explorerUrl: refund.explorerUrl,
+    url: payment.url,
+    payment: refund.payment,
   };
   const payoutAddress = {
     address: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
@@ -62,8 +75,15 @@ export function messagesWith(text: string): readonly Message[] {
     { template: "invoice-overdue-7", data: one },
     { template: "invoice-overdue-14", data: one },
     { template: "receipt", data: { seller, payment } },
-    { template: "refund-needs-address", data: { seller, refund: { ...refund, destination: null } } },
+    {
+      template: "refund-needs-address",
+      data: {
+        seller,
+        refund: { ...refund, destination: null, transaction: null, explorerUrl: null },
+      },
+    },
     { template: "refund-succeeded", data: { seller, refund } },
+    { template: "payment-returned", data: { seller, returned } },
     { template: "endpoint-failing-1", data: { endpoint } },
     { template: "endpoint-failing-3", data: { endpoint } },
     { template: "endpoint-disabled", data: { endpoint } },

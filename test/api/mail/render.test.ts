@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Message } from "../../../api/mail/message.ts";
+import type { Message, Messages, Template } from "../../../api/mail/message.ts";
 import { render } from "../../../api/mail/render.ts";
 import { messagesWith } from "./messages.ts";
 
@@ -21,6 +21,7 @@ describe("a mail", () => {
       receipt: "Receipt for your payment to Shop",
       "refund-needs-address": "Say where your refund from Shop goes",
       "refund-succeeded": "Refund from Shop",
+      "payment-returned": "Money sent back by Shop",
       "endpoint-failing-1": "A webhook endpoint does not take events",
       "endpoint-failing-3": "A webhook endpoint does not take events",
       "endpoint-disabled": "A webhook endpoint was switched off",
@@ -63,6 +64,53 @@ Farebox sent this for Shop. Answers to this mail go to them.
     }
     expect(html.match(/<a /g)).toHaveLength(2);
     expect(text.match(/View and pay INV/g)).toHaveLength(2);
+  });
+
+  const messageOf = (template: Template) => named("Shop").find(([name]) => name === template)?.[1] as Message;
+  const dataOf = <T extends Template>(template: T) => messageOf(template).data as Messages[T];
+  const saidIn = (template: Template) => render(messageOf(template));
+  const transaction = `0x${"12".repeat(32)}`;
+
+  it.each(["refund-succeeded", "payment-returned"] as const)(
+    "%s names the transaction that brought the money, and leads to where it can be looked up",
+    (template) => {
+      const { text, html } = saidIn(template);
+      expect(text).toContain(`Network: base\n`);
+      expect(text).toContain(`Transaction: ${transaction}\n`);
+      expect(text).toContain(`Look the transaction up:\nhttps://basescan.org/tx/${transaction}`);
+      expect(html).toContain(`href="https://basescan.org/tx/${transaction}"`);
+    },
+  );
+
+  it("leads nowhere where nobody keeps an explorer, and names no transaction where there is none", () => {
+    expect(saidIn("refund-needs-address").text).not.toMatch(/Transaction|Look the transaction up/);
+  });
+
+  it("of a refund that was written down before it told its transaction still goes out", () => {
+    const { seller, refund } = dataOf("refund-succeeded");
+    const { transaction: _, explorerUrl: __, ...older } = refund;
+    const { text } = render({
+      template: "refund-succeeded",
+      data: { seller, refund: older as typeof refund },
+    });
+    expect(text).not.toMatch(/Transaction|undefined/);
+  });
+
+  it.each([
+    ["overpaid", "It was more than was asked for."],
+    ["cancelled", "It came after the payment was cancelled."],
+    ["late", "It came after the time to pay was over."],
+    ["underpaid", "It was less than was due."],
+    ["unasked", "It came beside what was asked for."],
+    ["declined", "Shop did not take it as the payment."],
+  ] as const)("of money that was sent back says why: %s", (cause, why) => {
+    const data = dataOf("payment-returned");
+    const { text } = render({
+      template: "payment-returned",
+      data: { ...data, returned: { ...data.returned, cause } },
+    });
+    expect(text).toContain("4.000000 USDC");
+    expect(text).toContain(why);
   });
 
   it.each(named("Shop & Söhne"))(

@@ -42,7 +42,8 @@ afterEach(async () => {
 function deskWith(mailer: Mailer = smtpMailer(smtp.url)): MailDesk {
   const { db } = database;
   const now = () => clock.now();
-  return { db, mailer, from: "no-reply@pay.example", baseUrl: "https://pay.example", clock, now, newId, log };
+  const place = { baseUrl: "https://pay.example", explorerUrl: () => null };
+  return { db, mailer, from: "no-reply@pay.example", ...place, clock, now, newId, log };
 }
 function draft(change: Partial<Pick<Draft, "cause" | "to">> = {}): Draft {
   const [message] = messagesWith("Shop");

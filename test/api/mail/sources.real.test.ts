@@ -21,7 +21,8 @@ beforeEach(async () => {
 function hear(...facts: readonly outbox.Fact[]): Promise<void> {
   const { db } = database;
   const mailer: MailDesk["mailer"] = { send: () => Promise.reject(new Error("nothing is sent here")) };
-  const desk = { db, mailer, from: "no-reply@pay.example", baseUrl: "https://pay.example", clock };
+  const place = { baseUrl: "https://pay.example", explorerUrl: () => null };
+  const desk = { db, mailer, from: "no-reply@pay.example", ...place, clock };
   return db.tx((tx) =>
     mailHearer({ ...desk, now: () => clock.now(), newId, log: recordingLog() })(tx, facts),
   );
