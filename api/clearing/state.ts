@@ -166,5 +166,9 @@ export const depositStatuses = [
 ] as const;
 export type DepositStatus = (typeof depositStatuses)[number];
 
+/** Of money that goes back: it leaves once what it is part of is final. */
+export const returnStates = ["decided", "sending", "sent", "failed"] as const;
+export type ReturnState = (typeof returnStates)[number];
+
 export const orderStates = ["active", "superseded", "expired", "consumed"] as const;
 export type OrderState = (typeof orderStates)[number];

@@ -23,6 +23,8 @@ import {
   depositStatuses,
   type OrderState,
   orderStates,
+  type ReturnState,
+  returnStates,
 } from "./state.ts";
 
 const oneOf = (column: SQL, values: readonly string[]): SQL =>
@@ -234,13 +236,9 @@ export const clearingReturn = pgTable(
     }),
     index("clearing_return_id").on(table.merchantId, table.id),
     check("clearing_return_amount", sql`${table.amount} > 0`),
-    check(
-      "clearing_return_state_known",
-      oneOf(sql`${table.state}`, ["decided", "sending", "sent", "failed"]),
-    ),
+    check("clearing_return_state_known", oneOf(sql`${table.state}`, returnStates)),
   ],
 );
-export type ReturnState = "decided" | "sending" | "sent" | "failed";
 
 /** One row for each step of a clearing. Rows are never changed or removed. */
 export const timelineEntry = pgTable(

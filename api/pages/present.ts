@@ -4,7 +4,7 @@ import { unreachable } from "#kernel/fault";
 import type { OpenPayment } from "../clearing/verbs/checkout.ts";
 import { type Money, parseAmount, presentAmount } from "../http/money.ts";
 import type { Refund } from "../refund/schema.ts";
-import type { CheckoutStatus, Phase } from "./schema.ts";
+import type { CheckoutStatus, Phase, Returned } from "./schema.ts";
 
 /** What the payer of a payment is told, now. */
 export function presentStatus(payment: OpenPayment, now: Date): CheckoutStatus {
@@ -28,9 +28,21 @@ export function presentStatus(payment: OpenPayment, now: Date): CheckoutStatus {
     confirmations: payment.confirmations ?? (least.length > 0 ? Math.min(...least) : null),
     required: deposit?.required ?? null,
     transactionHash: clearing?.transactionHash ?? entries.at(-1)?.txHash ?? null,
+    returned: payment.returned.flatMap(presentReturned),
     expiresAt: intent.expiresAt,
     now: now.toISOString(),
   };
+}
+
+function presentReturned({
+  amount,
+  asset,
+  chain,
+  transactionHash,
+  explorerUrl,
+  state,
+}: OpenPayment["returned"][number]): readonly Returned[] {
+  return state === "failed" ? [] : [{ amount, asset, chain, transactionHash, explorerUrl, state }];
 }
 
 function moneyOf({ position }: OpenPayment): Pick<CheckoutStatus, "due" | "received" | "remaining"> {
@@ -82,7 +94,7 @@ export function amountOf({ amount, asset }: { readonly amount: string; readonly 
 }
 
 /** Pure. */
-export function phaseOf({ position, intent }: OpenPayment, now: Date): Phase {
+export function phaseOf({ position, intent, returned }: OpenPayment, now: Date): Phase {
   const { clearing } = position;
   if (!clearing) {
     if (intent.status === "cancelled") return "cancelled";
@@ -100,8 +112,9 @@ export function phaseOf({ position, intent }: OpenPayment, now: Date): Phase {
     case "settled":
       return "paid";
     case "reversed":
-    case "returned":
       return "failed";
+    case "returned":
+      return returned.some((each) => each.state !== "failed") ? "returned" : "failed";
     case "in-review":
     case "failed":
     case "expired":
@@ -121,7 +134,12 @@ function openPhase({ clearing, deposit }: OpenPayment["position"]): Phase {
 
 /** Nothing follows by itself any more. */
 export function isOver({ phase }: Pick<CheckoutStatus, "phase">): boolean {
-  return ["paid", "expired", "failed", "cancelled"].includes(phase);
+  return ["paid", "expired", "failed", "cancelled", "returned"].includes(phase);
+}
+
+/** Money is on its way back. */
+export function isReturning({ returned }: Pick<CheckoutStatus, "returned">): boolean {
+  return returned.some(({ state }) => state !== "sent");
 }
 
 /** Whether a signature of the payer's can pay it on that rail now, so that it costs no gas. */

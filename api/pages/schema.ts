@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { parseAddress } from "#kernel/bytes";
 import { Destination } from "../clearing/schema.ts";
-import { clearingStates } from "../clearing/state.ts";
+import { clearingStates, returnStates } from "../clearing/state.ts";
 import { Money } from "../http/money.ts";
 import { intentStatuses } from "../payment-intent/state.ts";
 import { ExecutionPath } from "../rate/schema.ts";
@@ -20,8 +20,25 @@ export const phases = [
   "expired",
   "failed",
   "cancelled",
+  "returned",
 ] as const;
 export type Phase = (typeof phases)[number];
+
+/** Money that goes back to who sent it. What could not be sent is left out: it is here still. */
+const Returned = z
+  .object({
+    amount: Money,
+    asset: z.string(),
+    chain: z.string(),
+    transactionHash: z.string().nullable().openapi({ description: "Null until it is in a block" }),
+    explorerUrl: z.string().nullable().openapi({ description: "Where that can be looked up" }),
+    state: z
+      .enum(returnStates)
+      .exclude(["failed"])
+      .openapi({ description: "decided: it leaves once what came is final; sent: it has left for good" }),
+  })
+  .openapi("Returned");
+export type Returned = z.infer<typeof Returned>;
 
 /** A payment as its payer sees it: nothing that only concerns the merchant. Source: merchant-api.md §7. */
 export const CheckoutStatus = z
@@ -42,6 +59,7 @@ export const CheckoutStatus = z
     confirmations: z.int().nullable().openapi({ description: "Of the deposit that has fewest" }),
     required: z.int().nullable(),
     transactionHash: z.string().nullable(),
+    returned: z.array(Returned).openapi({ description: "What was sent back, or is on its way back" }),
     expiresAt: Timestamp,
     now: Timestamp.openapi({ description: "Our clock, to count down by" }),
   })

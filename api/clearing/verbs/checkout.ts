@@ -11,6 +11,7 @@ import { clearing, clearingDeposit } from "../tables.ts";
 import { choose } from "../take.ts";
 import { confirmPayment, switchRail } from "./confirm.ts";
 import { findPayment, type Payment, positionOf } from "./payment.ts";
+import { type Returned, returnedOf } from "./returned.ts";
 
 export type { ClearingDesk } from "../desk.ts";
 
@@ -19,6 +20,7 @@ export interface OpenPayment extends Payment {
   readonly position: PaymentPosition;
   /** Confirmations now of the money that lacks most; null where none is waited for. */
   readonly confirmations: number | null;
+  readonly returned: readonly Returned[];
 }
 
 /** The payment that an intent's id opens. Fault: `not_found`. */
@@ -28,7 +30,8 @@ export async function openPayment(desk: ClearingDesk, id: string): Promise<OpenP
   const payment = await findPayment(pool, merchantId, id);
   const payments = await paymentsOf(desk, payment.intent, payment.clearing);
   const position = await positionOf(desk, pool, { ...payment, payments });
-  return { ...payment, position, confirmations: await confirmationsOf(desk, payment) };
+  const returned = payment.clearing ? await returnedOf(desk, pool, payment.clearing) : [];
+  return { ...payment, position, confirmations: await confirmationsOf(desk, payment), returned };
 }
 
 /** Rows are brought up when it matters to the books; a person looks at every block. */

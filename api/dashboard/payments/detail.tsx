@@ -1,6 +1,7 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
 import type { PaymentPosition } from "../../clearing/schema.ts";
+import type { Returned } from "../../clearing/verbs/returned.ts";
 import { type Money, presentAmount } from "../../http/money.ts";
 import type { Refund } from "../../refund/schema.ts";
 import type { Refunded } from "../../refund/verbs/refunded.ts";
@@ -10,7 +11,7 @@ import { Amount, Badge, Code, Facts, Time, Transaction } from "../view/shown.tsx
 import { Table } from "../view/table.tsx";
 import { Actions, DECIDE, directPlace, useUndirected } from "./actions.tsx";
 import { PaymentBadge, wayOf } from "./list.tsx";
-import { toneOfRefund, toneOfState } from "./tones.ts";
+import { toneOfRefund, toneOfReturn, toneOfState } from "./tones.ts";
 
 interface DetailProps {
   readonly payment: PaymentPosition;
@@ -19,6 +20,7 @@ interface DetailProps {
   readonly refunded: Refunded | null;
   /** What came beyond what was due, and still lies here. */
   readonly excess: readonly Money[];
+  readonly returned: readonly Returned[];
   readonly notice: string | undefined;
 }
 
@@ -35,7 +37,7 @@ const notices = {
 };
 
 /** A payment whole: where it stands, how it came there, what can be done about it. */
-export function PaymentPage({ payment, refunds, refunded, excess, notice }: DetailProps) {
+export function PaymentPage({ payment, refunds, refunded, excess, returned, notice }: DetailProps) {
   const { paymentIntent, clearing, deposit } = payment;
   const left = leftOf(clearing, refunded);
   const undirected = useUndirected(refunds);
@@ -87,6 +89,7 @@ export function PaymentPage({ payment, refunds, refunded, excess, notice }: Deta
             </Card>
           ) : null}
           {deposit ? <DepositCard deposit={deposit} excess={excess} /> : null}
+          {returned.length > 0 ? <ReturnsCard returned={returned} /> : null}
           {refunds.length > 0 ? <RefundsCard refunds={refunds} left={left} /> : null}
         </div>
         <div>
@@ -172,6 +175,36 @@ function DepositCard({ deposit, excess }: DepositProps) {
       )}
     </Card>
   );
+}
+
+function ReturnsCard({ returned }: Pick<DetailProps, "returned">) {
+  return (
+    <Card title="Returns">
+      <Table
+        caption="Returns of this payment, oldest first"
+        rows={returned}
+        columns={[
+          { name: "Return", isHead: true, show: ({ id }) => <Code>{id}</Code> },
+          { name: "State", show: ({ state }) => <Badge state={state} tone={toneOfReturn[state]} /> },
+          { name: "Amount", isAmount: true, show: ({ amount }) => <Amount of={amount} /> },
+        ]}
+      />
+      {returned.map((each) => (
+        <Facts of={returnFacts(each)} />
+      ))}
+    </Card>
+  );
+}
+
+/** What the table has no room for. */
+function returnFacts({ id, chain, destination, transactionHash, note }: Returned) {
+  return [
+    ["Return", <Code>{id}</Code>],
+    ["To", <Code>{destination}</Code>],
+    ["Network", chain],
+    ["Transaction", transactionHash && <Transaction hash={transactionHash} chain={chain} />],
+    ["Note", note],
+  ] as const;
 }
 
 interface RefundsProps {

@@ -4,6 +4,7 @@ import type { Context } from "hono";
 import { isId } from "#kernel/id";
 import type { PaymentPosition } from "../../clearing/schema.ts";
 import { readExcess } from "../../clearing/verbs/excess.ts";
+import { readReturned } from "../../clearing/verbs/returned.ts";
 import { readProof } from "../../documents/verbs.ts";
 import type { MerchantCtx } from "../../http/context.ts";
 import { readPage, shownPage } from "../../http/page.ts";
@@ -62,11 +63,12 @@ function paymentOf({ clearing }: PaymentsDesk): Show {
     const payment = await readPayment(clearing, { ctx, input });
     const refunds = await listRefunds({ ctx, input: { ...input, limit: MOST_REFUNDS, after: null } });
     const excess = await readExcess({ ctx, input });
+    const returned = await readReturned(clearing, { ctx, input });
     const refunded = await refundedFor(ctx, payment);
     const notice = c.req.query("notice");
     return {
       title: `Payment of ${payment.paymentIntent.amount.display}`,
-      body: <PaymentPage {...{ payment, refunds, refunded, excess, notice }} />,
+      body: <PaymentPage {...{ payment, refunds, refunded, excess, returned, notice }} />,
     };
   };
 }

@@ -1,3 +1,4 @@
+import type { ReturnState } from "../../clearing/state.ts";
 import type { ClearingState, IntentStatus } from "../../payment-intent/state.ts";
 import type { RefundState } from "../../refund/state.ts";
 import type { Tone } from "../view/shown.tsx";
@@ -24,6 +25,13 @@ export const toneOfState: Readonly<Record<ClearingState, Tone>> = {
   cancelled: "quiet",
   returned: "quiet",
   reversed: "bad",
+};
+
+export const toneOfReturn: Readonly<Record<ReturnState, Tone>> = {
+  decided: "busy",
+  sending: "busy",
+  sent: "good",
+  failed: "bad",
 };
 
 export const toneOfRefund: Readonly<Record<RefundState, Tone>> = {

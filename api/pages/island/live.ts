@@ -9,13 +9,14 @@ interface Status {
   readonly executionPath: string | null;
   readonly due: { readonly asset: string } | null;
   readonly address: string | null;
+  readonly returned: readonly { readonly state: string; readonly transactionHash: string | null }[];
   readonly expiresAt: string;
   readonly now: string;
 }
 
 const OVER = new Set(["paid", "cancelled"]);
-/** Money may come late all the same: no stream is kept for it, the page asks now and then. */
-const LATE = new Set(["expired", "failed"]);
+/** Money may come late all the same, or leave: no stream is kept for it, the page asks now and then. */
+const LATE = new Set(["expired", "failed", "returned"]);
 const POLL_MS = 4_000;
 const LATE_POLL_MS = 15_000;
 
@@ -94,8 +95,13 @@ function current(): HTMLElement {
 
 /** As the server writes it onto the page. */
 function newsOf(status: Status): string {
-  const { phase, received, confirmations, executionPath, due, address, expiresAt } = status;
-  return [phase, received?.amount, confirmations, executionPath, due?.asset, address, expiresAt].join(" ");
+  const { phase, received, confirmations, executionPath, due, address, returned, expiresAt } = status;
+  const back = returned.map(({ state, transactionHash }) => `${state} ${transactionHash}`);
+  return [
+    ...[phase, received?.amount, confirmations, executionPath, due?.asset, address],
+    ...back,
+    expiresAt,
+  ].join(" ");
 }
 
 /** Asks for the page anew and puts it in place, unless a wallet is at work on what did not change. */

@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
-import { isOver, paidWith } from "../present.ts";
+import { isOver, isReturning, paidWith } from "../present.ts";
 import type { CheckoutStatus } from "../schema.ts";
 import { wordsOf } from "../words/index.ts";
 import { chainName } from "./chains.ts";
@@ -36,7 +36,9 @@ export function CheckoutPage(props: CheckoutProps) {
   const { status, speech, assets, brand, problem } = props;
   const { say } = speech;
   const title = say("payTitle", { amount: status.amount.display, merchant: status.merchant.name });
-  const isWaiting = ["waiting", "underpaid", "detected", "settling", "in-review"].includes(status.phase);
+  const isWaiting =
+    ["waiting", "underpaid", "detected", "settling", "in-review"].includes(status.phase) ||
+    isReturning(status);
   return (
     <Page
       title={title}
@@ -71,8 +73,13 @@ export function CheckoutPage(props: CheckoutProps) {
 
 /** What the page shows of a payment; when it differs from what the server tells, the page is stale. */
 export function newsOf(status: CheckoutStatus): string {
-  const { phase, received, confirmations, executionPath, due, address, expiresAt } = status;
-  return [phase, received?.amount, confirmations, executionPath, due?.asset, address, expiresAt].join(" ");
+  const { phase, received, confirmations, executionPath, due, address, returned, expiresAt } = status;
+  const back = returned.map(({ state, transactionHash }) => `${state} ${transactionHash}`);
+  return [
+    ...[phase, received?.amount, confirmations, executionPath, due?.asset, address],
+    ...back,
+    expiresAt,
+  ].join(" ");
 }
 
 function Stub({ status, payment, rail, speech, brand }: CheckoutProps) {

@@ -1,8 +1,9 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
-import { excessOf, refundedOf } from "../present.ts";
+import { excessOf, isReturning, refundedOf } from "../present.ts";
 import type { Phase } from "../schema.ts";
 import type { CheckoutProps } from "./props.ts";
+import { Returns } from "./returns.tsx";
 import { Transaction } from "./transaction.tsx";
 
 type Over = Exclude<Phase, "choose" | "waiting" | "underpaid">;
@@ -14,6 +15,7 @@ const words = {
   expired: ["expired", "expiredHint", "over"],
   failed: ["failed", "failedHint", "bad"],
   cancelled: ["cancelled", "cancelledHint", "over"],
+  returned: ["returned", "returnedHint", "over"],
 } as const satisfies Record<Over, readonly [string, string, string]>;
 
 /** Of a payment that is paid, but of which money went back. */
@@ -22,6 +24,8 @@ const wordsOfRefund = {
   part: ["partlyRefunded", "partlyRefundedHint", "good"],
 } as const;
 
+const wordsOfReturning = ["returning", "returningHint", "going"] as const;
+
 /** Where a payment stands once the payer has done what there was to do. */
 export function Outcome({ status, payment, rail, refunds, speech }: CheckoutProps) {
   const { say } = speech;
@@ -29,7 +33,9 @@ export function Outcome({ status, payment, rail, refunds, speech }: CheckoutProp
   const tooMuch = status.phase === "paid" ? excessOf(status) : null;
   const [title, hint, mood] = refunded
     ? wordsOfRefund[refunded.isAll ? "all" : "part"]
-    : words[status.phase as Over];
+    : status.phase === "returned" && isReturning(status)
+      ? wordsOfReturning
+      : words[status.phase as Over];
   const merchant = status.merchant.name;
   const { confirmations, required, phase } = status;
   const { returnUrl } = payment.position.paymentIntent;
@@ -53,9 +59,10 @@ export function Outcome({ status, payment, rail, refunds, speech }: CheckoutProp
         <Transaction
           hash={status.transactionHash}
           label={say("transaction")}
-          explorer={rail?.explorer ?? null}
+          url={rail?.explorer ? `${rail.explorer}/tx/${status.transactionHash}` : null}
         />
       )}
+      <Returns status={status} speech={speech} />
       {phase === "paid" ? (
         <p>
           <a href={`/checkout/${status.id}/receipt.pdf`}>{say("receiptFile")}</a>

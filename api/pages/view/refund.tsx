@@ -92,7 +92,11 @@ function Told({ refund, seller, explorer, speech }: RefundProps & { readonly ref
         </dl>
       ) : null}
       {providerReference ? (
-        <Transaction hash={providerReference} label={say("transaction")} explorer={explorer} />
+        <Transaction
+          hash={providerReference}
+          label={say("transaction")}
+          url={explorer && `${explorer}/tx/${providerReference}`}
+        />
       ) : null}
     </>
   );

@@ -60,6 +60,12 @@ export const de: Words = {
   failedHint: "Fragen Sie {merchant}, was zu tun ist. Angekommenes Geld ist nicht verloren.",
   cancelled: "Abgebrochen",
   cancelledHint: "{merchant} hat diese Zahlung abgebrochen. Bitte senden Sie nichts.",
+  returning: "Ihr Geld ist auf dem Weg zurück",
+  returningHint:
+    "Was kam, konnte nicht als diese Zahlung dienen. Es geht hinaus, sobald das Netzwerk es endgültig gemacht hat.",
+  returned: "Ihr Geld wurde zurückgesendet",
+  returnedHint:
+    "Was kam, konnte nicht als diese Zahlung dienen. Fragen Sie {merchant}, wenn Sie den Grund wissen möchten.",
   restart: "Neu beginnen",
   back: "Zurück zu {merchant}",
   backSoon: "Sie werden in wenigen Sekunden zurückgeleitet.",

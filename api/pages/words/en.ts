@@ -58,6 +58,11 @@ export const en = {
   failedHint: "Ask {merchant} what to do. Money that arrived is not lost.",
   cancelled: "Cancelled",
   cancelledHint: "{merchant} cancelled this payment. Please send nothing.",
+  returning: "Your money is on its way back",
+  returningHint:
+    "What came could not be used as this payment. It leaves as soon as the network has made it final.",
+  returned: "Your money was sent back",
+  returnedHint: "What came could not be used as this payment. Ask {merchant} if you want to know why.",
   restart: "Start again",
   back: "Back to {merchant}",
   backSoon: "You are taken back in a few seconds.",

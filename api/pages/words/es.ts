@@ -57,6 +57,11 @@ export const es: Words = {
   failedHint: "Pregunte a {merchant} qué hacer. El dinero que llegó no se pierde.",
   cancelled: "Cancelado",
   cancelledHint: "{merchant} canceló este pago. No envíe nada.",
+  returning: "Su dinero está en camino de vuelta",
+  returningHint:
+    "Lo que llegó no pudo servir para este pago. Sale en cuanto la red lo haya hecho definitivo.",
+  returned: "Su dinero se ha devuelto",
+  returnedHint: "Lo que llegó no pudo servir para este pago. Pregunte a {merchant} si quiere saber por qué.",
   restart: "Empezar de nuevo",
   back: "Volver a {merchant}",
   backSoon: "Volverá en unos segundos.",

@@ -59,6 +59,12 @@ export const fr: Words = {
   failedHint: "Demandez à {merchant} que faire. L’argent arrivé n’est pas perdu.",
   cancelled: "Annulé",
   cancelledHint: "{merchant} a annulé ce paiement. N’envoyez rien.",
+  returning: "Votre argent est en route vers vous",
+  returningHint:
+    "Ce qui est arrivé n’a pas pu servir à ce paiement. Il repart dès que le réseau l’a rendu définitif.",
+  returned: "Votre argent a été renvoyé",
+  returnedHint:
+    "Ce qui est arrivé n’a pas pu servir à ce paiement. Demandez à {merchant} si vous voulez savoir pourquoi.",
   restart: "Recommencer",
   back: "Retour à {merchant}",
   backSoon: "Vous serez redirigé dans quelques secondes.",

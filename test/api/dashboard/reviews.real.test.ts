@@ -1,8 +1,9 @@
 /** What a merchant decides at the dashboard about money that nobody else can judge. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createKey } from "#api";
-import { address } from "#kernel/bytes";
+import { address, checksum } from "#kernel/bytes";
 import { systemClock, systemRandom } from "#kernel/system";
+import type { CheckoutStatus } from "../../../api/pages/schema.ts";
 import { newKey } from "../../support/authorization.ts";
 import { masterSecret, type Payer, startWorld, until } from "../../support/house.ts";
 import { movableClock, newSeller, type Seller, sendTo, toldOf } from "../../support/payments.ts";
@@ -101,6 +102,7 @@ describe("what was underpaid", () => {
     expect((await mine.get("payments?reviewRequired=true")).text).toContain(id);
     const { text } = await mine.get(pathOf(id));
     expect(decisionsOn(text)).toEqual(["accept", "return", "extend"]);
+    expect(text).not.toContain("Returns of this payment");
     expect((await reader.get(pathOf(id))).text).toContain("<code>payments:write</code>");
     expect(await decide(id, { action: "accept" })).toMatchObject(done(id, "accepted"));
     expect((await mine.get("")).text).not.toContain("One payment waits");
@@ -161,6 +163,18 @@ describe("what was underpaid", () => {
     const { text } = await mine.get(`${pathOf(id)}?notice=returned`);
     expect(text).toContain("it goes back");
     expect(decisionsOn(text)).toEqual([]);
+    // the page names what went back, where to, and by which transaction
+    const cardNow = async () =>
+      /<caption[^>]*>Returns of this payment.*?<\/section>/s.exec((await mine.get(pathOf(id))).text)?.[0] ??
+      "";
+    const hasLeft = async () => (await cardNow()).includes(`<span class="badge good">sent</span>`);
+    await until(hasLeft, "it is seen to have left");
+    const answer = await fetch(`${world.baseUrl}/checkout/${id}/status`);
+    const [returned] = ((await answer.json()) as CheckoutStatus).returned;
+    expect(returned?.transactionHash).toMatch(/^0x[0-9a-f]{64}$/);
+    const card = await cardNow();
+    for (const said of [checksum(address(destination)), returned?.transactionHash, "sold out", "99.80 USDC"])
+      expect(card).toContain(said);
   });
 
   it.each([

@@ -253,6 +253,7 @@ describe("GET /checkout/{id}/status", () => {
       confirmations: null,
       required: 1,
       transactionHash: null,
+      returned: [],
       expiresAt: expect.any(String),
       now: expect.any(String),
     });

@@ -47,6 +47,7 @@ const checkout = (phase: string, over: object = {}) =>
       },
       ...{ uri: null, due: money("10.000000", "USDC"), received: money("0.000000", "USDC") },
       ...{ remaining: money("10.000000", "USDC"), confirmations: null, required: 12, transactionHash: null },
+      returned: [],
       ...{ expiresAt: later, now: now.toISOString() },
     },
     payment: {

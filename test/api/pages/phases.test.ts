@@ -14,12 +14,20 @@ const usdc = (amount: string) => ({
   display: `${amount} USDC`,
 });
 
+/** What was sent back of a payment, unless told otherwise. */
+const back: OpenPayment["returned"][number] = {
+  ...{ id: "ret_01K2C0Z0000000000000000000", amount: usdc("4.000000"), asset: "USDC", chain: "base" },
+  ...{ destination: rail.payTo, state: "sent", note: "as asked", transactionHash: txHash },
+  explorerUrl: `https://basescan.org/tx/${txHash}`,
+};
+
 interface Asked {
   readonly state?: (typeof clearingStates)[number] | null;
   readonly status?: string;
   readonly received?: string;
   readonly confirmations?: number | null;
   readonly offerRails?: readonly { chain: string; asset: string }[] | null;
+  readonly returned?: readonly Partial<OpenPayment["returned"][number]>[];
 }
 
 /** A payment of 10 dollars in USDC on Base, as far as its page looks at it. */
@@ -29,6 +37,7 @@ function payment({
   received = "0.000000",
   confirmations = null,
   offerRails = [],
+  returned = [],
 }: Asked) {
   const said = status ?? (state === null ? "created" : statusOf[state]);
   const clearing = state && {
@@ -45,6 +54,7 @@ function payment({
       ...{ asked: {}, merchantReference: null, offerAmount: 1n, offerRails },
     },
     clearing,
+    returned: returned.map((each) => ({ ...back, ...each })),
     confirmations,
     position: {
       paymentIntent: {
@@ -81,7 +91,11 @@ describe("phaseOf", () => {
     [{ state: "expired" }, "expired"],
     [{ state: "failed" }, "failed"],
     [{ state: "reversed" }, "failed"],
-    [{ state: "returned" }, "failed"],
+    [{ state: "returned", returned: [{ state: "decided", transactionHash: null }] }, "returned"],
+    [{ state: "returned", returned: [{ state: "failed" }, { state: "sent" }] }, "returned"],
+    // Nothing of it could be sent: it is here still.
+    [{ state: "returned", returned: [{ state: "failed" }] }, "failed"],
+    [{ state: "settled", received: "14.000000", returned: [{}] }, "paid"],
     [{ state: "cancelled" }, "cancelled"],
   ] as const)("of %o is %s", (asked, phase) => {
     expect(phaseOf(payment(asked), now)).toBe(phase);
@@ -110,6 +124,48 @@ describe("presentStatus", () => {
       "0.000000",
       "0.000000",
     ]);
+  });
+});
+
+describe("the page of money that goes back", () => {
+  const pageWith = (...returned: NonNullable<Asked["returned"]>) =>
+    pageOf(payment({ state: "returned", received: "4.000000", returned }));
+
+  it("tells its payer each return, without what only the merchant knows", () => {
+    const { returned } = presentStatus(
+      payment({ state: "returned", returned: [{}, { state: "failed" }] }),
+      now,
+    );
+    const { id: _, destination: __, note: ___, ...told } = back;
+    expect(returned).toEqual([told]);
+  });
+
+  it("says that it was sent back, how much, and by which transaction", () => {
+    const html = pageWith({});
+    expect(html).toContain('<h2 id="state">Your money was sent back</h2>');
+    expect(html).toContain("4.000000 USDC was paid back");
+    expect(html).toContain(`href="https://basescan.org/tx/${txHash}"`);
+    expect(html).not.toContain("http-equiv");
+    expect(html).not.toContain("did not work");
+  });
+
+  it("says that it is on its way until all of it has left, and looks again", () => {
+    const html = pageWith({}, { state: "sending", transactionHash: null, explorerUrl: null });
+    expect(html).toContain('<h2 id="state">Your money is on its way back</h2>');
+    expect(html).toContain("4.000000 USDC is on its way back");
+    expect(html).toContain('http-equiv="refresh"');
+  });
+
+  it("of a payment that is paid tells what was too much", () => {
+    const html = pageOf(payment({ state: "settled", received: "14.000000", returned: [{}] }));
+    expect(html).toContain('<h2 id="state">Paid</h2>');
+    expect(html).toContain("4.000000 USDC was paid back");
+  });
+
+  it("is news when it has a transaction", () => {
+    const newsIn = (transactionHash: string | null) =>
+      /data-news="([^"]*)"/.exec(pageWith({ state: "sending", transactionHash }))?.[1];
+    expect(newsIn(null)).not.toBe(newsIn(txHash));
   });
 });
 

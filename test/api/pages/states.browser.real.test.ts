@@ -1,10 +1,13 @@
 /** What the checkout page shows of payments that go other ways, to whom, and what it refuses to run. */
 import type { Browser, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { checksum } from "#kernel/bytes";
+import type { CheckoutStatus } from "../../../api/pages/schema.ts";
+import { newKey } from "../../support/authorization.ts";
 import { expectAccessible, openBrowser, openTab, photograph, type Tab } from "../../support/browser.ts";
 import { startWorld, until } from "../../support/house.ts";
 import { movableClock, newSeller, type Seller, sendTo } from "../../support/payments.ts";
-import { expectAtRest } from "../../support/scene.ts";
+import { expectAtRest, withMiningHeld } from "../../support/scene.ts";
 import { untilSucceeded } from "../refund/paid.ts";
 
 const clock = movableClock();
@@ -167,6 +170,34 @@ describe("the page of a payment", () => {
     await reads(tab, "Being looked at");
     await photograph(tab, "in-review");
     await expectAccessible(tab);
+  });
+
+  it("returned: says that the money is on its way back, and by itself that it was sent, with its transaction", async () => {
+    const { paymentIntent, deposit } = await seller.asked();
+    const { id } = paymentIntent;
+    const tab = await openTab(browser);
+    await tab.page.goto(pageOf(id));
+    await sendTo(world, deposit.address, 5_000_000n, { token: world.dev.contracts.assets.EURC });
+    await reads(tab, "Being looked at");
+    await withMiningHeld(world, async () => {
+      const destination = checksum(newKey().address);
+      expect((await seller.review(id, { action: "return", destination })).status).toBe(200);
+      await reads(tab, "Your money is on its way back");
+      await tab.page.getByText("is on its way back on Local chain").waitFor();
+      await expectAccessible(tab);
+    });
+    const told = async () => (await (await fetch(`${pageOf(id)}/status`)).json()) as CheckoutStatus;
+    await until(async () => {
+      await world.dev.anvil.mine();
+      return (await told()).returned[0]?.state === "sent";
+    }, "it has left");
+    // no stream is kept for what leaves: the page asks now and then
+    await tab.page.getByRole("heading", { name: "Your money was sent back" }).waitFor({ timeout: 40_000 });
+    const [returned] = (await told()).returned;
+    await tab.page.locator(`[title="${returned?.transactionHash}"]`).waitFor();
+    await photograph(tab, "returned");
+    await expectAccessible(tab);
+    expect(tab.faults).toEqual([]);
   });
 
   it("cancelled, and what leads nowhere", async () => {
