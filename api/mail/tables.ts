@@ -45,6 +45,7 @@ export const mail = pgTable(
     uniqueIndex("mail_cause").on(table.merchantId, table.cause, table.template),
     index("mail_due").on(table.dueAt).where(sql`${table.state} = 'queued'`),
     index("mail_failed").on(table.createdAt).where(sql`${table.state} = 'failed'`),
+    index("mail_undelivered").on(table.merchantId, table.createdAt).where(sql`${table.state} <> 'sent'`),
     index("mail_quota").on(table.merchantId, table.createdAt),
     check("mail_state", sql`${table.state} IN (${sql.raw(mailStates.map((each) => `'${each}'`).join(","))})`),
     check("mail_queued", sql`(${table.state} = 'queued') = (${table.dueAt} IS NOT NULL)`),

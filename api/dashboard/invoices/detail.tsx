@@ -3,9 +3,11 @@
 import type { Invoice } from "../../invoice/schema.ts";
 import { isPayable } from "../../invoice/state.ts";
 import { lineTotal } from "../../invoice/verbs/line.ts";
+import type { Undelivered } from "../../mail/verbs/undelivered.ts";
 import { columns as paymentColumns } from "../payments/list.tsx";
 import type { ListedPayment } from "../payments/listed.ts";
 import { Card, Heading } from "../view/heading.tsx";
+import { MailsCard } from "../view/mails.tsx";
 import { Needs, Way } from "../view/needs.tsx";
 import { Notice } from "../view/notice.tsx";
 import { Amount, Code, Facts, Time } from "../view/shown.tsx";
@@ -32,11 +34,12 @@ interface InvoiceProps {
   readonly payments: readonly ListedPayment[];
   /** Of the customer that the buyer is. */
   readonly customerId: string | null;
+  readonly mails: readonly Undelivered[];
   readonly baseUrl: string;
   readonly notice: string | undefined;
 }
 
-export function InvoicePage({ invoice, payments, customerId, baseUrl, notice }: InvoiceProps) {
+export function InvoicePage({ invoice, payments, customerId, mails, baseUrl, notice }: InvoiceProps) {
   const at = `${PATH}/${invoice.id}`;
   const mayChange = invoice.state === "draft" || isPayable(invoice.state);
   return (
@@ -91,6 +94,13 @@ export function InvoicePage({ invoice, payments, customerId, baseUrl, notice }: 
         </div>
         <div>
           <Actions invoice={invoice} at={at} />
+          <MailsCard mails={mails}>
+            {isPayable(invoice.state) ? (
+              <p class="hint">
+                Edit the invoice if the address is wrong; “Mail it again” above sends it anew.
+              </p>
+            ) : null}
+          </MailsCard>
           <Card title="Buyer">
             <Facts of={buyerOf(invoice, customerId)} />
           </Card>

@@ -7,6 +7,7 @@ import type { MerchantCtx } from "../../http/context.ts";
 import { readPage, shownPage } from "../../http/page.ts";
 import { InvoiceFilter, InvoicePath } from "../../invoice/schema.ts";
 import { listInvoices, readInvoice } from "../../invoice/verbs/read.ts";
+import { undeliveredOfInvoice } from "../../mail/verbs/undelivered.ts";
 import { askedOf, parseQuery, pathAs } from "../form.ts";
 import { listShown } from "../payments/listed.ts";
 import { productOptions } from "../products/options.ts";
@@ -83,7 +84,9 @@ function invoiceOf({ clearing, invoices }: InvoicesDesk): Show {
       ? await listShown(clearing, { ctx, input: { ...of, limit: 100, after: null } })
       : [];
     const customerId = await customerOf(ctx, invoice.buyer.email);
-    const shown = { invoice, payments, customerId, baseUrl: invoices.baseUrl, notice: c.req.query("notice") };
+    const mails = await undeliveredOfInvoice({ ctx, input: { id: invoice.id } });
+    const { baseUrl } = invoices;
+    const shown = { invoice, payments, customerId, mails, baseUrl, notice: c.req.query("notice") };
     return { title: `Invoice ${invoice.number ?? "draft"}`, body: <InvoicePage {...shown} /> };
   };
 }

@@ -3,9 +3,11 @@
 import type { PaymentPosition } from "../../clearing/schema.ts";
 import type { Returned } from "../../clearing/verbs/returned.ts";
 import { type Money, presentAmount } from "../../http/money.ts";
+import type { Undelivered } from "../../mail/verbs/undelivered.ts";
 import type { Refund } from "../../refund/schema.ts";
 import type { Refunded } from "../../refund/verbs/refunded.ts";
 import { Card, Heading } from "../view/heading.tsx";
+import { MailsCard } from "../view/mails.tsx";
 import { Notice } from "../view/notice.tsx";
 import { Amount, Badge, Code, Facts, Time, Transaction } from "../view/shown.tsx";
 import { Table } from "../view/table.tsx";
@@ -21,6 +23,7 @@ interface DetailProps {
   /** What came beyond what was due, and still lies here. */
   readonly excess: readonly Money[];
   readonly returned: readonly Returned[];
+  readonly mails: readonly Undelivered[];
   readonly notice: string | undefined;
 }
 
@@ -37,7 +40,7 @@ const notices = {
 };
 
 /** A payment whole: where it stands, how it came there, what can be done about it. */
-export function PaymentPage({ payment, refunds, refunded, excess, returned, notice }: DetailProps) {
+export function PaymentPage({ payment, refunds, refunded, excess, returned, mails, notice }: DetailProps) {
   const { paymentIntent, clearing, deposit } = payment;
   const left = leftOf(clearing, refunded);
   const undirected = useUndirected(refunds);
@@ -94,6 +97,7 @@ export function PaymentPage({ payment, refunds, refunded, excess, returned, noti
         </div>
         <div>
           <Actions payment={payment} left={left} excess={excess} refunds={refunds} />
+          <MailsCard mails={mails} />
           <TimelineCard timeline={payment.timeline} />
         </div>
       </div>

@@ -8,6 +8,7 @@ import { readReturned } from "../../clearing/verbs/returned.ts";
 import { readProof } from "../../documents/verbs.ts";
 import type { MerchantCtx } from "../../http/context.ts";
 import { readPage, shownPage } from "../../http/page.ts";
+import { undeliveredOfPayment } from "../../mail/verbs/undelivered.ts";
 import { PaymentFilter } from "../../payment/schema.ts";
 import { readPayment } from "../../payment/verbs.ts";
 import { listRefunds, readRefund } from "../../refund/verbs/read.ts";
@@ -64,11 +65,12 @@ function paymentOf({ clearing }: PaymentsDesk): Show {
     const refunds = await listRefunds({ ctx, input: { ...input, limit: MOST_REFUNDS, after: null } });
     const excess = await readExcess({ ctx, input });
     const returned = await readReturned(clearing, { ctx, input });
+    const mails = await undeliveredOfPayment({ ctx, input });
     const refunded = await refundedFor(ctx, payment);
     const notice = c.req.query("notice");
     return {
       title: `Payment of ${payment.paymentIntent.amount.display}`,
-      body: <PaymentPage {...{ payment, refunds, refunded, excess, returned, notice }} />,
+      body: <PaymentPage {...{ payment, refunds, refunded, excess, returned, mails, notice }} />,
     };
   };
 }
