@@ -1,5 +1,5 @@
 import { presentAmount } from "../http/money.ts";
-import { type InvoiceState, outstandingOf } from "../invoice/state.ts";
+import { type InvoiceState, isPayable, outstandingOf } from "../invoice/state.ts";
 import { type InvoiceRow, invoiceUrl } from "../invoice/verbs/read.ts";
 import { writeLines } from "./lines.ts";
 import { type Drawn, openSheet, type Sheet } from "./page.ts";
@@ -12,7 +12,7 @@ const stamps: Readonly<
   open: null,
   paid: { word: "PAID", mood: "good" },
   void: { word: "VOID", mood: "over" },
-  uncollectible: null,
+  uncollectible: { word: "UNCOLLECTIBLE", mood: "over" },
 };
 
 /** An invoice as its buyer keeps it; for others without the buyer and what was noted for them. Source: merchant-api.md
@@ -33,8 +33,7 @@ export async function invoicePdf(
     sheet.heading("Notes");
     sheet.paragraph(row.notes);
   }
-  if (row.state === "open" || row.state === "uncollectible")
-    sheet.code(invoiceUrl(baseUrl, row), "Pay here, from any wallet or by an agent:");
+  if (isPayable(row.state)) sheet.code(invoiceUrl(baseUrl, row), "Pay here, from any wallet or by an agent:");
   return sheet.end();
 }
 
@@ -62,6 +61,5 @@ function writeMoney(sheet: Sheet, row: InvoiceRow): void {
   writeLines(sheet, lines, row.currency);
   sheet.row("Total", money(row.total), "strong");
   if (row.paid > 0n) sheet.row("Paid so far", money(row.paid));
-  if (row.state === "open" || row.state === "uncollectible")
-    sheet.row("Amount due", money(outstandingOf(row)), "strong");
+  if (isPayable(row.state)) sheet.row("Amount due", money(outstandingOf(row)), "strong");
 }

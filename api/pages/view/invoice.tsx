@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
+import { isPayable } from "../../invoice/state.ts";
 import { lineTotal } from "../../invoice/verbs/line.ts";
 import type { Brand } from "../../merchant/verbs/brand.ts";
 import { amountOf } from "../present.ts";
@@ -53,7 +54,7 @@ type StubProps = PartProps & Pick<InvoiceProps, "brand"> & { readonly title: str
 function Stub({ invoice, speech, brand, title }: StubProps) {
   const { say } = speech;
   const { merchant, state, outstanding, total, buyerName, dueAt, issuedAt } = invoice;
-  const isOwed = state === "open" || state === "uncollectible";
+  const isOwed = isPayable(state);
   const { display } = isOwed ? outstanding : total;
   return (
     <header class="stub">
@@ -100,7 +101,7 @@ function Lines({ invoice, speech }: PartProps) {
 function Sums({ invoice, speech }: PartProps) {
   const { say } = speech;
   const { total, paid, outstanding, state } = invoice;
-  const isPartly = state === "open" && amountOf(paid) > 0n;
+  const isPartly = isPayable(state) && amountOf(paid) > 0n;
   return (
     <dl class="sums">
       <dt>{say("total")}</dt>
@@ -122,11 +123,14 @@ function Action({ invoice, speech }: PartProps) {
   if (invoice.state === "paid") return <p class="stamp good">{say("invoicePaid")}</p>;
   if (invoice.state === "void") return <p class="stamp">{say("invoiceVoid")}</p>;
   return (
-    <form method="post" action={`/invoices/${invoice.id}/pay`}>
-      <button type="submit" class="primary">
-        {say("payNow", { amount: invoice.outstanding.display })}
-      </button>
-    </form>
+    <>
+      {invoice.state === "uncollectible" ? <p class="stamp">{say("invoiceUncollectible")}</p> : null}
+      <form method="post" action={`/invoices/${invoice.id}/pay`}>
+        <button type="submit" class="primary">
+          {say("payNow", { amount: invoice.outstanding.display })}
+        </button>
+      </form>
+    </>
   );
 }
 

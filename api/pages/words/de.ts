@@ -144,6 +144,8 @@ export const de: Words = {
   outstanding: "Zu zahlen",
   invoicePaid: "Diese Rechnung ist bezahlt.",
   invoiceVoid: "Diese Rechnung wurde storniert. Bitte zahlen Sie nichts.",
+  invoiceUncollectible:
+    "Diese Rechnung wurde als uneinbringlich abgeschrieben. Sie kann noch bezahlt werden.",
   invoiceClosed: "Diese Rechnung kann jetzt nicht bezahlt werden.",
   notes: "Hinweise",
   refundTitle: "Erstattung von {merchant}",

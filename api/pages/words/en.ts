@@ -137,6 +137,7 @@ export const en = {
   outstanding: "To pay",
   invoicePaid: "This invoice is paid.",
   invoiceVoid: "This invoice was voided. Please pay nothing.",
+  invoiceUncollectible: "This invoice was written off as uncollectible. It can still be paid.",
   invoiceClosed: "This invoice cannot be paid now.",
   notes: "Notes",
   refundTitle: "Refund from {merchant}",

@@ -136,6 +136,7 @@ export const es: Words = {
   outstanding: "Por pagar",
   invoicePaid: "Esta factura está pagada.",
   invoiceVoid: "Esta factura fue anulada. No pague nada.",
+  invoiceUncollectible: "Esta factura se dio por incobrable. Todavía se puede pagar.",
   invoiceClosed: "Esta factura no se puede pagar ahora.",
   notes: "Notas",
   refundTitle: "Reembolso de {merchant}",

@@ -142,6 +142,8 @@ export const fr: Words = {
   outstanding: "À payer",
   invoicePaid: "Cette facture est payée.",
   invoiceVoid: "Cette facture a été annulée. Ne payez rien.",
+  invoiceUncollectible:
+    "Cette facture a été passée en pertes comme irrécouvrable. Elle peut encore être payée.",
   invoiceClosed: "Cette facture ne peut pas être payée maintenant.",
   notes: "Remarques",
   refundTitle: "Remboursement de {merchant}",

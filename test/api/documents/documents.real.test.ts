@@ -246,6 +246,17 @@ describe("an invoice", () => {
     await photographPdf(paid.bytes, "invoice-paid-pdf");
     expect(paid.text).not.toContain("Amount due");
   });
+
+  it("that was given up says so, and what can still be paid", async () => {
+    const { id, url } = await seller.must("POST", "/v1/invoices", { ...bill, issue: true });
+    await seller.must("POST", `/v1/invoices/${id}/mark-uncollectible`);
+    const { text } = await pdfOf(anybody, `/invoices/${id}/invoice.pdf`);
+    expect(text).toMatch(/UNCOLLECTIBLE.*Total 42[.]49 USD Amount due 42[.]49 USD/);
+    expect(text).toContain(url);
+    const page = await (await fetch(url, { headers: { Accept: "text/html" } })).text();
+    expect(page).toContain("written off as uncollectible");
+    expect(page).toContain("$42.49");
+  });
 });
 
 describe("a long invoice", () => {

@@ -98,7 +98,7 @@ describe("hostile text", () => {
     expectText(await rendered(LinkPage({ ...dress, link: closed, lines: [], token: "form-0001" } as never)));
   });
 
-  it.each(["open", "paid", "void"])("on the page of an invoice that is %s", async (state) => {
+  it.each(["open", "paid", "uncollectible", "void"])("on the page of an invoice, %s", async (state) => {
     const invoice = {
       ...{ id: "inv_x", number: "INV-1", merchant, state, buyerName: evil, notes: evil, dueAt: later },
       ...{ issuedAt: later, total: money("10.00", "USD"), paid: money("0.00", "USD") },
