@@ -126,7 +126,8 @@ function editOf(desk: InvoiceDesk) {
       path: "/v1/invoices/{id}",
       summary: "Change an invoice",
       description:
-        "Of a draft everything. Of what is issued: notes, metadata, a later dueAt, and the buyer's taxId, address and email.",
+        "Of a draft everything; of its lines those of products that it has already keep their name and price, unless the " +
+        "currency changes. Of what is issued: notes, metadata, a later dueAt, and the buyer's taxId, address and email.",
       ...writing,
       request: { headers: RequiredIdempotencyHeader, params: InvoicePath, body: body(InvoiceChange) },
       responses: {

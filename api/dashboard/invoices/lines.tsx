@@ -16,15 +16,17 @@ export function Lines({
   readonly lines: readonly Line[];
 }) {
   const count = useRows("lines", { given: lines.length, spare: 3 });
-  const known = products.map(({ id }) => id);
+  const options = optionsOf(products, lines);
+  const isBilled = lines.some(({ productId }) => productId !== null);
   return (
     <Group name="lines" legend="Lines">
       <p class="hint">
         Choose a product, or name what it is and what one of it costs. A row that says neither is left out.
+        {isBilled ? " A product that is billed already keeps the name and price it was added with." : null}
       </p>
       <div class="rows-of-lines">
         {Array.from({ length: count }, (_, i) => (
-          <LineRow at={`lines.${i}`} place={i + 1} line={lines[i]} products={products} known={known} />
+          <LineRow at={`lines.${i}`} place={i + 1} line={lines[i]} options={options} />
         ))}
       </div>
     </Group>
@@ -35,22 +37,24 @@ interface LineRowProps {
   readonly at: string;
   readonly place: number;
   readonly line: Line | undefined;
-  readonly products: readonly Product[];
-  readonly known: readonly string[];
+  readonly options: ReturnType<typeof choicesOf>;
 }
 
-/** A product takes its name and its price from the catalog. One that is not for sale any more is a line of its own. */
-function LineRow({ at, place, line, products, known }: LineRowProps) {
-  const isProduct = line !== undefined && line.productId !== null && known.includes(line.productId);
-  const own = isProduct ? undefined : line;
+/** Products for sale, and those that are billed already though they are not for sale any more. */
+function optionsOf(products: readonly Product[], lines: readonly Line[]) {
+  const options = new Map(choicesOf(products, "None"));
+  for (const { productId, name, unitPrice } of lines)
+    if (productId !== null && !options.has(productId))
+      options.set(productId, `${name} (${unitPrice.display})`);
+  return [...options];
+}
+
+/** A product takes its name and its price from the catalog as it is added. */
+function LineRow({ at, place, line, options }: LineRowProps) {
+  const own = line?.productId === null ? line : undefined;
   return (
     <Group name={at} legend={`Line ${place}`} class="row">
-      <Choice
-        name={`${at}.productId`}
-        label="Product"
-        options={choicesOf(products, "None")}
-        value={isProduct ? (line.productId ?? "") : ""}
-      />
+      <Choice name={`${at}.productId`} label="Product" options={options} value={line?.productId ?? ""} />
       <Field name={`${at}.name`} label="Or its name" value={own?.name} maxLength={200} />
       <Field
         name={`${at}.unitPrice.amount`}

@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import { fixed } from "#store";
+import { fixed, type Tx } from "#store";
 import type { Call } from "../../http/context.ts";
 import { fault } from "../../http/faults.ts";
 import { type InvoiceRow, presentInvoice } from "../present.ts";
@@ -9,7 +9,7 @@ import { isPayable } from "../state.ts";
 import { type Buyer, invoice } from "../tables.ts";
 import type { InvoiceDesk } from "./desk.ts";
 import type { firstReminder } from "./issue.ts";
-import { priceBill } from "./lines.ts";
+import { type Bill, priceBill } from "./lines.ts";
 import { changeInvoice, isIt, lockInvoice, moveInvoice } from "./move.ts";
 
 /** Changes what may still change: of a draft everything, of what is issued what does not touch the money. Faults:
@@ -25,16 +25,24 @@ export async function editInvoice(
       throw fault("version_conflict", { currentVersion: row.version, pointer: "/version" });
     refuseFrozen(row, input);
     const changes = changesOf(desk, row, input);
-    const { lines } = input;
-    const priced =
-      lines && (await priceBill(tx, { ...row, currency: input.currency ?? row.currency, lines }));
-    const changed = { ...changes, ...priced };
+    const changed = { ...changes, ...(await billOf(tx, row, input)) };
     if (Object.keys(changed).length === 0) return presentInvoice(row, desk);
     return presentInvoice(
       await changeInvoice(tx, desk, { row, changes: changed, type: "invoice.updated" }),
       desk,
     );
   });
+}
+
+/** In another currency nothing that was priced holds any more. */
+async function billOf(
+  tx: Tx,
+  { merchantId, ...row }: InvoiceRow,
+  { lines, currency = row.currency }: InvoiceChange,
+): Promise<Bill | null> {
+  if (lines === undefined) return null;
+  const before = currency === row.currency ? row.lines : [];
+  return priceBill(tx, { merchantId, currency, lines, before });
 }
 
 const FROZEN = ["currency", "lines", "daysUntilDue", "sendEmail"] as const;

@@ -184,3 +184,34 @@ describe("a form that is refused", () => {
     expect((await seller.must("GET", `/v1/invoices/${id}`)).total.display).toBe("$9.99");
   });
 });
+
+describe("the form of a draft", () => {
+  it("sends every line, and keeps products as they were priced, also one that is sold no more", async () => {
+    const prices = [{ amount: "4.00", asset: "USD" }];
+    const product = (name: string) =>
+      seller.must("POST", "/v1/catalog/products", { sku: name, name, prices });
+    const [mug, jam] = [await product("Mug"), await product("Jam")];
+    const lines = [{ productId: mug.id }, { productId: jam.id }];
+    const bill = { buyer: { name: "Ada" }, currency: "USD", lines };
+    const { id } = await seller.must("POST", "/v1/invoices", bill);
+    await seller.must("PATCH", `/v1/catalog/products/${mug.id}`, {
+      prices: [{ ...prices[0], amount: "9.00" }],
+    });
+    await seller.must("PATCH", `/v1/catalog/products/${jam.id}`, { active: false });
+    const { text } = await mine.get(`invoices/${id}/edit`);
+    expect(text).toContain(`<option value="${jam.id}" selected="">Jam ($4.00)</option>`);
+    const { status } = await mine.post(`invoices/${id}/edit`, {
+      ...{ "buyer.name": "Ada", currency: "USD", notes: "Thanks" },
+      ...{ "lines.0.productId": mug.id, "lines.0.quantity": "1" },
+      ...{ "lines.1.productId": jam.id, "lines.1.quantity": "2" },
+    });
+    expect(status).toBe(303);
+    expect(await seller.must("GET", `/v1/invoices/${id}`)).toMatchObject({
+      lines: [
+        { name: "Mug", unitPrice: { amount: "4.00" }, quantity: 1 },
+        { name: "Jam", productId: jam.id, unitPrice: { amount: "4.00" }, quantity: 2 },
+      ],
+      ...{ total: { amount: "12.00" }, notes: "Thanks" },
+    });
+  });
+});

@@ -252,6 +252,49 @@ describe("lines of the catalog", () => {
       body: { code: "price_missing", errors: [{ pointer: "/lines/0/productId" }] },
     });
   });
+
+  it("keep name and price in a draft while their product is the same; what is added costs what it costs now", async () => {
+    const product = (sku: string, amount: string, asset = "USD") =>
+      merchant.must("POST", "/v1/catalog/products", { sku, name: sku, prices: [{ amount, asset }] });
+    const [tea, mug, jam] = [await product("Tea", "4"), await product("Mug", "6"), await product("Jam", "3")];
+    const bought = (id: string, quantity = 1) => ({ productId: id, quantity });
+    const made = await merchant.must(
+      "POST",
+      "/v1/invoices",
+      draft({ lines: [bought(tea.id), bought(mug.id)] }),
+    );
+    const path = `/v1/invoices/${made.id}`;
+    const dearer = {
+      name: "New tea",
+      prices: [5, 9].map((n, i) => ({ amount: `${n}`, asset: ["USD", "EUR"][i] })),
+    };
+    await merchant.must("PATCH", `/v1/catalog/products/${tea.id}`, dearer);
+    await merchant.must("PATCH", `/v1/catalog/products/${mug.id}`, { active: false });
+    const save = async (lines: readonly object[], over: object = {}) =>
+      (await merchant.must("PATCH", path, { lines, ...over })).lines.map(
+        // biome-ignore lint/suspicious/noExplicitAny: an answer off the wire
+        ({ name, unitPrice, quantity }: any) => `${quantity} ${name} ${unitPrice.amount} ${unitPrice.asset}`,
+      );
+    // as they were, though one costs more by now and the other is sold no more; also in another number and place
+    expect(await save([bought(tea.id), bought(mug.id)])).toEqual(["1 Tea 4.00 USD", "1 Mug 6.00 USD"]);
+    expect(await save([bought(mug.id), bought(tea.id, 3)], { currency: "USD" })).toEqual([
+      "1 Mug 6.00 USD",
+      "3 Tea 4.00 USD",
+    ]);
+    // added, once more or in the place of another one
+    expect(await save([bought(jam.id), bought(tea.id, 3), bought(tea.id)])).toEqual([
+      "1 Jam 3.00 USD",
+      "3 Tea 4.00 USD",
+      "1 New tea 5.00 USD",
+    ]);
+    expect(await merchant.must("GET", path)).toMatchObject({ total: { amount: "20.00" } });
+    expect(await merchant.ask("PATCH", path, { lines: [bought(mug.id)] })).toMatchObject({
+      status: 422,
+      body: { code: "product_inactive", errors: [{ pointer: "/lines/0/productId" }] },
+    });
+    // another currency needs a price in it
+    expect(await save([bought(tea.id)], { currency: "EUR" })).toEqual(["1 New tea 9.00 EUR"]);
+  });
 });
 
 describe("actions", () => {
