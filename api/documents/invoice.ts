@@ -27,6 +27,7 @@ export async function invoicePdf(
   if (stamp) sheet.stamp(stamp.word, stamp.mood);
   sheet.title("Invoice", merchantLine(row));
   writeHead(sheet, row);
+  writeSeller(sheet, row);
   if (isForBuyer) writeBuyer(sheet, row);
   writeMoney(sheet, row);
   if (isForBuyer && row.notes !== null) {
@@ -45,6 +46,15 @@ function writeHead(sheet: Sheet, row: InvoiceRow): void {
   if (row.voidedAt) sheet.row("Voided", day(row.voidedAt));
   if (row.periodStart && row.periodEnd)
     sheet.row("Period", `${day(row.periodStart)} to ${day(row.periodEnd)}`);
+}
+
+/** Name and place stand above already; where there is no more to tell, that is all. */
+function writeSeller(sheet: Sheet, { merchantName, merchantTaxId, merchantAddress }: InvoiceRow): void {
+  if (merchantTaxId === null && merchantAddress === null) return;
+  sheet.heading("Billed by");
+  sheet.row("Name", merchantName);
+  if (merchantTaxId !== null) sheet.row("Tax id", merchantTaxId);
+  if (merchantAddress !== null) sheet.row("Address", merchantAddress);
 }
 
 function writeBuyer(sheet: Sheet, { buyer }: InvoiceRow): void {

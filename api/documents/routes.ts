@@ -7,7 +7,9 @@ import { json, keyless, keylessFaults, problems, secretKey, secretKeyFaults } fr
 import { InvoicePath } from "../invoice/schema.ts";
 import { findInvoice } from "../invoice/verbs/move.ts";
 import { findByAddress, type InvoiceRow } from "../invoice/verbs/read.ts";
+import { sellerOf } from "../invoice/verbs/seller.ts";
 import { letterheadOf } from "../merchant/verbs/brand.ts";
+import { findMerchant } from "../merchant/verbs/merchant.ts";
 import { type IntentRow, openIntent } from "../payment-intent/verbs/read.ts";
 import { invoicePdf } from "./invoice.ts";
 import { isOfInvoice } from "./lines.ts";
@@ -206,7 +208,13 @@ async function printed(
   { isForBuyer }: { readonly isForBuyer: boolean },
 ) {
   const drawn = await drawnFor(c, room, row.merchantId);
-  return sent(c, await invoicePdf(row, { ...drawn, isForBuyer }), row.number ?? row.id);
+  const shown = row.state === "draft" ? await asIssuedNow(c, row) : row;
+  return sent(c, await invoicePdf(shown, { ...drawn, isForBuyer }), row.number ?? row.id);
+}
+
+/** A draft is looked over before it is issued, so it shows the seller that it would freeze. */
+async function asIssuedNow(c: Context, row: InvoiceRow): Promise<InvoiceRow> {
+  return { ...row, ...sellerOf(await findMerchant(c.var.edge.db.pool, row.merchantId)) };
 }
 
 async function receipt(

@@ -25,6 +25,18 @@ export function line(longest: number, least = 1) {
     .openapi({ type: "string", minLength: least, maxLength: longest });
 }
 
+const UNSAFE = /[^\P{Cc}\n]/u;
+
+/** Text on several lines. */
+export function text(longest: number, least = 0) {
+  return z
+    .string()
+    .max(longest)
+    .transform((given) => given.normalize("NFC").replace(/\r\n?/g, "\n").trim())
+    .refine((given) => given.length >= least && !UNSAFE.test(given), "text without control characters")
+    .openapi({ type: "string", maxLength: longest, ...(least > 0 && { minLength: least }) });
+}
+
 export const Email = z.email().max(254).openapi({ example: "ada@example.com" });
 
 const KEY = /^[A-Za-z0-9_.:-]{1,40}$/;

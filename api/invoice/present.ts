@@ -29,6 +29,8 @@ export function presentInvoice(row: InvoiceRow, { baseUrl, now }: Shown): Invoic
       city: row.merchantCity,
       countryCode: row.merchantCountryCode,
       categoryCode: row.merchantCategoryCode,
+      taxId: row.merchantTaxId,
+      address: row.merchantAddress,
     },
     number: row.number,
     sequence: row.sequence,

@@ -1,23 +1,11 @@
 import { z } from "@hono/zod-openapi";
 import { Money, MoneyInput } from "../http/money.ts";
-import { Instant, line, Metadata } from "../http/text.ts";
+import { Instant, line, Metadata, text } from "../http/text.ts";
 import { MerchantRef, PaymentChoice } from "../payment-intent/schema.ts";
 import { ExecutionPath } from "../rate/schema.ts";
 import { invoiceStates, invoiceStatuses } from "./state.ts";
 
 const Timestamp = z.string().openapi({ format: "date-time", example: "2026-08-11T09:30:00.000Z" });
-const UNSAFE = /[^\P{Cc}\n]/u;
-
-/** Text on several lines. */
-function text(longest: number) {
-  return z
-    .string()
-    .max(longest)
-    .transform((given) => given.normalize("NFC").replace(/\r\n?/g, "\n").trim())
-    .refine((given) => !UNSAFE.test(given), "text without control characters")
-    .openapi({ type: "string", maxLength: longest });
-}
-
 const MAX_LINES = 100;
 const MAX_DAYS = 365;
 
@@ -156,12 +144,15 @@ const InvoiceLine = z.object({
   quantity: z.int(),
 });
 
-/** Source: interface §2.7 and §2.8; `paidAt`, `sendEmail`, `subscriptionId` and `cycle` are ours. */
+/** Source: interface §2.7 and §2.8; `paidAt`, `sendEmail`, the merchant's `taxId` and `address`, `subscriptionId` and `cycle` are ours. */
 export const Invoice = z
   .object({
     id: z.string().openapi({ example: "inv_01K2C0Z0000000000000000000" }),
     merchantId: z.string(),
-    merchant: MerchantRef,
+    merchant: MerchantRef.extend({
+      taxId: z.string().nullable(),
+      address: z.string().nullable(),
+    }).openapi({ description: "As it was when it was issued; of a draft, when it was made" }),
     number: z.string().nullable().openapi({ example: "INV-2026-000001" }),
     sequence: z.int().nullable().openapi({ description: "Without gaps, per merchant; null while a draft" }),
     state: z.enum(invoiceStates),

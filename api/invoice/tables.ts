@@ -74,6 +74,8 @@ export const invoice = pgTable(
     merchantCity: text("merchant_city").notNull(),
     merchantCountryCode: text("merchant_country_code").notNull(),
     merchantCategoryCode: text("merchant_category_code"),
+    merchantTaxId: text("merchant_tax_id"),
+    merchantAddress: text("merchant_address"),
     /** Our fee on an agent's payment, in basis points. */
     feeBps: integer("fee_bps").notNull(),
     /** Of a draft: from the day it is issued. */

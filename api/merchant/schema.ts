@@ -5,7 +5,7 @@ import { cleanText } from "#kernel/text";
 import { CountryCode } from "../http/country.ts";
 import { AllowedOrigins } from "../http/origin.ts";
 import { type Preset, permissions, presets } from "../http/permissions.ts";
-import { Instant } from "../http/text.ts";
+import { Instant, line, text } from "../http/text.ts";
 import { readPng } from "./png.ts";
 
 /** Text on one line, plain, not empty once it is cleaned. */
@@ -92,6 +92,8 @@ export const MerchantChange = z
     city: plain(140),
     countryCode: CountryCode,
     categoryCode: CategoryCode.nullable(),
+    taxId: line(64).nullable(),
+    address: text(500, 1).nullable(),
     allowedOrigins: AllowedOrigins,
     rails: NamedRails.openapi({
       description:
@@ -119,6 +121,11 @@ export const Merchant = z
     city: z.string(),
     countryCode: z.string(),
     categoryCode: z.string().nullable(),
+    taxId: z.string().nullable().openapi({ description: "Printed on invoices that are issued from now on" }),
+    address: z
+      .string()
+      .nullable()
+      .openapi({ description: "Postal, on several lines; printed on invoices that are issued from now on" }),
     feeBps: z.int().openapi({ description: "Our fee in basis points; the operator sets it" }),
     allowedOrigins: z.array(z.string()).openapi({
       description: "Origins of pages that may use publishable keys without a list of their own",

@@ -25,6 +25,9 @@ export const merchant = pgTable(
     countryCode: text("country_code").notNull(),
     /** Merchant category code, four digits. */
     categoryCode: text("category_code"),
+    taxId: text("tax_id"),
+    /** Postal, on as many lines as it has. */
+    address: text("address"),
     /** Our fee, in basis points. */
     feeBps: integer("fee_bps").notNull().default(0),
     /** Origins of pages that may use those publishable keys which have no list of their own. */

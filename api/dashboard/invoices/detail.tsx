@@ -104,6 +104,11 @@ export function InvoicePage({ invoice, payments, customerId, mails, baseUrl, not
           <Card title="Buyer">
             <Facts of={buyerOf(invoice, customerId)} />
           </Card>
+          {invoice.state === "draft" ? null : (
+            <Card title="Billed by">
+              <Facts of={sellerOf(invoice)} />
+            </Card>
+          )}
           <Card title="Invoice">
             <Facts of={factsOf(invoice)} />
           </Card>
@@ -164,6 +169,16 @@ function addressesOf({ id, url, listed }: Invoice, baseUrl: string) {
     ["For people", <Code>{url}</Code>],
     ["For agents", <Code>{`${baseUrl}/x402/payables/${id}`}</Code>],
     ["Agents find it", listed ? "in the public index, while it can be paid" : "only by its URL"],
+  ] as const;
+}
+
+/** As it stands on the invoice, whatever the settings say by now. */
+function sellerOf({ merchant: { name, city, countryCode, taxId, address } }: Invoice) {
+  return [
+    ["Name", name],
+    ["Place", `${city}, ${countryCode}`],
+    ["Tax id", taxId],
+    ["Address", address && <span class="lines">{address}</span>],
   ] as const;
 }
 

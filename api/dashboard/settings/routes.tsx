@@ -36,6 +36,8 @@ export function settingsSection({ facilitator }: Pick<Desk, "facilitator">): Sec
               timeZone: asText,
               invoicePrefix: asText,
               categoryCode: asNullable,
+              taxId: asNullable,
+              address: asNullable,
               contactEmail: asNullable,
               allowedOrigins: asLines,
               rails: asRails,

@@ -3,7 +3,7 @@
 import type { RailFacts } from "#facilitator";
 import { finalActions, type Merchant } from "../../merchant/schema.ts";
 import { Checks, Lines, Tick } from "../view/fields.tsx";
-import { Choice, Field, Form } from "../view/form.tsx";
+import { Choice, Field, Form, TextField } from "../view/form.tsx";
 import { Card, Heading } from "../view/heading.tsx";
 import { Notice } from "../view/notice.tsx";
 import { Code, Facts, Time } from "../view/shown.tsx";
@@ -67,6 +67,20 @@ function Identity({ of }: { readonly of: Merchant }) {
           value={of.countryCode}
         />
       </div>
+      <TextField
+        name="address"
+        label="Address"
+        hint="Postal, as invoices print it; may be left empty."
+        maxLength={500}
+        value={of.address ?? ""}
+      />
+      <Field
+        name="taxId"
+        label="Tax id"
+        hint="Printed on invoices that are issued from now on; may be left empty."
+        maxLength={64}
+        value={of.taxId ?? ""}
+      />
       <Field
         name="timeZone"
         label="Time zone"

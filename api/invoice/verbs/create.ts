@@ -10,6 +10,7 @@ import type { InvoiceDesk } from "./desk.ts";
 import { issueDraft } from "./issue.ts";
 import { type Bill, priceBill } from "./lines.ts";
 import { factOf } from "./move.ts";
+import { sellerOf } from "./seller.ts";
 
 /** Makes a draft, or an issued invoice where that is asked for. Faults: those of its lines, `due_date_invalid`. */
 export async function createInvoice(desk: InvoiceDesk, { ctx, input }: Call<InvoiceInput>): Promise<Invoice> {
@@ -37,6 +38,7 @@ function draftOf(desk: InvoiceDesk, merchant: MerchantRow, input: InvoiceInput, 
     ...blank,
     ...bill,
     ...sellerOf(merchant),
+    merchantId: merchant.id,
     id: desk.newId("inv"),
     state: "draft",
     buyer: {
@@ -75,15 +77,3 @@ export const blank = {
   paidAt: null,
   voidedAt: null,
 } as const;
-
-/** The seller as it is printed, of the day. */
-export function sellerOf(merchant: MerchantRow) {
-  return {
-    merchantId: merchant.id,
-    merchantName: merchant.name,
-    merchantCity: merchant.city,
-    merchantCountryCode: merchant.countryCode,
-    merchantCategoryCode: merchant.categoryCode,
-    feeBps: merchant.feeBps,
-  };
-}

@@ -12,11 +12,12 @@ import { invoice, merchantCounter } from "../tables.ts";
 import type { InvoiceDesk } from "./desk.ts";
 import { type Changer, factOf, lockInvoice, moveInvoice } from "./move.ts";
 import { publishInvoice } from "./publish.ts";
+import { sellerOf } from "./seller.ts";
 
 const DAY_MS = 86_400_000;
 const DAYS_UNTIL_DUE = 30;
 
-/** Gives a draft its number and freezes what it asks for. Faults: `not_found`, `invoice_state`, `due_date_invalid`,
+/** Gives a draft its number and freezes what it asks for, and who asks. Faults: `not_found`, `invoice_state`, `due_date_invalid`,
  *  `buyer_email_required`. */
 export async function issueInvoice(desk: InvoiceDesk, { ctx, input }: Call<InvoicePath>): Promise<Invoice> {
   ctx.demand("invoices:manage");
@@ -34,7 +35,7 @@ export async function issueDraft(
   tx: Tx,
   changer: Changer,
   row: InvoiceRow,
-  merchant: Pick<MerchantRow, "invoicePrefix" | "feeBps">,
+  merchant: MerchantRow,
 ): Promise<InvoiceRow> {
   if (row.sendEmail && row.buyer.email === null)
     throw fault("buyer_email_required", { pointer: "/buyer/email" });
@@ -43,7 +44,7 @@ export async function issueDraft(
   const changes = {
     ...(await nextNumber(tx, row.merchantId, merchant.invoicePrefix, issuedAt)),
     ...dates,
-    feeBps: merchant.feeBps,
+    ...sellerOf(merchant),
     remindAt: firstReminder(row, dates),
   };
   const payload = { sendEmail: row.sendEmail, batch: null, isLastOfBatch: true };

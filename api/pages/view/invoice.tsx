@@ -59,6 +59,8 @@ function Stub({ invoice, speech, brand, title }: StubProps) {
   return (
     <header class="stub">
       <Seller merchant={merchant} brand={brand} />
+      {merchant.address ? <p class="place">{merchant.address}</p> : null}
+      {merchant.taxId ? <p class="place">{say("taxId", { taxId: merchant.taxId })}</p> : null}
       <h1 class="label">{title}</h1>
       <p class="amount" data-room={roomFor(display)}>
         {display}

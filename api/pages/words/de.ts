@@ -133,6 +133,7 @@ export const de: Words = {
   linkClosedHint: "Bitten Sie {merchant} um einen neuen.",
   invoice: "Rechnung {number}",
   invoiceFor: "Für {buyer}",
+  taxId: "Steuernummer {taxId}",
   dueOn: "Fällig am {date}",
   issuedOn: "Ausgestellt am {date}",
   quantity: "Menge",

@@ -126,6 +126,7 @@ export const en = {
   linkClosedHint: "Ask {merchant} for a new one.",
   invoice: "Invoice {number}",
   invoiceFor: "For {buyer}",
+  taxId: "Tax id {taxId}",
   dueOn: "Due on {date}",
   issuedOn: "Issued on {date}",
   quantity: "Quantity",

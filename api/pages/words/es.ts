@@ -125,6 +125,7 @@ export const es: Words = {
   linkClosedHint: "Pida uno nuevo a {merchant}.",
   invoice: "Factura {number}",
   invoiceFor: "Para {buyer}",
+  taxId: "Identificación fiscal {taxId}",
   dueOn: "Vence el {date}",
   issuedOn: "Emitida el {date}",
   quantity: "Cantidad",

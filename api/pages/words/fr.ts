@@ -131,6 +131,7 @@ export const fr: Words = {
   linkClosedHint: "Demandez-en un nouveau à {merchant}.",
   invoice: "Facture {number}",
   invoiceFor: "Pour {buyer}",
+  taxId: "Numéro fiscal {taxId}",
   dueOn: "À payer avant le {date}",
   issuedOn: "Émise le {date}",
   quantity: "Quantité",

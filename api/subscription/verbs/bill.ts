@@ -4,9 +4,10 @@ import { errorFields } from "#kernel/log";
 import { outbox, type Tx } from "#store";
 import { customer } from "../../customer/tables.ts";
 import type { Buyer } from "../../invoice/tables.ts";
-import { blank, sellerOf } from "../../invoice/verbs/create.ts";
+import { blank } from "../../invoice/verbs/create.ts";
 import type { InvoiceDesk } from "../../invoice/verbs/desk.ts";
 import { insertIssued } from "../../invoice/verbs/issue.ts";
+import { sellerOf } from "../../invoice/verbs/seller.ts";
 import { findMerchant } from "../../merchant/verbs/merchant.ts";
 import type { SubscriptionRow } from "../present.ts";
 import { countDue, cycleAt } from "../schedule.ts";
@@ -184,6 +185,7 @@ async function writeInvoice(tx: Tx, desk: InvoiceDesk, row: SubscriptionRow, cyc
     row: {
       ...unissued,
       ...sellerOf(merchant),
+      merchantId: merchant.id,
       id: invoiceId,
       buyer,
       currency: row.currency,

@@ -247,6 +247,23 @@ describe("an invoice", () => {
     expect(paid.text).not.toContain("Amount due");
   });
 
+  it("names its seller by tax id and address, as they were when it was issued; a draft as they are", async () => {
+    const shop = await newSeller(world);
+    const { id } = await shop.must("POST", "/v1/invoices", bill);
+    const path = `/v1/invoices/${id}/invoice.pdf`;
+    expect((await pdfOf(shop, path)).text).not.toContain("Billed by");
+    await shop.must("PATCH", "/v1/merchant", { taxId: "GB123456789", address: "7 Mill Lane\nLeeds LS1" });
+    const whole = /Billed by Name .* Tax id GB123456789 Address 7 Mill Lane Leeds LS1 Billed to Name Ada/;
+    expect((await pdfOf(shop, path)).text).toMatch(whole);
+    const { url } = await shop.must("POST", `/v1/invoices/${id}/issue`);
+    await shop.must("PATCH", "/v1/merchant", { taxId: "GB999999999", address: null });
+    const { bytes, text } = await pdfOf(anybody, `/invoices/${id}/invoice.pdf`);
+    expect(text).toMatch(whole);
+    await photographPdf(bytes, "invoice-seller");
+    const page = await (await fetch(url, { headers: { Accept: "text/html" } })).text();
+    for (const word of ["GB123456789", "7 Mill Lane\nLeeds LS1"]) expect(page).toContain(word);
+  });
+
   it("that was given up says so, and what can still be paid", async () => {
     const { id, url } = await seller.must("POST", "/v1/invoices", { ...bill, issue: true });
     await seller.must("POST", `/v1/invoices/${id}/mark-uncollectible`);

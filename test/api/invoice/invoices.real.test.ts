@@ -297,6 +297,23 @@ describe("lines of the catalog", () => {
   });
 });
 
+describe("the seller", () => {
+  const taxId = "PT 501 964 843";
+  const moved = { name: "Tea House", city: "Porto", taxId, address: "2 Rua Nova\n4000-001 Porto" };
+
+  it("is who they were when it was issued: a draft follows them until then, what is issued does not", async () => {
+    const made = await merchant.must("POST", "/v1/invoices", draft());
+    expect(made.merchant).toMatchObject({ taxId: null, address: null });
+    await merchant.must("PATCH", "/v1/merchant", moved);
+    const issued = await merchant.must("POST", `/v1/invoices/${made.id}/issue`);
+    expect(issued.merchant).toEqual({ ...made.merchant, ...moved });
+    const atOnce = await merchant.must("POST", "/v1/invoices", draft({ issue: true }));
+    expect(atOnce.merchant).toEqual(issued.merchant);
+    await merchant.must("PATCH", "/v1/merchant", { name: "Coffee House", taxId: null, address: null });
+    expect((await merchant.must("GET", `/v1/invoices/${made.id}`)).merchant).toEqual(issued.merchant);
+  });
+});
+
 describe("actions", () => {
   it("send, give up, list and unlist: each once, with what is told", async () => {
     const { id } = await merchant.must("POST", "/v1/invoices", draft({ issue: true }));

@@ -55,6 +55,8 @@ describe("GET /v1/merchant", () => {
         timeZone: "UTC",
         refundFees: true,
         contactEmail: null,
+        taxId: null,
+        address: null,
         brandColour: null,
         logo: null,
         createdAt: now.toISOString(),
@@ -69,6 +71,8 @@ describe("PATCH /v1/merchant", () => {
     const change = {
       name: "Shop <i>Two</i>",
       categoryCode: "5812",
+      taxId: "NO 123 MVA",
+      address: "1 Street\n0150 Oslo",
       allowedOrigins: ["https://shop.example"],
       underpaymentToleranceBps: 50,
       spreadBps: 150,
@@ -83,6 +87,19 @@ describe("PATCH /v1/merchant", () => {
       facts: [{ type: "merchant.updated", payload: { changed: Object.keys(change) } }],
       notes: [{ actor: shop.keyId, detail: { ...change, name: "Shop Two" } }],
     });
+  });
+
+  it("an address has several lines; neither it nor a tax id is empty or has control characters", async () => {
+    const { body } = await call("PATCH", path, { body: { address: " 1 Street\r\n0150 Oslo\n" } });
+    expect(body.address).toBe("1 Street\n0150 Oslo");
+    for (const [name, value] of [
+      ...[" ", "A\u0007B", "x".repeat(501)].map((text) => ["address", text] as const),
+      ...[" ", "A\nB", "x".repeat(65)].map((text) => ["taxId", text] as const),
+    ])
+      expect(await call("PATCH", path, { body: { [name]: value } })).toMatchObject({
+        status: 400,
+        body: { code: "validation_failed", errors: [{ pointer: `/${name}` }] },
+      });
   });
 
   it("200: what is already so changes nothing and says nothing", async () => {

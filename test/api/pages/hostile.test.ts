@@ -100,7 +100,8 @@ describe("hostile text", () => {
 
   it.each(["open", "paid", "uncollectible", "void"])("on the page of an invoice, %s", async (state) => {
     const invoice = {
-      ...{ id: "inv_x", number: "INV-1", merchant, state, buyerName: evil, notes: evil, dueAt: later },
+      merchant: { ...merchant, taxId: evil, address: evil },
+      ...{ id: "inv_x", number: "INV-1", state, buyerName: evil, notes: evil, dueAt: later },
       ...{ issuedAt: later, total: money("10.00", "USD"), paid: money("0.00", "USD") },
       ...{
         outstanding: money("10.00", "USD"),

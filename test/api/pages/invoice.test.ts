@@ -7,7 +7,15 @@ import { speechOf } from "../../../api/pages/words/index.ts";
 const usd = (amount: string) => ({ amount, asset: "USD", formatted: `${amount} USD`, display: `$${amount}` });
 const invoice = {
   id: "inv_x",
-  merchant: { id: "mer_x", name: "Shop", city: "Porto", countryCode: "PT", categoryCode: null },
+  merchant: {
+    id: "mer_x",
+    name: "Shop",
+    city: "Porto",
+    countryCode: "PT",
+    categoryCode: null,
+    taxId: null,
+    address: null,
+  },
   number: "INV-2026-000001",
   lines: [{ productId: null, name: "Tea", unitPrice: usd("5.00"), quantity: 2 }],
   ...{ total: usd("10.00"), paid: usd("4.00"), outstanding: usd("6.00") },
