@@ -202,7 +202,8 @@ function doorOf(
       const payable = await settling.reading.findPayable(target);
       if (!payable) return null;
       const options = preferWorking(optionsOf(payable, rails()), networksOf(engine, await working()));
-      return { payable, options, ...(await stateOf(settling, payable)) };
+      const everywhere = optionsOf(payable, goodRails(engine));
+      return { payable, options, everywhere, ...(await stateOf(settling, payable)) };
     },
     verify: (request) => verify(verifying, request),
     settle: (request, caller) => settle(settling, request, caller),
@@ -268,6 +269,13 @@ function chainOf({ chains }: Engine, slug: string): Chain {
 
 function offeredRails(engine: Engine): readonly OfferedRail[] {
   return [...engine.chains.values()].flatMap(allRails);
+}
+
+/** Paused ones too. */
+function goodRails({ chains }: Engine): readonly OfferedRail[] {
+  return [...chains.values()].flatMap(({ chain, rails }) =>
+    rails.filter((rail) => rail.ok).map((rail) => ({ chain: chain.row, rail })),
+  );
 }
 
 function networksOf({ chains }: Engine, chainIds: ReadonlySet<number>): ReadonlySet<string> {

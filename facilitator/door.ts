@@ -26,6 +26,9 @@ export interface Discovered extends Quote {
 /** A payable as somebody meets it who wants to pay it, closed ones included. */
 export interface Offer extends Quote {
   readonly state: PayableState;
+  /** The same on every rail that was found good, also where nothing new is paid now: what was signed before is read by
+   *  these. */
+  readonly everywhere: readonly PaymentOption[];
   /** Id of the payment that holds it or has paid it, for what can be paid once. */
   readonly paymentId: string | null;
 }

@@ -1,5 +1,6 @@
 import type {
   Facilitator,
+  Offer,
   Payable,
   PaymentOption,
   PaymentRequest,
@@ -37,7 +38,7 @@ export interface PaymentWire {
   /** Objects, or base64 of objects; several must be the same. */
   carried(values: readonly unknown[]): Carried;
   carriedInHeaders(headers: Headers): Carried;
-  read(payload: unknown, offer: Quote, requirements?: unknown): Reading;
+  read(payload: unknown, offer: Offer, requirements?: unknown): Promise<Reading>;
   required(offer: Quote): PaymentRequired;
   verified(answer: VerifyAnswer, version: WireVersion): Verified;
   settled(answer: SettleAnswer, version: WireVersion): Settled;

@@ -16,7 +16,7 @@ interface BadArgument {
   /** Without a full stop. */
   readonly why: string;
 }
-type Networks = Pick<Facilitator, "rails" | "refusedRails">;
+type Networks = Pick<Facilitator, "chains">;
 
 /** Which payment is meant, or what is wrong with its name: who mistypes one and is told that nothing was recorded would
  *  pay twice. */
@@ -40,14 +40,12 @@ export function paymentRefOf(facilitator: Networks, named: Named): PaymentRef | 
 
 /** A token may be named by its symbol too. */
 function contractOf(facilitator: Networks, { network, asset = "" }: Named): string {
-  const token = facilitator.rails().find((rail) => rail.network === network && rail.asset === asset);
-  return token?.contract ?? asset;
+  const served = facilitator.chains().find((chain) => chain.network === network);
+  return served?.tokens.find((token) => token.asset === asset)?.contract ?? asset;
 }
 
-/** Where every token was refused, earlier payments are looked up all the same. */
 function networkProblem(facilitator: Networks, network: string): BadArgument | null {
-  const rails = [...facilitator.rails(), ...facilitator.refusedRails()];
-  const served = [...new Set(rails.map((rail) => rail.network))];
+  const served = facilitator.chains().map((chain) => chain.network);
   if (served.some((one) => one === network)) return null;
   return { name: "network", why: `not served here, or not in CAIP-2. Served: ${served.join(", ")}` };
 }

@@ -24,7 +24,7 @@ export function mountDashboard(app: OpenAPIHono, desk: Desk, house: Omit<Porch, 
   const sections = sectionsOf(desk);
   const places = sections.map(({ place }) => place);
   const explorerOf = (of: string) =>
-    desk.facilitator.rails().find(({ chain }) => chain === of)?.explorer ?? null;
+    desk.facilitator.chains().find(({ chain }) => chain === of)?.explorer ?? null;
   for (const { place, furnish } of sections) furnish(openRoom(app, porch, { place, places, explorerOf }));
 }
 

@@ -24,7 +24,10 @@ export interface Desk {
   readonly links: CheckoutDesk;
   readonly invoices: InvoiceDesk;
   /** What is told of things for sale. */
-  readonly facilitator: Pick<Facilitator, "quote" | "trust" | "payments" | "rails" | "refusedRails">;
+  readonly facilitator: Pick<
+    Facilitator,
+    "quote" | "trust" | "payments" | "rails" | "chains" | "refusedRails"
+  >;
   readonly shop: Shop;
   readonly till: Till;
   readonly keys: KeyMaker;

@@ -65,7 +65,7 @@ function conditionsOf(
   merchantId: string,
   { state, reviewRequired, chain, asset, txHash, subscriptionId, invoiceId, ...of }: PaymentFilter,
 ): readonly SQL[] {
-  const slug = facilitator.rails().find((rail) => rail.network === chain)?.chain ?? chain;
+  const slug = facilitator.chains().find((served) => served.network === chain)?.chain ?? chain;
   return [
     // The status stands in an index with all of them, the state only with those that are not settled.
     state && and(eq(paymentIntent.status, statusOf[state]), eq(paymentIntent.clearingState, state)),

@@ -80,18 +80,19 @@ async function serve(c: Context, counter: Counter): Promise<Response> {
   const visit = await arrive(c, counter, carried.ok ? carried.payload : null);
   if (!carried.ok) return refuse(visit, carried.refusal);
   if (isUnpaid) return unpaid(visit);
-  const reading = readSpend(carried.payload, { offer: visit.offer, networks: visit.voice.networks });
+  const { offer, voice, facilitator: claims } = visit;
+  const reading = await readSpend(carried.payload, { offer, networks: voice.networks, claims });
   const version = reading.ok ? reading.payment.version : reading.version;
-  const spoken = { ...visit, voice: { ...visit.voice, version } };
+  const spoken = { ...visit, voice: { ...voice, version } };
   if (!reading.ok) return refuse(spoken, reading.refusal);
-  await countPayment(c, { payable: visit.offer.payable.id, payer: reading.payment.payer, caller });
+  await countPayment(c, { payable: offer.payable.id, payer: reading.payment.payer, caller });
   return pay(spoken, reading.payment);
 }
 
 async function arrive(c: Context, counter: Counter, payload: unknown): Promise<Visit> {
   const offer = await find(c, counter, payload);
   if (!offer) throw fault("not_found");
-  const networks = v1Networks(counter.facilitator.rails());
+  const networks = v1Networks(counter.facilitator.chains());
   return { ...counter, c, payload, offer, voice: { version: 2, networks, baseUrl: counter.baseUrl } };
 }
 
@@ -209,7 +210,7 @@ async function told(visit: Visit, answer: SettleAnswer, payment: WirePayment): P
   switch (outcome) {
     case "settled": {
       const about = { payable: offer.payable, asset: payment.selection.asset, baseUrl };
-      return respond(200, presentReceipt(answer, { ...about, rails: facilitator.rails() }), headers);
+      return respond(200, presentReceipt(answer, { ...about, chains: facilitator.chains() }), headers);
     }
     case "pending":
       return respond(200, body, {

@@ -1,4 +1,4 @@
-import type { Facilitator, Payable, PaymentOption, Quote, SettleAnswer, VerifyAnswer } from "#facilitator";
+import type { Facilitator, Offer, Payable, PaymentOption, SettleAnswer, VerifyAnswer } from "#facilitator";
 import { parseStrict } from "../http/strict-json.ts";
 import { type Carried, carriedInHeaders, carriedPayment } from "./header.ts";
 import { presentReason, presentRequired, presentSettle, presentVerify, type Voice } from "./present.ts";
@@ -13,12 +13,12 @@ export function paymentCodec({
   facilitator,
   baseUrl,
 }: {
-  readonly facilitator: Pick<Facilitator, "rails">;
+  readonly facilitator: Pick<Facilitator, "chains" | "boundTo">;
   readonly baseUrl: string;
 }) {
   const voice = (version: WireVersion): Voice => ({
     version,
-    networks: v1Networks(facilitator.rails()),
+    networks: v1Networks(facilitator.chains()),
     baseUrl,
   });
   return {
@@ -28,15 +28,15 @@ export function paymentCodec({
     carried: (values: readonly unknown[]): Carried => carriedPayment(values),
     carriedInHeaders: (headers: Headers): Carried => carriedInHeaders((name) => headers.get(name)),
     /** A payload, and the requirements beside it where they came, for what is on offer. */
-    read: (payload: unknown, offer: Quote, requirements?: unknown) =>
-      readSpend(payload, { offer, networks: voice(2).networks, requirements }),
+    read: (payload: unknown, offer: Offer, requirements?: unknown) =>
+      readSpend(payload, { offer, networks: voice(2).networks, claims: facilitator, requirements }),
     required: presentRequired,
     verified: (answer: VerifyAnswer, version: WireVersion) => presentVerify(answer, { version }),
     settled: (answer: SettleAnswer, version: WireVersion) => presentSettle(answer, voice(version)),
     reason: (reason: Parameters<typeof presentReason>[0], version: WireVersion) =>
       presentReason(reason, { version }),
     receipt: (answer: SettleAnswer, payable: Payable, asset: string) =>
-      presentReceipt(answer, { payable, asset, rails: facilitator.rails(), baseUrl }),
+      presentReceipt(answer, { payable, asset, chains: facilitator.chains(), baseUrl }),
     /** v1's name of an option's network, where it has one. */
     v1Name: ({ network }: PaymentOption): string | null => {
       const name = voice(1).networks.toName(network);

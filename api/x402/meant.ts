@@ -1,4 +1,4 @@
-import type { Facilitator, RailFacts, SignedRef } from "#facilitator";
+import type { ChainFacts, Facilitator, SignedRef } from "#facilitator";
 import { parseAddress } from "#kernel/bytes";
 import { v1Networks } from "./v1.ts";
 import { membersOf } from "./wire.ts";
@@ -11,7 +11,7 @@ export interface Meant {
   readonly bound: string | null;
 }
 
-type Claims = Pick<Facilitator, "rails" | "boundTo">;
+type Claims = Pick<Facilitator, "chains" | "boundTo">;
 
 const IN_AGENT_URL = /\/x402\/payables\/(pi_[0-9A-Z]{26})$/;
 
@@ -24,22 +24,23 @@ export async function meantBy(claims: Claims, payload: unknown): Promise<Meant> 
 
 /** What a payment was claimed for; null for one that is new or cannot be read. */
 async function boundTo(claims: Claims, payload: unknown): Promise<string | null> {
-  const refs = signedRefs(payload, claims.rails());
+  const refs = signedRefs(payload, claims.chains());
   const found = await Promise.all(refs.map((ref) => claims.boundTo(ref)));
   return found.find((id) => id !== null) ?? null;
 }
 
 /** v1's payload names no token: the authorization may be of any on its network. */
-function signedRefs(payload: unknown, rails: readonly RailFacts[]): readonly SignedRef[] {
+function signedRefs(payload: unknown, chains: readonly ChainFacts[]): readonly SignedRef[] {
   const { x402Version, network: v1Name, accepted, payload: signed } = membersOf(payload);
   const { from, nonce } = membersOf(membersOf(signed).authorization);
   if (typeof from !== "string" || typeof nonce !== "string") return [];
   const { network, asset } =
     x402Version === 1
-      ? { network: v1Networks(rails).toCaip2(String(v1Name)), asset: undefined }
+      ? { network: v1Networks(chains).toCaip2(String(v1Name)), asset: undefined }
       : membersOf(accepted);
-  return rails
-    .filter((rail) => rail.network === network)
+  const served = chains.find((chain) => chain.network === network);
+  if (!served) return [];
+  return served.tokens
     .filter(({ contract }) => asset === undefined || parseAddress(contract) === parseAddress(asset))
-    .map((rail) => ({ network: rail.network, asset: rail.contract, payer: from, nonce }));
+    .map(({ contract }) => ({ network: served.network, asset: contract, payer: from, nonce }));
 }

@@ -92,7 +92,7 @@ async function answer({ edge, facilitator }: Payments, call: PaymentCall): Promi
   const text = await readText(c.req.raw, PAYMENT_BODY_LIMIT);
   const body = parseStrict(text);
   if (versionOf(body) === 1)
-    call.voice = { ...call.voice, version: 1, networks: v1Networks(facilitator.rails()) };
+    call.voice = { ...call.voice, version: 1, networks: v1Networks(facilitator.chains()) };
   call.extensionHeader = extensionResponses(body);
   const reading = readPayment(body, call.voice.networks, text.length);
   if (!reading.ok) return refused(call, reading.refusal);

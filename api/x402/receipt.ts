@@ -1,4 +1,4 @@
-import type { Payable, RailFacts, SettleAnswer } from "#facilitator";
+import type { ChainFacts, Payable, SettleAnswer } from "#facilitator";
 import { checksum, parseAddress } from "#kernel/bytes";
 import { formatDecimal } from "#kernel/money";
 import { receiptUrlOf } from "./present.ts";
@@ -26,25 +26,25 @@ export interface Receipt {
 /** Of a settled answer. `asset` is the token's contract that the payment selected. */
 export function presentReceipt(
   answer: SettleAnswer,
-  about: { payable: Payable; asset: string; rails: readonly RailFacts[]; baseUrl: string },
+  about: { payable: Payable; asset: string; chains: readonly ChainFacts[]; baseUrl: string },
 ): Receipt {
-  const { payable, asset, rails, baseUrl } = about;
+  const { payable, asset, chains, baseUrl } = about;
   const { paymentId, amount, transaction, network, payer, extra } = answer;
-  const rail = rails.find(
-    (each) => each.network === network && parseAddress(each.contract) === parseAddress(asset),
-  );
+  const token = chains
+    .find((chain) => chain.network === network)
+    ?.tokens.find(({ contract }) => parseAddress(contract) === parseAddress(asset));
   return {
     success: true,
     paymentId,
     payable: { id: payable.id, kind: payable.kind, url: payable.url },
     amount:
-      amount === null || !rail
+      amount === null || !token
         ? null
         : {
             atomic: amount,
-            decimal: formatDecimal(BigInt(amount), rail.decimals),
-            decimals: rail.decimals,
-            symbol: rail.asset,
+            decimal: formatDecimal(BigInt(amount), token.decimals),
+            decimals: token.decimals,
+            symbol: token.asset,
           },
     transaction,
     network,

@@ -1,36 +1,48 @@
-import type { PaymentOption, Quote } from "#facilitator";
+import type { Facilitator, Offer, PaymentOption } from "#facilitator";
 import { checksum, parseAddress } from "#kernel/bytes";
 import { parseAtomic } from "#kernel/money";
 import type { V1Networks } from "./v1.ts";
 import { membersOf, type Reading, readPayment } from "./wire.ts";
 
+interface Offered {
+  readonly offer: Pick<Offer, "options" | "everywhere">;
+  readonly networks: V1Networks;
+  readonly claims: Pick<Facilitator, "boundTo">;
+}
+
 /** Reads a payment for something that we offer ourselves, so that a bare payload is enough. v1's payload names no
  *  asset: it stands for the option that our own v1 challenge offers on that network. Source: x402.md §7. */
-export function readSpend(
+export async function readSpend(
   payload: unknown,
-  { offer, networks, requirements }: { offer: Quote; networks: V1Networks; requirements?: unknown },
-): Reading {
-  const { x402Version, scheme, network } = membersOf(payload);
+  { requirements, ...offered }: Offered & { readonly requirements?: unknown },
+): Promise<Reading> {
+  const { x402Version } = membersOf(payload);
   const isBare = requirements === undefined && x402Version === 1;
-  const paymentRequirements = isBare
-    ? v1Requirements(payload, offer, networks, { scheme, network })
-    : requirements;
-  return readPayment({ x402Version, paymentPayload: payload, paymentRequirements }, networks);
+  const paymentRequirements = isBare ? await v1Requirements(payload, offered) : requirements;
+  return readPayment({ x402Version, paymentPayload: payload, paymentRequirements }, offered.networks);
 }
 
-function v1Requirements(
+async function v1Requirements(payload: unknown, offered: Offered) {
+  const { scheme, network } = membersOf(payload);
+  const meant = await meantOption(payload, offered);
+  if (!meant) return { scheme, network, asset: "", payTo: "" };
+  return { scheme, network, asset: checksum(meant.asset), payTo: checksum(meant.payTo) };
+}
+
+/** What was claimed before names the option that was offered then, though another is now. */
+async function meantOption(
   payload: unknown,
-  { options }: Quote,
-  networks: V1Networks,
-  named: { readonly scheme: unknown; readonly network: unknown },
-) {
-  const { to, value } = membersOf(membersOf(membersOf(payload).payload).authorization);
-  const there = options.filter((option) => networks.toName(option.network) === named.network);
-  const meant = there.find((option) => pays(option, to, value)) ?? there[0];
-  if (!meant) return { ...named, asset: "", payTo: "" };
-  return { ...named, asset: checksum(meant.asset), payTo: checksum(meant.payTo) };
-}
-
-function pays({ payTo, amount }: PaymentOption, to: unknown, value: unknown): boolean {
-  return parseAddress(to) === payTo && parseAtomic(value) === amount;
+  { offer, networks, claims }: Offered,
+): Promise<PaymentOption | undefined> {
+  const { network } = membersOf(payload);
+  const { from, to, value, nonce } = membersOf(membersOf(membersOf(payload).payload).authorization);
+  const isThere = (option: PaymentOption) => networks.toName(option.network) === network;
+  const isPaid = ({ payTo, amount }: PaymentOption) =>
+    parseAddress(to) === payTo && parseAtomic(value) === amount;
+  const there = offer.options.filter(isThere);
+  const now = there.find(isPaid) ?? there[0];
+  const before = offer.everywhere.filter(isThere).find(isPaid);
+  if (!now || !before || before.asset === now.asset) return now ?? before;
+  const signed = { network: before.network, asset: before.asset, payer: String(from), nonce: String(nonce) };
+  return (await claims.boundTo(signed)) === null ? now : before;
 }

@@ -1,4 +1,4 @@
-import type { RailFacts, Reason } from "#facilitator";
+import type { ChainFacts, Reason } from "#facilitator";
 
 /** v1's names of the networks we serve, working or not, both ways. Where there is none the text stays as it is. */
 export interface V1Networks {
@@ -8,11 +8,11 @@ export interface V1Networks {
   isNameless(network: string): boolean;
 }
 
-export function v1Networks(rails: readonly Pick<RailFacts, "network" | "v1Name">[]): V1Networks {
+export function v1Networks(chains: readonly Pick<ChainFacts, "network" | "v1Name">[]): V1Networks {
   return {
-    toCaip2: (name) => rails.find(({ v1Name }) => v1Name === name)?.network ?? name,
-    toName: (network) => rails.find((rail) => rail.network === network)?.v1Name ?? network,
-    isNameless: (network) => rails.some((rail) => rail.network === network && rail.v1Name === null),
+    toCaip2: (name) => chains.find(({ v1Name }) => v1Name === name)?.network ?? name,
+    toName: (network) => chains.find((chain) => chain.network === network)?.v1Name ?? network,
+    isNameless: (network) => chains.some((chain) => chain.network === network && chain.v1Name === null),
   };
 }
 

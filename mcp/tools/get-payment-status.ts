@@ -69,9 +69,10 @@ function isOneWay(input: Readonly<Record<string, string | undefined>>): boolean 
 
 function present(facilitator: Facilitator, found: Extract<PaymentLookup, { kind: "found" }>): ToolResult {
   const { status, token, amount } = found;
-  const rail = facilitator
-    .rails()
-    .find(({ network, contract }) => network === status.network && parseAddress(contract) === token);
+  const paid = facilitator
+    .chains()
+    .find(({ network }) => network === status.network)
+    ?.tokens.find(({ contract }) => parseAddress(contract) === token);
   return success({
     status: status.status,
     paymentId: status.paymentId,
@@ -81,7 +82,7 @@ function present(facilitator: Facilitator, found: Extract<PaymentLookup, { kind:
     confirmations: status.confirmations,
     required: status.required,
     chargeable: status.chargeable,
-    ...(rail ? { amount: amountOf(amount, rail.decimals, rail.asset) } : {}),
+    ...(paid ? { amount: amountOf(amount, paid.decimals, paid.asset) } : {}),
     ...(status.reason === null ? {} : { errorReason: status.reason }),
     next: nextOf(status),
   });

@@ -45,7 +45,7 @@ export const payPayable = defineTool({
         why: { error: carried.refusal.reason, message: carried.refusal.message },
       });
     if (carried.payload === null) return unpaid(call, offer);
-    const reading = call.wire.read(carried.payload, offer);
+    const reading = await call.wire.read(carried.payload, offer);
     if (!reading.ok) {
       const { reason, message } = reading.refusal;
       return unpaid(call, offer, { why: { error: call.wire.reason(reason, reading.version), message } });

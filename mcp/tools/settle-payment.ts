@@ -49,7 +49,7 @@ export const settlePayment = defineTool({
       ? await findResource(call.facilitator, { id: resourceId })
       : await findPaid(call, payableId ?? "", paymentPayload);
     if (!offer) return isResource ? noResource : noPayable;
-    const reading = call.wire.read(paymentPayload, offer, paymentRequirements);
+    const reading = await call.wire.read(paymentPayload, offer, paymentRequirements);
     if (!reading.ok) {
       const { reason, message } = reading.refusal;
       return success({

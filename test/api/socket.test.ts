@@ -8,9 +8,9 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { checksum } from "#kernel/bytes";
 import {
   fakeFacilitator,
+  offer,
   payer,
   paymentId,
-  quote,
   resourceId,
   settledAnswer,
   txHash,
@@ -60,7 +60,7 @@ describe("headers that come twice", () => {
     "400: two of %s at an agent URL, and nothing is settled",
     async (name) => {
       const { port, facilitator } = await listen();
-      facilitator.offer = async () => ({ ...quote, state: "open", paymentId: null });
+      facilitator.offer = async () => offer;
       const payment = `${name}: ${Buffer.from(JSON.stringify(v2Body.paymentPayload)).toString("base64")}`;
       const path = "/x402/payables/inv_01K2C0Z0000000000000000000";
       const answer = await raw(port, request(path, [payment, payment]));

@@ -2,6 +2,7 @@ import { type ApiConfig, type ApiDeps, createApi, fixedRates, type Rates, type S
 import type {
   ChainFacts,
   Facilitator,
+  Offer,
   PaymentRequest,
   Quote,
   RailFacts,
@@ -117,6 +118,9 @@ export const nothingKnown: Trust = {
   isLookAlike: false,
 };
 
+/** The same as somebody meets it who may pay it. */
+export const offer: Offer = { ...quote, everywhere: quote.options, state: "open", paymentId: null };
+
 /** The chains of these rails, with no other tokens than theirs. */
 function chainsOf(rails: readonly RailFacts[]): readonly ChainFacts[] {
   return rails
@@ -149,8 +153,7 @@ export function fakeFacilitator(changes: Partial<Facilitator> = {}): FakeFacilit
       (target.by === "id" ? target.id === resourceId : target.url.startsWith(quote.payable.url))
         ? quote
         : null,
-    offer: async (target) =>
-      target.by === "id" && target.id !== resourceId ? null : { ...quote, state: "open", paymentId: null },
+    offer: async (target) => (target.by === "id" && target.id !== resourceId ? null : offer),
     lookup: async () => ({ kind: "not-found" }),
     boundTo: async () => null,
     outgoing: {

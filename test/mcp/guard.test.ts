@@ -8,6 +8,7 @@ import {
   clock,
   fakeFacilitator,
   nothingKnown,
+  offer,
   payer,
   paymentId,
   quote,
@@ -393,8 +394,11 @@ describe("what is told when it goes wrong", () => {
       [{ ...signed, nonce: "0x01" }, "nonce: not 32 bytes of hex, which is 0x and 64 digits"],
       [{ ...mined, transaction: "latest" }, "transaction: not 32 bytes of hex, which is 0x and 64 digits"],
     ])("of what is misnamed is none, so that nobody pays twice: %j", async (args, why) => {
-      const refused = { chain: "ethereum", network: "eip155:1", asset: "USDC", problem: "no-code" } as const;
-      const { ask } = open({ facilitator: { refusedRails: () => [refused] } });
+      const [base] = fakeFacilitator().chains();
+      if (!base) throw new Error("no chain is served");
+      // Nothing new is paid there, and earlier payments are looked up all the same.
+      const paused = { ...base, chain: "ethereum", network: "eip155:1" } as const;
+      const { ask } = open({ facilitator: { chains: () => [base, paused] } });
       const { body } = await ask(call("get_payment_status", args));
       expect(body.result).toEqual({
         isError: true,
@@ -497,7 +501,7 @@ describe("what is told of a payment", () => {
 
   it("a refusal of pay_payable has its sentence in the text, after the challenge", async () => {
     const world = open({
-      facilitator: { offer: async () => ({ ...quote, state: "open", paymentId: null }) },
+      facilitator: { offer: async () => offer },
     });
     const message = "It needs one more.";
     const refused = { outcome: "refused", reason: "insufficient_funds", message } as const;
@@ -530,7 +534,7 @@ describe("what is told of a payment", () => {
     const refused = { reason: "invalid_payment_requirements", message: "Not accepted." } as const;
     const world = open({
       facilitator: {
-        offer: async () => ({ ...quote, state: "open", paymentId: null }),
+        offer: async () => offer,
         lookup: async () => ({ kind: "found", status: cancelled, token: usdc, amount: 10_000n }),
       },
     });

@@ -52,7 +52,7 @@ async function showRefund(c: Context, { refunds: desk, assets, edge }: Counter):
     ...open,
     id,
     brand: await brandOf(desk.db.pool, open.merchantId),
-    explorer: desk.facilitator.rails().find(({ chain }) => chain === open.chain)?.explorer ?? null,
+    explorer: desk.facilitator.chains().find(({ chain }) => chain === open.chain)?.explorer ?? null,
     problem: problemsShown.find((each) => each === asked) ?? null,
     speech: speechOf(c.req.header("accept-language")),
     assets: await assets.addresses(),

@@ -23,8 +23,10 @@ export type { RailOffer } from "../../payment-intent/verbs/choices.ts";
 export interface Checkout {
   readonly status: CheckoutStatus;
   readonly payment: OpenPayment;
-  /** The rail that it is on. */
+  /** The rail that it is on, where that can be paid now. */
   readonly rail: RailFacts | null;
+  /** Where people look up its transactions. */
+  readonly explorer: string | null;
   /** What can be chosen; empty where nothing can. */
   readonly offers: readonly RailOffer[];
   /** What of it went back, or will. */
@@ -56,11 +58,14 @@ export async function readCheckout(
   const status = presentStatus(payment, desk.now());
   const { intent, clearing } = payment;
   const rail = clearing && railOf(desk, clearing);
+  const served = desk.facilitator.chains().find(({ chain }) => chain === clearing?.chain);
+  const explorer = served?.explorer ?? null;
   const isFree = status.phase === "choose" || (isChoosing && status.phase === "waiting");
   const { pool } = desk.db;
   const offers = isFree && intent.provider === "evm" ? await offersOf(desk, intent) : [];
   const refunds = status.phase === "paid" ? await refundsOfPayment(pool, payment) : [];
-  return { status, payment, rail, offers, refunds, brand: await brandOf(pool, intent.merchantId) };
+  const brand = await brandOf(pool, intent.merchantId);
+  return { status, payment, rail, explorer, offers, refunds, brand };
 }
 
 async function offersOf(desk: ClearingDesk, intent: OpenPayment["intent"]): Promise<readonly RailOffer[]> {

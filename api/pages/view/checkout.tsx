@@ -82,7 +82,7 @@ export function newsOf(status: CheckoutStatus): string {
   ].join(" ");
 }
 
-function Stub({ status, payment, rail, speech, brand }: CheckoutProps) {
+function Stub({ status, payment, speech, brand }: CheckoutProps) {
   const { say } = speech;
   const { merchantReference } = payment.intent;
   const isPaid = status.phase === "paid";
@@ -101,11 +101,11 @@ function Stub({ status, payment, rail, speech, brand }: CheckoutProps) {
             <dd>{merchantReference}</dd>
           </>
         ) : null}
-        {rail && money && (isPaid || !isOver(status)) ? (
+        {status.chain && money && (isPaid || !isOver(status)) ? (
           <>
             <dt>{say(isPaid ? "paidWith" : "payWith")}</dt>
             <dd>
-              <span class="money">{money.display}</span> {say("onChain", { chain: chainName(rail.chain) })}
+              <span class="money">{money.display}</span> {say("onChain", { chain: chainName(status.chain) })}
             </dd>
           </>
         ) : null}

@@ -27,7 +27,7 @@ const wordsOfRefund = {
 const wordsOfReturning = ["returning", "returningHint", "going"] as const;
 
 /** Where a payment stands once the payer has done what there was to do. */
-export function Outcome({ status, payment, rail, refunds, speech }: CheckoutProps) {
+export function Outcome({ status, payment, explorer, refunds, speech }: CheckoutProps) {
   const { say } = speech;
   const refunded = status.phase === "paid" ? refundedOf(status, refunds) : null;
   const tooMuch = status.phase === "paid" ? excessOf(status) : null;
@@ -59,7 +59,7 @@ export function Outcome({ status, payment, rail, refunds, speech }: CheckoutProp
         <Transaction
           hash={status.transactionHash}
           label={say("transaction")}
-          url={rail?.explorer ? `${rail.explorer}/tx/${status.transactionHash}` : null}
+          url={explorer ? `${explorer}/tx/${status.transactionHash}` : null}
         />
       )}
       <Returns status={status} speech={speech} />

@@ -43,7 +43,7 @@ export async function claimMessage(
 
 /** Null where it is not served any more: then nobody there can be asked. */
 function chainIdOf({ facilitator }: ClaimDesk, chain: string): number | null {
-  return facilitator.rails().find((rail) => rail.chain === chain)?.domain.chainId ?? null;
+  return facilitator.chains().find((served) => served.chain === chain)?.chainId ?? null;
 }
 
 interface Terms extends Named {

@@ -2,7 +2,7 @@ import type { Facilitator } from "#facilitator";
 import { type Address, address as addressOf } from "#kernel/bytes";
 import type { Tx } from "#store";
 import { checkRecipient } from "../../clearing/verbs/recipient.ts";
-import { fault } from "../../http/faults.ts";
+import { tokenOf } from "./token.ts";
 
 interface At {
   readonly chain: string;
@@ -12,14 +12,13 @@ interface At {
 
 /** A merchant's word on where a refund goes. Faults: `validation_failed`, `recipient_is_ours`, `rail_unsupported`. */
 export async function checkDestination(
-  { facilitator }: { readonly facilitator: Pick<Facilitator, "rails" | "chains" | "outgoing"> },
+  { facilitator }: { readonly facilitator: Pick<Facilitator, "chains" | "outgoing"> },
   tx: Tx,
   named: string,
   { chain, asset, pointer }: At,
 ): Promise<Address> {
   const recipient = addressOf(named);
-  if (!facilitator.rails().some((rail) => rail.chain === chain && rail.asset === asset))
-    throw fault("rail_unsupported", { rail: `${asset}@${chain}` });
+  tokenOf(facilitator, { chain, asset });
   await checkRecipient({ facilitator }, tx, { chain, recipient, pointer });
   return recipient;
 }

@@ -1,19 +1,18 @@
 import type { Facilitator } from "#facilitator";
 import { ledgerAsset } from "#kernel/asset";
-import { address } from "#kernel/bytes";
 import { assert } from "#kernel/fault";
 import { hasPosted, post, templates } from "#ledger";
 import { type Executor, isCheckViolation, type Tx } from "#store";
 import type { ClearingRow } from "../../clearing/verbs/payment.ts";
-import { fault } from "../../http/faults.ts";
 import type { RefundRow } from "../present.ts";
 import { refund } from "../tables.ts";
 import { isIt } from "./move.ts";
 import { shortOf } from "./promise.ts";
+import { tokenOf } from "./token.ts";
 
 /** What refunds need besides the request. */
 export interface RefundDesk {
-  readonly facilitator: Pick<Facilitator, "rails" | "chains" | "payments" | "outgoing" | "hasCode">;
+  readonly facilitator: Pick<Facilitator, "chains" | "payments" | "outgoing" | "hasCode">;
 }
 
 /** Hears of what happens to the money are hints; this often it is looked at without any. */
@@ -62,14 +61,11 @@ export function isOurs({ provider }: Pick<RefundRow, "provider">): boolean {
 async function queue({ facilitator }: RefundDesk, tx: Tx, row: RefundRow): Promise<void> {
   const { chain, asset, merchantId, id, amount, destination } = row;
   assert(destination, "a refund that can go has an address");
-  const rail = facilitator.rails().find((each) => each.chain === chain && each.asset === asset);
-  if (!rail) throw fault("rail_unsupported", { rail: `${asset}@${chain}` });
   await facilitator.outgoing.queue(tx, {
     id,
     kind: "refund",
     merchantId,
-    chainId: rail.domain.chainId,
-    token: address(rail.contract),
+    ...tokenOf(facilitator, { chain, asset }),
     recipient: destination,
     amount,
     feeShare: amount - netOf(row),

@@ -22,6 +22,7 @@ const usdg = { ...usdc, symbol: "USDG", asset: usdc.payTo };
 const offer: Offer = {
   payable: { ...quote.payable, id, kind: "invoice", url: `https://pay.example${path}`, once: true },
   options: [usdc, usdg],
+  everywhere: [usdc, usdg],
   state: "open",
   paymentId: null,
 };

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { address } from "#kernel/bytes";
 import { from } from "../caller.ts";
-import { fakeFacilitator, payer, post, quote, v2Body, world } from "../world.ts";
+import { fakeFacilitator, offer, payer, post, v2Body, world } from "../world.ts";
 
 type App = ReturnType<typeof world>["app"];
 
@@ -47,7 +47,7 @@ describe("a payer", () => {
     const facilitator = fakeFacilitator({
       offer: async (target) => {
         const id = target.by === "id" ? target.id : "";
-        return { ...quote, payable: { ...quote.payable, id }, state: "open", paymentId: null };
+        return { ...offer, payable: { ...offer.payable, id } };
       },
     });
     const { app } = world({ facilitator, rateLimits: "on" });

@@ -7,6 +7,7 @@ import {
   baseUrl,
   fakeFacilitator,
   nothingKnown,
+  offer,
   payer,
   paymentId,
   quote,
@@ -56,7 +57,7 @@ describe("GET /x402/resources/{id}/payment-required", () => {
 
   it("names the flow only where it is not the default", async () => {
     const payable = { ...quote.payable, paymentFlow: "upfront" as const };
-    const upfront = { ...quote, payable, state: "open", paymentId: null } as const;
+    const upfront = { ...offer, payable };
     const { body } = await get(path, fakeFacilitator({ offer: async () => upfront }));
     expect(body.accepts).toMatchObject([{ extra: { paymentFlow: "upfront" } }]);
   });
@@ -67,7 +68,7 @@ describe("GET /x402/resources/{id}/payment-required", () => {
     ).toBe(404);
     expect((await get("/x402/resources/..%2F..%2Fetc/payment-required")).response.status).toBe(404);
     const payable = { ...quote.payable, closedAt: new Date() };
-    const closed = { ...quote, payable, state: "closed", paymentId: null } as const;
+    const closed = { ...offer, payable, state: "closed" } as const;
     const { response, body } = await get(path, fakeFacilitator({ offer: async () => closed }));
     expect([response.status, body.code]).toEqual([410, "payable_closed"]);
   });
