@@ -150,10 +150,10 @@ export const Merchant = z
     timeZone: z.string().openapi({
       description: "IANA name; receipts tell times in it, beside UTC. Nothing is reckoned by it",
     }),
-    contactEmail: z
-      .string()
-      .nullable()
-      .openapi({ description: "Where notices about the account go, and what payers answer to our mails" }),
+    contactEmail: z.string().nullable().openapi({
+      description:
+        "Where notices about the account go, and what payers answer to our mails. The page of a payment that ended unpaid names it",
+    }),
     brandColour: z.string().nullable().openapi({
       description:
         "Of hosted pages and receipts; what is written on it is black or white, whichever is easier to read",

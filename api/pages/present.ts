@@ -142,6 +142,11 @@ export function isReturning({ returned }: Pick<CheckoutStatus, "returned">): boo
   return returned.some(({ state }) => state !== "sent");
 }
 
+/** Nothing more can be done here, and it is not paid: only the merchant can help. */
+export function isDeadEnd({ phase }: Pick<CheckoutStatus, "phase">): boolean {
+  return ["expired", "failed", "cancelled"].includes(phase);
+}
+
 /** Whether a signature of the payer's can pay it on that rail now, so that it costs no gas. */
 export function isGasless({ intent, clearing }: OpenPayment, { chain, asset }: RailFacts): boolean {
   const { offerAmount, offerRails, currency } = intent;

@@ -73,6 +73,8 @@ export async function openTab(
 export interface TestWallet {
   /** What the page asked of it. */
   readonly asked: readonly string[];
+  /** With what it was asked so last. */
+  lastParams(method: string): readonly unknown[] | undefined;
   /** Declines the next request of this method. */
   decline(method: string): void;
 }
@@ -84,6 +86,7 @@ export async function giveWallet(
   { dev, payer, isOld = false }: { readonly dev: DevChain; readonly payer: Payer; readonly isOld?: boolean },
 ): Promise<TestWallet> {
   const asked: string[] = [];
+  const last = new Map<string, readonly unknown[]>();
   const declined = new Set<string>();
   let chainId = "0x1";
   const answers: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
@@ -105,6 +108,7 @@ export async function giveWallet(
   };
   await page.exposeFunction("askTestWallet", async (method: string, params: readonly unknown[] = []) => {
     asked.push(method);
+    last.set(method, params);
     if (declined.delete(method)) return { error: { code: 4001, message: "declined" } };
     try {
       return {
@@ -115,7 +119,7 @@ export async function giveWallet(
     }
   });
   await page.addInitScript(isOld ? oldWallet : announcedWallet);
-  return { asked, decline: (method) => declined.add(method) };
+  return { asked, lastParams: (method) => last.get(method), decline: (method) => declined.add(method) };
 }
 
 const provider = `const provider = {

@@ -99,7 +99,7 @@ function Identity({ of }: { readonly of: Merchant }) {
         name="contactEmail"
         label="Contact"
         type="email"
-        hint="Where notices about the account go, and what payers answer to."
+        hint="Where notices about the account go, and where payers write to: pages of payments that ended unpaid name it."
         value={of.contactEmail ?? ""}
       />
       <Lines

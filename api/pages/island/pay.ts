@@ -31,6 +31,8 @@ export interface Paying {
   readonly id: string;
   /** Says what the payer is to do next: a key of the words. */
   readonly tell: (key: string) => void;
+  /** Shows until when a signature is good, before the wallet asks for it. Seconds, as they are signed. */
+  readonly showEnd: (validBefore: string) => void;
 }
 
 /** The account has less than the amount. Atomic units. */
@@ -82,7 +84,14 @@ interface Required {
 }
 
 /** By a signature alone, as an agent pays: x402. Its transaction; null while that is not known. */
-export async function paySigned({ provider, account, facts, id, tell }: Paying): Promise<string | null> {
+export async function paySigned({
+  provider,
+  account,
+  facts,
+  id,
+  tell,
+  showEnd,
+}: Paying): Promise<string | null> {
   await demandBalance(provider, account, facts);
   const url = `/x402/payables/${id}`;
   const asked = await fetch(url, { headers: { Accept: "application/json" } });
@@ -94,6 +103,7 @@ export async function paySigned({ provider, account, facts, id, tell }: Paying):
   const machineNow = Date.parse(asked.headers.get("Date") ?? "") || Date.now();
   const authorization = authorizationOf(option, account, machineNow);
   const data = typedData(option, facts.chainId, authorization);
+  showEnd(authorization.validBefore);
   tell("walletConfirm");
   const signature = await provider.request({
     method: "eth_signTypedData_v4",

@@ -92,7 +92,10 @@ async function act(button: HTMLButtonElement): Promise<void> {
   const { payer, facts } = panel.dataset;
   busy(panel, true);
   if (payer) await attempt(() => claimRefund({ provider, account, payer, id, tell }));
-  else await pay(button.dataset.do ?? "", { provider, account, id, tell, facts: JSON.parse(facts ?? "{}") });
+  else {
+    const paying = { provider, account, id, tell, showEnd, facts: JSON.parse(facts ?? "{}") };
+    await pay(button.dataset.do ?? "", paying);
+  }
   busy(panel, false);
 }
 
@@ -152,6 +155,13 @@ function tell(key: string, about: Readonly<Record<string, string>> = {}): void {
   if (!note) return;
   note.dataset.key = key;
   note.textContent = say(key, about);
+}
+
+function showEnd(validBefore: string): void {
+  const place = document.querySelector<HTMLElement>("[data-valid-before]");
+  if (!place) return;
+  const time = new Date(Number(validBefore) * 1_000).toISOString().slice(0, 19).replace("T", " ");
+  place.textContent = say("showsAt", { time: `${time} UTC`, seconds: validBefore });
 }
 
 function showTransaction(hash: string, { explorer }: Facts): void {

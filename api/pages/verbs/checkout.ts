@@ -13,11 +13,12 @@ import { type Payer, payMissing } from "../../provider/verbs/deposit.ts";
 import { withSpread } from "../../rate/verbs.ts";
 import type { Refund } from "../../refund/schema.ts";
 import { refundsOfPayment } from "../../refund/verbs/open.ts";
-import { presentStatus } from "../present.ts";
+import { isDeadEnd, presentStatus } from "../present.ts";
 import type { CheckoutStatus, WayForm } from "../schema.ts";
 
 export { type ClearingDesk, marksOf } from "../../clearing/verbs/checkout.ts";
 export type { RailOffer } from "../../payment-intent/verbs/choices.ts";
+export { TIME_TO_SIGN_MS } from "../../payment-intent/verbs/offer.ts";
 
 /** Everything that the page of a payment shows. */
 export interface Checkout {
@@ -32,6 +33,8 @@ export interface Checkout {
   /** What of it went back, or will. */
   readonly refunds: readonly Refund[];
   readonly brand: Brand;
+  /** Whom to write to; null where there is nobody, or nothing to write about. */
+  readonly contact: string | null;
 }
 
 /** What the payer is told of a payment. Fault: `not_found`. */
@@ -65,7 +68,8 @@ export async function readCheckout(
   const offers = isFree && intent.provider === "evm" ? await offersOf(desk, intent) : [];
   const refunds = status.phase === "paid" ? await refundsOfPayment(pool, payment) : [];
   const brand = await brandOf(pool, intent.merchantId);
-  return { status, payment, rail, explorer, offers, refunds, brand };
+  const contact = isDeadEnd(status) ? (await findMerchant(pool, intent.merchantId)).contactEmail : null;
+  return { status, payment, rail, explorer, offers, refunds, brand, contact };
 }
 
 async function offersOf(desk: ClearingDesk, intent: OpenPayment["intent"]): Promise<readonly RailOffer[]> {

@@ -27,6 +27,7 @@ const told = [
   "walletFailed",
   "walletUnknown",
   "walletChanged",
+  "showsAt",
   "timeUp",
   "transaction",
 ] as const;

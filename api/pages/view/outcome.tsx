@@ -27,7 +27,7 @@ const wordsOfRefund = {
 const wordsOfReturning = ["returning", "returningHint", "going"] as const;
 
 /** Where a payment stands once the payer has done what there was to do. */
-export function Outcome({ status, payment, explorer, refunds, speech }: CheckoutProps) {
+export function Outcome({ status, payment, explorer, refunds, contact, speech }: CheckoutProps) {
   const { say } = speech;
   const refunded = status.phase === "paid" ? refundedOf(status, refunds) : null;
   const tooMuch = status.phase === "paid" ? excessOf(status) : null;
@@ -51,6 +51,7 @@ export function Outcome({ status, payment, explorer, refunds, speech }: Checkout
           amount: refunded?.amount.display ?? "",
         })}
       </p>
+      {contact ? <Contact email={contact} id={status.id} merchant={merchant} speech={speech} /> : null}
       {tooMuch ? <p>{say("tooMuch", { merchant, amount: tooMuch.display })}</p> : null}
       {phase === "detected" ? (
         <progress max={required ?? 1} value={confirmations ?? 0} aria-labelledby="state" />
@@ -104,6 +105,22 @@ const marks: Readonly<Record<string, string>> = {
   over: "M6 12h12",
   unsure: "M12 6.5v7M12 17v.5",
 };
+
+interface ContactProps extends Pick<CheckoutProps, "speech"> {
+  readonly email: string;
+  /** What it is about, for whoever reads the mail. */
+  readonly id: string;
+  readonly merchant: string;
+}
+
+function Contact({ email, id, merchant, speech }: ContactProps) {
+  const at = email.split("@").map(encodeURIComponent).join("@");
+  return (
+    <p>
+      {speech.say("contact", { merchant })} <a href={`mailto:${at}?subject=${id}`}>{email}</a>
+    </p>
+  );
+}
 
 /** For the eye only: the words say the same. */
 function Mark({ mood }: { readonly mood: string }) {

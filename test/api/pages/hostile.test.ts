@@ -58,7 +58,7 @@ const checkout = (phase: string, over: object = {}) =>
       clearing: null,
       position: { paymentIntent: { returnUrl: "https://shop.example/?a=%22" } },
     },
-    ...{ rail, explorer: null, offers: [], refunds: [], isChoosing: false },
+    ...{ rail, explorer: null, offers: [], refunds: [], contact: null, isChoosing: false },
     ...over,
   } as never);
 

@@ -71,6 +71,68 @@ describe("a person with a wallet", () => {
   });
 });
 
+describe("what a wallet should show", () => {
+  /** The terms and what is said of them, of the list that is open. */
+  const shown = async ({ page }: Tab): Promise<Readonly<Record<string, string>>> => {
+    const list = page.locator("details.signed[open] dl").first();
+    const texts = async (name: string) =>
+      (await list.locator(name).allTextContents()).map((text) => text.trim());
+    const [terms, said] = [await texts("dt"), await texts("dd")];
+    return Object.fromEntries(terms.map((term, i) => [term, said[i] ?? ""]));
+  };
+
+  it("is, of a signature, what it is asked to sign: amount, coin, recipient, network and end", async () => {
+    const { tab, wallet } = await visitor();
+    await rail(tab, "USDC on Local chain").click();
+    await rail(tab, "Test Wallet").click();
+    expect(await shown(tab)).toMatchObject({ "Good until": "5 minutes after you sign" });
+    await photograph(tab, "signed");
+    await expectAccessible(tab);
+    wallet.decline("eth_signTypedData_v4");
+    await rail(tab, "Sign and pay, no gas needed").click();
+    await tab.page.getByText("You declined in the wallet.").waitFor();
+    const { domain, message } = JSON.parse(String(wallet.lastParams("eth_signTypedData_v4")?.[1]));
+    const end = new Date(message.validBefore * 1_000).toISOString().slice(0, 19).replace("T", " ");
+    expect(await shown(tab)).toEqual({
+      "Amount that is paid": `10.00 USDC; a wallet may write ${message.value}`,
+      "Coin, and its contract": `USDC ${domain.verifyingContract}`,
+      Recipient: message.to,
+      Network: `Local chain, number ${domain.chainId}`,
+      "Good until": `${end} UTC; a wallet may write ${message.validBefore}`,
+    });
+    await photograph(tab, "signed-declined");
+  });
+
+  it("is, of a transfer, where it goes; and through the contract, which one and until when", async () => {
+    const { id, tab, wallet } = await visitor();
+    await rail(tab, "USDC on Local chain").click();
+    await rail(tab, "Test Wallet").click();
+    const { deposit } = await seller.read(id);
+    await tab.page.locator("details.signed[open] summary").click();
+    await tab.page.locator("details.signed summary").last().click();
+    expect(await shown(tab)).toMatchObject({ Recipient: deposit.address });
+    expect(await shown(tab)).not.toHaveProperty("Good until");
+    await rail(tab, "Pay through the contract instead").click();
+    await reads(tab, "Pay through the payment contract");
+    await rail(tab, "Test Wallet").click();
+    await tab.page.locator("details.signed[open] summary").click();
+    await tab.page.locator("details.signed summary").last().click();
+    const said = await shown(tab);
+    await photograph(tab, "signed-contract");
+    await rail(tab, "Pay 10.00 USDC through the contract").click();
+    await reads(tab, "Paid");
+    const [call] = wallet.lastParams("eth_sendTransaction") as [
+      { readonly to: string; readonly data: string },
+    ];
+    const { paymentIntent } = await seller.read(id);
+    const seconds = Date.parse(paymentIntent.expiresAt) / 1_000;
+    expect(said["Contract that is called"]?.toLowerCase()).toBe(call.to.toLowerCase());
+    expect(said["Good until"]).toContain(`a wallet may write ${seconds}`);
+    for (const part of [said.Recipient?.slice(2).toLowerCase() ?? "none", seconds.toString(16)])
+      expect(call.data).toContain(part);
+  });
+});
+
 describe("other ways of a wallet", () => {
   it("pays through the contract: the amount is allowed to it first", async () => {
     const { id, tab, wallet } = await visitor();

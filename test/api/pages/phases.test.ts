@@ -176,7 +176,7 @@ function pageOf(
 ): string {
   return String(
     CheckoutPage({
-      ...{ status, payment: seen, rail, explorer, offers: [], refunds: [] },
+      ...{ status, payment: seen, rail, explorer, offers: [], refunds: [], contact: null },
       ...{ isChoosing: false, isTestPayable: false, problem: null, speech: speechOf("en") },
       assets: { style: "/a.css", script: "/a.js" },
       brand: { colour: null, logo: null },

@@ -313,5 +313,17 @@ describe("time", () => {
     expect(await tab.page.locator("#address").count()).toBe(0);
     await photograph(tab, "expired");
     await expectAccessible(tab);
+    expect(await tab.page.locator("a[href^=mailto]").count()).toBe(0);
+    await seller.call("/v1/merchant", {
+      method: "PATCH",
+      body: JSON.stringify({ contactEmail: "tea+help@shop.example" }),
+    });
+    await tab.page.reload();
+    const contact = tab.page.getByRole("link", { name: "tea+help@shop.example" });
+    expect(await contact.getAttribute("href")).toBe(
+      `mailto:tea%2Bhelp@shop.example?subject=${paymentIntent.id}`,
+    );
+    await photograph(tab, "expired-contact");
+    await expectAccessible(tab);
   });
 });
