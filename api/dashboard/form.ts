@@ -6,6 +6,7 @@ import { asPublic, fault } from "../http/faults.ts";
 import { readFields } from "../http/manners.ts";
 import { writtenAmount } from "../http/money.ts";
 import { type FieldError, fieldErrors, pointed } from "../http/problem.ts";
+import { hasFiles, readWithFiles } from "./files.ts";
 import { plainly } from "./plain.ts";
 import type { Readings } from "./readings.ts";
 
@@ -17,9 +18,9 @@ const MAX_ITEMS = 200;
  *  comes to the body that the API takes, and a problem's pointer to the field that it is about. */
 export type Fields = readonly (readonly [name: string, value: string])[];
 
-/** Faults: `unsupported_media_type`, `body_too_large`. */
+/** Faults: `unsupported_media_type`, `body_too_large`, `validation_failed`. */
 export function readPosted(c: Context): Promise<Fields> {
-  return readFields(c, LIMIT);
+  return hasFiles(c) ? readWithFiles(c, LIMIT) : readFields(c, LIMIT);
 }
 
 /** The last value of a field; undefined when it was left empty. */

@@ -10,6 +10,7 @@ const words: readonly (readonly [said: RegExp, plain: string])[] = [
   [/^Invalid input: expected number/, "A whole number."],
   [/^Invalid ISO datetime$/, "A day and a time."],
   [new RegExp(`^${NOT_AN_AMOUNT}`), "An amount in digits, such as 12.50."],
+  [/^a PNG as data:/, "A PNG."],
   [/^give a productId, or name and unitPrice$/, "Choose a product, or give a name and a unit price."],
 ];
 

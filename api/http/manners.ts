@@ -37,6 +37,12 @@ export function refuseForeignForm(c: Context, baseUrl: string): void {
   if (!isOurs) throw fault("origin_not_allowed");
 }
 
+/** Fault: `body_too_large`, also for a body that does not say how long it is. */
+export function demandLength(c: Context, limit: number): void {
+  const announced = Number(c.req.header("content-length") ?? limit + 1);
+  if (!(announced <= limit)) throw fault("body_too_large", { limit });
+}
+
 const FORM_LIMIT = 4_096;
 const FORM = "application/x-www-form-urlencoded";
 
@@ -48,8 +54,7 @@ export async function readFields(
 ): Promise<readonly (readonly [name: string, value: string])[]> {
   if (!(c.req.header("content-type") ?? "").toLowerCase().startsWith(FORM))
     throw fault("unsupported_media_type");
-  const announced = Number(c.req.header("content-length") ?? limit + 1);
-  if (!(announced <= limit)) throw fault("body_too_large", { limit });
+  demandLength(c, limit);
   return [...new URLSearchParams(await c.req.text())].filter(([, value]) => value !== "");
 }
 

@@ -2,13 +2,25 @@
 /** @jsxImportSource hono/jsx */
 import { MerchantChange } from "../../merchant/schema.ts";
 import { changeMerchant, readMerchant } from "../../merchant/verbs/merchant.ts";
-import { parseFields } from "../form.ts";
+import { type Fields, fieldOf, parseFields } from "../form.ts";
 import { asFlag, asLines, asNullable, asNumber, asRails, asText } from "../readings.ts";
 import type { Show } from "../room.tsx";
 import type { Desk, Section } from "../section.ts";
+import { NO_LOGO } from "./brand.tsx";
 import { SettingsPage } from "./view.tsx";
 
 const PATH = "/dashboard/settings";
+
+/** A new picture, or none where the present one is to go; left out it stays. */
+function readBrand(fields: Fields): MerchantChange {
+  const isGone = fieldOf(fields, NO_LOGO) !== undefined;
+  return parseFields(
+    MerchantChange,
+    fields.filter(([name]) => name !== NO_LOGO),
+    {},
+    { brandColour: asNullable, logo: ([picture]) => picture ?? (isGone ? null : undefined) },
+  );
+}
 
 /** What a merchant may change of itself. */
 export function settingsSection({ facilitator }: Pick<Desk, "facilitator">): Section {
@@ -46,6 +58,15 @@ export function settingsSection({ facilitator }: Pick<Desk, "facilitator">): Sec
               refundFees: asFlag,
             },
           ),
+        async act(ctx, input) {
+          await changeMerchant({ facilitator }, { ctx, input });
+          return `${PATH}?done=saved`;
+        },
+        again: show,
+      });
+      room.action({
+        path: `${PATH}/brand`,
+        read: (_c, fields) => readBrand(fields),
         async act(ctx, input) {
           await changeMerchant({ facilitator }, { ctx, input });
           return `${PATH}?done=saved`;

@@ -7,6 +7,7 @@ import { Choice, Field, Form, TextField } from "../view/form.tsx";
 import { Card, Heading } from "../view/heading.tsx";
 import { Notice } from "../view/notice.tsx";
 import { Code, Facts, Time } from "../view/shown.tsx";
+import { BrandCard } from "./brand.tsx";
 
 const finalWords: Readonly<Record<(typeof finalActions)[number], string>> = {
   none: "goes on",
@@ -46,6 +47,7 @@ export function SettingsPage({ of, rails, done }: SettingsProps) {
               ]}
             />
           </Card>
+          <BrandCard of={of} />
         </div>
       </div>
     </>

@@ -56,6 +56,16 @@ export function Checks({
   );
 }
 
+/** A file of the sender's. After a refusal it has to be chosen again: no page can fill it in. */
+export function FileField({ accept, ...field }: Omit<FieldProps, "value"> & { readonly accept: string }) {
+  const { value: _, ...manner } = useField(field);
+  return (
+    <Labelled {...field}>
+      <input type="file" accept={accept} {...manner} />
+    </Labelled>
+  );
+}
+
 /** One thing that is so or is not. */
 export function Tick({ name, label, hint, isOn }: Omit<FieldProps, "value"> & { readonly isOn: boolean }) {
   const { value, ...manner } = useField({ name, label, hint, value: isOn ? "true" : "" });

@@ -16,6 +16,8 @@ interface FormProps {
   readonly isGrave?: boolean;
   /** One of several on its page, of which none comes first. */
   readonly isPlain?: boolean;
+  /** It carries files. */
+  readonly hasFiles?: boolean;
   /** A list of the form, and what the button says that gives it more rows. */
   readonly more?: readonly [list: string, name: string];
   readonly children?: Child;
@@ -23,12 +25,12 @@ interface FormProps {
 
 /** A form that is sent to an action: it counts once however often it is sent. Where it was refused, its fields say why; the
  *  layout says it as a whole, since the form may be gone by then. */
-export function Form({ action, submit, isGrave, isPlain, more, children }: FormProps) {
+export function Form({ action, submit, isGrave, isPlain, hasFiles, more, children }: FormProps) {
   const { csrfToken, newKey, refused } = useViewer();
   const mine = refused?.path === action ? refused : null;
   return (
     <RefusedContext.Provider value={mine}>
-      <form method="post" action={action}>
+      <form method="post" action={action} {...(hasFiles ? { enctype: "multipart/form-data" } : {})}>
         <input type="hidden" name={CSRF} value={csrfToken} />
         <input type="hidden" name={ONCE} value={newKey()} />
         {children}
