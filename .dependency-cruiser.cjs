@@ -78,7 +78,11 @@ const homes = [
     ["api/pages", "src/build.ts"],
     "what browsers run is bundled in one place, the programs in another",
   ],
-  [["pdfkit", "dejavu-fonts-ttf"], ["api/documents"], "one home per edge library"],
+  [
+    ["pdfkit", "dejavu-fonts-ttf", "linebreak", "subset-font"],
+    ["api/documents"],
+    "one home per edge library",
+  ],
   [["qrcode"], ["api/documents", "api/pages"], "one home per edge library"],
   [["@modelcontextprotocol"], ["mcp"], "MCP is a thin adapter over the facilitator's door"],
   [["graphile-worker", "pino", "prom-client", "commander"], ["src"], "the shell picks the parts"],

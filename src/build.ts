@@ -33,7 +33,17 @@ const programs = {
 
 /** Packages that bring machine code or files of their own, or that start threads by a file's name. All others are in the
  *  bundle: to find and read a thousand files takes longer than to run them. */
-const outside = ["secp256k1", "keccak", "pg", "graphile-worker", "pdfkit", "fontkit", "pino", "esbuild"];
+const outside = [
+  "secp256k1",
+  "keccak",
+  "pg",
+  "graphile-worker",
+  "pdfkit",
+  "fontkit",
+  "subset-font",
+  "pino",
+  "esbuild",
+];
 
 /** What packages of the older kind call is not there in a module. */
 const required = `import { createRequire as makeRequire } from "node:module";

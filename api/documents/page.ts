@@ -1,10 +1,10 @@
 /** The sheet that documents are drawn on: A4, one column, the same bytes for the same record. */
 import { createRequire } from "node:module";
-import type { Font } from "fontkit";
-import type PDFDocument from "pdfkit";
 import { create as createCode } from "qrcode";
 import { cleanLines, cleanText, cutText } from "#kernel/text";
 import type { Letterhead } from "../merchant/verbs/brand.ts";
+import { openLetters } from "./letters.ts";
+import { type Doc, type Face, type Faces, type Pen, type Place, pen } from "./pen.ts";
 
 const files = { regular: "DejaVuSans", bold: "DejaVuSans-Bold", mono: "DejaVuSansMono" } as const;
 
@@ -54,8 +54,54 @@ export async function openSheet({ title, at, head }: SheetOptions): Promise<Shee
     tools = undefined; // the next document tries again
     throw error;
   });
-  const { Document, fonts } = await tools;
-  const doc = new Document({
+  const { Document, faces } = await tools;
+  const { steps, texts, ...sheet } = record();
+  const end = async () => {
+    const beyond = lettersBeyond(faces, [title, ...texts].flatMap(cleanLines).join(""));
+    const others = await openLetters(beyond);
+    const { doc, written } = open(Document, { title, at });
+    const write = pen(doc, { faces, beyond, others });
+    drawHead(doc, head);
+    const draws = { ...textOn(doc, write), ...figuresOn(doc, write) };
+    for (const step of steps) step(draws);
+    numberPages(doc, write, title);
+    doc.end();
+    return written;
+  };
+  return { ...sheet, end };
+}
+
+type Draws = Omit<Sheet, "end">;
+
+/** What is drawn is noted first: its letters tell which fonts it takes, and to open those takes a while. */
+function record() {
+  const steps: ((draws: Draws) => void)[] = [];
+  const texts: string[] = [];
+  const note = (said: readonly string[], step: (draws: Draws) => void) => {
+    texts.push(...said);
+    steps.push(step);
+  };
+  const draws: Draws = {
+    title: (text, beside) => note([text, beside], (on) => on.title(text, beside)),
+    heading: (text) => note([text], (on) => on.heading(text)),
+    paragraph: (text) => note([text], (on) => on.paragraph(text)),
+    row: (label, value, style) => note([label, value], (on) => on.row(label, value, style)),
+    table: (widths, rows) => note(rows.flat(), (on) => on.table(widths, rows)),
+    code: (url, beside) => note([url, beside], (on) => on.code(url, beside)),
+    stamp: (word, mood) => note([word], (on) => on.stamp(word, mood)),
+  };
+  return { ...draws, steps, texts };
+}
+
+/** Those that one of the faces lacks. */
+function lettersBeyond(faces: Faces, text: string): ReadonlySet<string> {
+  const lacks = (letter: string) =>
+    Object.values(faces).some((face) => !face.hasGlyphForCodePoint(letter.codePointAt(0) ?? 0));
+  return new Set([...new Set(text)].filter(lacks));
+}
+
+function open(Document: Tools["Document"], { title, at }: Pick<SheetOptions, "title" | "at">) {
+  const doc: Doc = new Document({
     size: "A4",
     margin: MARGIN,
     bufferPages: true,
@@ -70,30 +116,20 @@ export async function openSheet({ title, at, head }: SheetOptions): Promise<Shee
     doc.on("end", () => done(Buffer.concat(chunks)));
     doc.on("error", failed);
   });
-  const write = pen(doc, fonts);
-  drawHead(doc, head);
-  const end = () => {
-    numberPages(doc, write, title);
-    doc.end();
-    return written;
-  };
-  return { ...textOn(doc, write), ...figuresOn(doc, write), end };
+  return { doc, written };
 }
 
 /** What is drawn with: read when the first document is drawn, since it takes a fifth of a second and 20 MB, and many
  *  processes never draw; and kept, since to read the fonts again takes three times as long as to draw. */
-let tools: ReturnType<typeof openTools> | undefined;
+let tools: Promise<Tools> | undefined;
+type Tools = Awaited<ReturnType<typeof openTools>>;
 
 async function openTools() {
   const [{ default: Document }, { openSync }] = await Promise.all([import("pdfkit"), import("fontkit")]);
   const { resolve } = createRequire(import.meta.url);
   const open = (face: Face) => openSync(resolve(`dejavu-fonts-ttf/ttf/${files[face]}.ttf`));
-  return { Document, fonts: { regular: open("regular"), bold: open("bold"), mono: open("mono") } };
+  return { Document, faces: { regular: open("regular"), bold: open("bold"), mono: open("mono") } };
 }
-
-type Doc = InstanceType<typeof PDFDocument>;
-type Face = keyof typeof files;
-type Pen = ReturnType<typeof pen>;
 
 const LOGO = { width: 150, height: 48 };
 const BAND = 10;
@@ -106,14 +142,13 @@ function drawHead(doc: Doc, { colour, png }: Letterhead): void {
   doc.y = MARGIN + LOGO.height + 14;
 }
 
-function pen(doc: Doc, fonts: Readonly<Record<Face, Font>>) {
-  return (face: Face, size: number, colour: string = INK): Doc =>
-    doc.font(fonts[face]).fontSize(size).fillColor(colour);
-}
-
 /** Merchants and buyers write what stands here: no control characters, and nothing that turns the line around. */
 function clean(text: string): string {
   return cleanText(text);
+}
+
+function here({ y }: Doc): Place {
+  return { x: MARGIN, y };
 }
 
 /** Whether a page was begun, since what comes next is that high. */
@@ -130,23 +165,27 @@ function numberPages(doc: Doc, write: Pen, title: string): void {
   for (let i = 0; i < count; i += 1) {
     doc.switchToPage(i);
     doc.page.margins.bottom = 0; // or what is written below it begins a page
-    const at = { width: WIDTH, lineBreak: false };
-    write("regular", 8, FAINT).text(cutText(clean(title), 90), MARGIN, FOOT, at);
-    doc.text(`Page ${i + 1} of ${count}`, MARGIN, FOOT, { ...at, align: "right" });
+    const [ink, at, box] = [
+      write("regular", 8, FAINT),
+      { x: MARGIN, y: FOOT },
+      { width: WIDTH, lineBreak: false },
+    ];
+    ink.text(cutText(clean(title), 90), at, box);
+    ink.text(`Page ${i + 1} of ${count}`, at, { ...box, align: "right" });
   }
 }
 
 function textOn(doc: Doc, write: Pen): Pick<Sheet, "title" | "heading" | "paragraph" | "row"> {
   return {
     title(text, beside) {
-      write("bold", 20).text(clean(text), MARGIN, doc.y, { width: WIDTH });
-      write("regular", 10, FAINT).text(clean(beside), { width: WIDTH });
+      write("bold", 20, INK).text(clean(text), here(doc), { width: WIDTH });
+      write("regular", 10, FAINT).text(clean(beside), here(doc), { width: WIDTH });
       doc.moveDown(1);
     },
     heading(text) {
       room(doc, 60);
       doc.moveDown(0.8);
-      write("bold", 11).text(clean(text), MARGIN, doc.y, { width: WIDTH });
+      write("bold", 11, INK).text(clean(text), here(doc), { width: WIDTH });
       rule(doc, doc.y + 3);
       doc.y += 9;
     },
@@ -155,7 +194,7 @@ function textOn(doc: Doc, write: Pen): Pick<Sheet, "title" | "heading" | "paragr
       for (const line of cleanLines(text)) {
         room(doc, 12);
         if (line === "") doc.moveDown(0.6);
-        else write("regular", 9, FAINT).text(line, MARGIN, doc.y, { width: WIDTH });
+        else write("regular", 9, FAINT).text(line, here(doc), { width: WIDTH });
       }
       doc.moveDown(0.4);
     },
@@ -177,12 +216,12 @@ interface RowLine {
 function drawRow(doc: Doc, write: Pen, { label, line, style }: RowLine): void {
   const face = style === "mono" ? "mono" : style === "strong" ? "bold" : "regular";
   const size = style === "mono" ? 7.5 : 9;
-  const options = { width: WIDTH - LABEL_WIDTH };
-  room(doc, write(face, size).heightOfString(line, options) + 4);
+  const [ink, box] = [write(face, size, INK), { width: WIDTH - LABEL_WIDTH }];
+  room(doc, ink.heightOf(line, box) + 4);
   const top = doc.y;
-  if (label !== "") write("regular", 9, FAINT).text(label, MARGIN, top, { width: LABEL_WIDTH - 8 });
+  if (label !== "") write("regular", 9, FAINT).text(label, here(doc), { width: LABEL_WIDTH - 8 });
   const below = doc.y;
-  write(face, size).text(line, MARGIN + LABEL_WIDTH, top + (style === "mono" ? 1 : 0), options);
+  ink.text(line, { x: MARGIN + LABEL_WIDTH, y: top + (style === "mono" ? 1 : 0) }, box);
   doc.y = Math.max(below, doc.y);
 }
 
@@ -201,11 +240,12 @@ function figuresOn(doc: Doc, write: Pen): Pick<Sheet, "table" | "code" | "stamp"
       const total = widths.reduce((sum, width) => sum + width, 0);
       const wide = widths.map((width) => (width / total) * WIDTH);
       const [head = [], ...body] = rows.map((cells) => cells.map(clean));
+      const drawHeadings = () => drawCells(doc, write, { widths: wide, cells: head, face: "bold" });
       room(doc, HEAD_AND_ROW);
-      drawCells(write, wide, head, "bold");
+      drawHeadings();
       for (const cells of body) {
-        if (room(doc, heightOf(write, wide, cells, "regular"))) drawCells(write, wide, head, "bold");
-        drawCells(write, wide, cells, "regular");
+        if (room(doc, heightOf(write, wide, cells, "regular"))) drawHeadings();
+        drawCells(doc, write, { widths: wide, cells, face: "regular" });
       }
       doc.moveDown(0.4);
     },
@@ -215,17 +255,18 @@ function figuresOn(doc: Doc, write: Pen): Pick<Sheet, "table" | "code" | "stamp"
       doc.moveDown(0.8);
       const top = doc.y;
       drawCode(doc, url, { x: MARGIN, y: top, size });
-      const options = { width: WIDTH - size - 16 };
-      write("regular", 9, FAINT).text(clean(beside), MARGIN + size + 16, top + 6, options);
-      write("regular", 9).text(url, { ...options, link: url });
+      const [x, box] = [MARGIN + size + 16, { width: WIDTH - size - 16 }];
+      write("regular", 9, FAINT).text(clean(beside), { x, y: top + 6 }, box);
+      write("regular", 9, INK).text(url, { x, y: doc.y }, { ...box, link: url });
       doc.y = Math.max(doc.y, top + size) + 6;
     },
     stamp(word, mood) {
       const { y } = doc;
-      write("bold", 20, stampInk[mood]).text(clean(word), MARGIN, MARGIN, {
-        width: WIDTH,
-        align: "right",
-      });
+      write("bold", 20, stampInk[mood]).text(
+        clean(word),
+        { x: MARGIN, y: MARGIN },
+        { width: WIDTH, align: "right" },
+      );
       doc.y = y;
     },
   };
@@ -240,17 +281,25 @@ const cellOf = (widths: readonly number[], i: number) => ({
 });
 
 function heightOf(write: Pen, widths: readonly number[], cells: readonly string[], face: Face): number {
-  const doc = write(face, 9);
-  return Math.max(...cells.map((text, i) => doc.heightOfString(text, cellOf(widths, i)))) + 8;
+  const ink = write(face, 9, INK);
+  return Math.max(...cells.map((text, i) => ink.heightOf(text, cellOf(widths, i)))) + 8;
 }
 
-function drawCells(write: Pen, widths: readonly number[], cells: readonly string[], face: Face): void {
+function drawCells(
+  doc: Doc,
+  write: Pen,
+  {
+    widths,
+    cells,
+    face,
+  }: { readonly widths: readonly number[]; readonly cells: readonly string[]; readonly face: Face },
+): void {
   const height = heightOf(write, widths, cells, face);
-  const doc = write(face, 9, face === "bold" ? FAINT : INK);
+  const ink = write(face, 9, face === "bold" ? FAINT : INK);
   const top = doc.y;
   let x = MARGIN;
   for (const [i, text] of cells.entries()) {
-    doc.text(text, x, top, cellOf(widths, i));
+    ink.text(text, { x, y: top }, cellOf(widths, i));
     x += widths[i] ?? 0;
   }
   rule(doc, top + height - 5);

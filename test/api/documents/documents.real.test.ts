@@ -391,6 +391,12 @@ describe("before a payment is completed", () => {
     expect(text).not.toContain("<script>");
   });
 
+  it("prints names in Chinese, Japanese and Korean", async () => {
+    const { id } = await seller.intent({ customer: { name: "山田太郎 · 王小明 · 김철수" } });
+    const { text } = await pdfOf(seller, `/v1/payments/${id}/invoice.pdf`);
+    expect(text).toContain("For 山田太郎 · 王小明 · 김철수");
+  });
+
   it("404 for another merchant's", async () => {
     const { id } = await seller.intent();
     const stranger = await newSeller(world);
