@@ -1,5 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
-import { type Address, checksum } from "#kernel/bytes";
+import { type Address, checksum, type Hash } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
 import { crowd } from "#kernel/crowd";
 import { assert } from "#kernel/fault";
@@ -25,6 +25,7 @@ import { readArrivals, takeArrivals } from "./settlement/deposit/arrivals.ts";
 import { openOrder, resignOrder } from "./settlement/deposit/order.ts";
 import { type Engine, namedChain } from "./settlement/engine.ts";
 import { allRails, laneOf } from "./settlement/examine.ts";
+import { firstRecorded } from "./settlement/followed.ts";
 import { granter, releaseGrant } from "./settlement/grant.ts";
 import { hearPayments } from "./settlement/hear.ts";
 import { leaveOnce, lockOnce, takeOnce } from "./settlement/hold.ts";
@@ -33,7 +34,7 @@ import { releaseLanes } from "./settlement/lane.ts";
 import { boundPayable, lookupPayment } from "./settlement/lookup.ts";
 import { type Loop, loop } from "./settlement/loop.ts";
 import { transactionReader } from "./settlement/newest-transaction.ts";
-import { firstRecorded, releaseObservers } from "./settlement/observer.ts";
+import { releaseObservers } from "./settlement/observer.ts";
 import { stateOf } from "./settlement/offer.ts";
 import { cancelOutgoing, isOurAddress, outgoingStatus, queueOutgoing } from "./settlement/outgoing.ts";
 import { readPayments } from "./settlement/payments.ts";
@@ -149,7 +150,7 @@ function settlingOf(
       },
       isClosed: async (chainId, token) => !(await chainsNow()).taken.get(chainId)?.has(token),
       budgets: gasBudgets(engine, made),
-      recordedUse: (chainId, claimKey) => recordedUse(engine, chainId, claimKey),
+      recordedUse: (chainId, token, claimKey) => recordedUse(engine, { chainId, token, claimKey }),
       loadClaim,
     },
     firstSight: firstSightMemory(clock),
@@ -163,8 +164,15 @@ function settlingOf(
   };
 }
 
-/** Our observer has recorded every transfer to us since it began; only what it has not reached is asked of the chain. */
-async function recordedUse({ db }: Engine, chainId: number, claimKey: Parameters<Settling["loadClaim"]>[0]) {
+interface Use {
+  readonly chainId: number;
+  readonly token: Address;
+  readonly claimKey: Hash;
+}
+
+/** Our observer has recorded every transfer to us since it began with the token; only what it has not reached is asked of the
+ *  chain. */
+async function recordedUse({ db }: Engine, { chainId, token, claimKey }: Use) {
   const [[log], [at]] = await Promise.all([
     db.pool
       .select({ amount: chainTransfer.amount, payTo: chainTransfer.recipient })
@@ -179,7 +187,7 @@ async function recordedUse({ db }: Engine, chainId: number, claimKey: Parameters
   ]);
   return {
     paid: log ?? null,
-    fromBlock: at ? Math.max(at.finalizedNumber - 1, firstRecorded(at)) : 0,
+    fromBlock: at ? Math.max(at.finalizedNumber - 1, await firstRecorded(db.pool, at, token)) : 0,
   };
 }
 

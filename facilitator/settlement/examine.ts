@@ -48,7 +48,7 @@ export interface Looking {
   /** On a chain that a person has to look at first, or in a token that nobody follows, what is claimed would only hang. */
   readonly isClosed: (chainId: number, token: Address) => Promise<boolean>;
   readonly budgets: Budgets;
-  readonly recordedUse: (chainId: number, claimKey: Hash) => Promise<RecordedUse>;
+  readonly recordedUse: (chainId: number, token: Address, claimKey: Hash) => Promise<RecordedUse>;
   readonly loadClaim: (claimKey: Hash) => Promise<ToldClaim | null>;
 }
 
@@ -296,7 +296,7 @@ async function wasUsedForUs(
   { open, rail, authorization, claimKey }: Understood,
 ): Promise<boolean> {
   const { chainId } = open.chain.row;
-  const recorded = await looking.recordedUse(chainId, claimKey);
+  const recorded = await looking.recordedUse(chainId, rail.token.contract, claimKey);
   const wanted = { amount: authorization.value, payTo: authorization.payTo };
   if (recorded.paid) return isSamePayment(recorded.paid, wanted);
   const use = {

@@ -1,4 +1,4 @@
-import { asc, eq } from "drizzle-orm";
+import { and, asc, eq } from "drizzle-orm";
 import type { Address } from "#kernel/bytes";
 import { Fault } from "#kernel/fault";
 import { post, templates } from "#ledger";
@@ -18,6 +18,16 @@ export async function followedTokens(db: Executor, chainId: number): Promise<rea
     .where(eq(followedToken.chainId, chainId))
     .orderBy(asc(followedToken.token));
   return rows.map(({ token }) => token);
+}
+
+/** The lowest block whose transfers of a token are recorded: the one at which following it begins is none of them, and what was
+ *  moved until then is in what the treasury held. */
+export async function firstRecorded(db: Executor, at: ObserverRow, token: Address): Promise<number> {
+  const [row] = await db
+    .select({ sinceBlock: followedToken.sinceBlock })
+    .from(followedToken)
+    .where(and(eq(followedToken.chainId, at.chainId), eq(followedToken.token, token)));
+  return (row?.sinceBlock ?? at.startBlock) + 1;
 }
 
 /** Has tokens followed that were listed after the chain was: what the treasury holds of one by then opens its books.

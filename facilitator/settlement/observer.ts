@@ -10,10 +10,6 @@ import { chainBlock, followedToken, observer } from "./tables.ts";
 
 export type ObserverRow = typeof observer.$inferSelect;
 
-/** The lowest block whose transfers are recorded: the one at which following begins is none of them, and what it moved is in
- *  what the treasury held then. */
-export const firstRecorded = ({ startBlock }: Pick<ObserverRow, "startBlock">) => startBlock + 1;
-
 /** How far a chain has been followed, by this process or another, and whether this one may follow it from now on; null
  *  where nobody has begun. One read, and no lock. */
 export async function lookAtObserver(

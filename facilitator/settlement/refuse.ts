@@ -6,8 +6,9 @@ import { type Claim, moveClaims } from "./claim.ts";
 import type { SentClaim } from "./claim-parts.ts";
 import type { Engine } from "./engine.ts";
 import { findUse, freshnessFloor, revertMessage, revertReason } from "./examine.ts";
+import { firstRecorded } from "./followed.ts";
 import { markSpent } from "./observe.ts";
-import { firstRecorded, type ObserverRow } from "./observer.ts";
+import type { ObserverRow } from "./observer.ts";
 import { giveBack, HOLD_SECONDS } from "./queue.ts";
 import { isOutgoing } from "./state.ts";
 
@@ -45,7 +46,8 @@ export async function resolveUsed(
   claim: SentClaim,
   at: ObserverRow,
 ): Promise<void> {
-  const use = await findUse(chain, { ...claim, fromBlock: firstRecorded(at) });
+  const fromBlock = await firstRecorded(engine.loopDb.pool, at, claim.token);
+  const use = await findUse(chain, { ...claim, fromBlock });
   switch (use.kind) {
     case "paid":
       await engine.loopDb.tx((tx) =>

@@ -1,13 +1,13 @@
 /** Tokens that join the list of a chain that is followed already, or leave it for a while. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { address } from "#kernel/bytes";
+import { address, checksum } from "#kernel/bytes";
 import { fault } from "#kernel/fault";
 import { chainFaults } from "../../support/chain-faults.ts";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 import { type DevChain, startDevChain } from "../../support/dev-chain.ts";
 import { newMerchant, type RunningHouse, startHouse, until } from "../../support/house.ts";
 import { claimOf, ledgerOf, stateOf } from "../../support/records.ts";
-import { newPayment } from "../../support/scene.ts";
+import { newPayment, submitAsStranger } from "../../support/scene.ts";
 
 let dev: DevChain;
 let database: TestDatabase;
@@ -36,8 +36,10 @@ async function followed(blocks: number): Promise<void> {
   }, "the chain is followed");
 }
 
-const openings = () =>
-  database.query("SELECT amount FROM ledger_transfer WHERE event_key = 'treasury-opening:EURC@local'");
+const openings = (symbol = "EURC") =>
+  database.query("SELECT amount FROM ledger_transfer WHERE event_key = $1", [
+    `treasury-opening:${symbol}@local`,
+  ]);
 
 /** How books and chain compare whenever a process has looked. */
 const comparisons = (asset: string) =>
@@ -97,6 +99,42 @@ it("a contract that does not say what the treasury holds is asked once at each b
     const paid = await newPayment({ dev, database, baseUrl: after.baseUrl }, await newMerchant(after));
     expect((await paid.settle()).body).toMatchObject({ success: true });
     expect(await openings()).toEqual([]);
+  } finally {
+    await after.stop();
+  }
+});
+
+it("an authorization that was used before its token was listed pays for nothing: its money opened the books", async () => {
+  // given one that a stranger submits while nobody looks at its token
+  const before = await startWithout("USDC");
+  const merchant = await newMerchant(before);
+  const registered = await merchant.register();
+  const usdc = { asset: "USDC", contract: checksum(dev.usdc), payTo: dev.config.treasury, domain: {} };
+  const resource = { ...registered, accepts: [usdc] };
+  const place = { dev, database, baseUrl: before.baseUrl };
+  const paid = await newPayment(place, merchant, { resource });
+  await submitAsStranger(place, paid.signed.call);
+  const { number } = await dev.chain.head();
+  await followed(1);
+  await before.stop();
+  // when it is sent to us after the token was listed, on a chain whose blocks take long to be final
+  const after = await startHouse(dev, database, { settings: { maxWaitMs: 500 } });
+  try {
+    await until(async () => {
+      await dev.anvil.mine();
+      return (await openings("USDC")).length > 0;
+    }, "the token is followed");
+    await database.query("UPDATE observer SET finalized_number = $1", [number]);
+    let told: Awaited<ReturnType<typeof paid.settle>> | undefined;
+    await until(async () => {
+      told = await paid.settle({}, after.baseUrl);
+      return told.status !== 503;
+    }, "payments in it are taken");
+    // then it is a used one, and no claim is made that nothing would ever pay
+    expect(told?.body).toMatchObject({ errorReason: "invalid_exact_evm_nonce_already_used" });
+    expect(await claimOf(database, paid.nonce)).toBeNull();
+    const held = await dev.chain.tokenBalance(dev.usdc, address(dev.config.treasury), "latest");
+    expect(await openings("USDC")).toEqual([{ amount: `${held}` }]);
   } finally {
     await after.stop();
   }
