@@ -244,4 +244,10 @@ export type Rail =
       /** Why it takes nothing new: its contract is not what it was at boot. Null as long as it is. */
       readonly paused: string | null;
     }
-  | { readonly ok: false; readonly token: TokenRow; readonly problem: string };
+  | {
+      readonly ok: false;
+      readonly token: TokenRow;
+      readonly problem: string;
+      /** Nothing is wrong with it, as far as anybody knows: its endpoints could not be heard alike. */
+      readonly isUnheard: boolean;
+    };

@@ -19,13 +19,14 @@ export function checkRails(chain: Chain): Promise<Rail[]> {
 }
 
 async function checkRail(chain: Chain, token: TokenRow): Promise<Rail> {
-  const refused = (problem: string): Rail => ({
+  const refused = (problem: string, { isUnheard = false } = {}): Rail => ({
     ok: false,
     token,
     problem: `${placeOf(chain, token)}: ${problem}`,
+    isUnheard,
   });
   const facts = await chain.tokenFacts(token.contract).catch(unheard);
-  if (facts === null) return refused(UNHEARD);
+  if (facts === null) return refused(UNHEARD, { isUnheard: true });
   const problem = mismatch(token, facts);
   if (problem !== null || !facts.domain) return refused(problem ?? UNPROVED);
   const { domain, hasBytesOverload, codeHash } = facts;
@@ -68,7 +69,7 @@ const placeOf = (chain: Chain, { symbol, contract }: TokenRow) =>
   `${symbol} on ${chain.row.slug} (${checksum(contract)})`;
 
 const UNHEARD =
-  "what its contract is could not be heard from its endpoints alike; they are asked again in ten minutes";
+  "what its contract is could not be heard from its endpoints alike; they are asked again in a moment";
 const UNPROVED = "its EIP-712 domain is not proved, neither by eip712Domain() nor by DOMAIN_SEPARATOR()";
 
 function mismatch(token: TokenRow, facts: TokenFacts): string | null {

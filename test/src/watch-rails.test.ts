@@ -49,6 +49,17 @@ it.each<[string, Rail]>([
   expect(looks()).toBe(3);
 });
 
+it("looks again in a moment while endpoints could not be heard", async () => {
+  const unheard = { ok: false, problem: "not heard", isUnheard: true } as Rail;
+  const { looks, pass } = await watched([taken, unheard], [taken, unheard], [taken, taken]);
+  await pass(15_000);
+  expect(looks()).toBe(1);
+  await pass(15_000);
+  expect(looks()).toBe(2);
+  await pass(DAY_MS - 1);
+  expect(looks()).toBe(2);
+});
+
 it("looks a day after a boot that has found all as it should be", async () => {
   const { looks, pass } = await watched([taken]);
   await pass(DAY_MS - 1);
