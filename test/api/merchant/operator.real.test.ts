@@ -33,6 +33,8 @@ describe("a merchant", () => {
       city: "Oslo",
       countryCode: "NO",
       categoryCode: null,
+      taxId: null,
+      address: null,
       feeBps: 0,
       allowedOrigins: [],
       rails: [],
