@@ -71,6 +71,15 @@ function hasOtherWay({ clearing, intent }: Held, order: OrderRow | null, now: Da
   return isFree && (isWaiting || now < intent.expiresAt);
 }
 
+/** An agent's payment of it waits for the operator's word, and the clearing with it. */
+export function waitsForOperator({
+  state,
+  executionPath,
+  providerReference,
+}: Pick<ClearingRow, "state" | "executionPath" | "providerReference">): boolean {
+  return state === "in-review" && executionPath === "x402" && providerReference !== null;
+}
+
 /** What the clearing is about while an agent pays it. */
 export async function termsOfAgent(db: Executor, intent: IntentRow, payment: PaymentView): Promise<Terms> {
   const { chain, asset, amount, fee } = payment;

@@ -57,8 +57,20 @@ export async function book(
   seen: readonly Seen[],
 ): Promise<readonly Seen[]> {
   const after: Seen[] = [];
-  for (const each of seen)
-    after.push(isDue(each) ? { ...each, row: partedRow(booking, each.row, seen, after) } : each);
+  const { order, returns } = booking;
+  const isOfOrder = ({ chain, asset }: DepositRow) => chain === order?.chain && asset === order.asset;
+  const rows = seen.map(({ row }) => row);
+  // What was parted a moment ago counts as much as what lay there already.
+  let held = order ? heldOf(order, rows, returns) : 0n;
+  for (const each of seen) {
+    if (!isDue(each)) {
+      after.push(each);
+      continue;
+    }
+    const row = partedRow(booking, each.row, held);
+    if (isOfOrder(row)) held += lyingOf(row, returns).clearing;
+    after.push({ ...each, row });
+  }
   const booked = after.filter(({ row }, i) => row.isBooked && !seen[i]?.row.isBooked).map(({ row }) => row);
   if (booked.length === 0) return after;
   await facilitator.deposits.take(tx, booked);
@@ -73,14 +85,7 @@ export async function book(
 
 const isDue = ({ isDeep, row }: Seen) => isDeep && !row.isBooked;
 
-function partedRow(
-  { clearing, order, returns }: Booking,
-  row: DepositRow,
-  seen: readonly Seen[],
-  before: readonly Seen[],
-): DepositRow {
-  // What was parted a moment ago counts as much as what lay there already.
-  const rows = seen.map((each, i) => before[i]?.row ?? each.row);
+function partedRow({ clearing, order }: Booking, row: DepositRow, held: bigint): DepositRow {
   const parts = partsOf({
     amount: row.amount,
     isOrdered: isOrdered(row, order),
@@ -89,7 +94,7 @@ function partedRow(
     expiresAt: clearing.expiresAt,
     due: order?.amount ?? 0n,
     least: leastOf(clearing),
-    held: order ? heldOf(order, rows, returns) : 0n,
+    held,
   });
   return { ...row, ...parts, isBooked: true };
 }

@@ -93,6 +93,7 @@ async function lockFree(tx: Tx, { intent, clearing: row }: Held): Promise<Held |
 /** What has to be known from elsewhere: agents' payments of the same thing, today's rate, what became of returns. */
 export async function askOutside(desk: ClearingDesk, { intent, clearing: row }: Held): Promise<Outside> {
   return {
+    dueAt: row.dueAt,
     payments: await paymentsOf(desk, intent, row),
     isRateGood: await isRateGood(desk, row),
     returned: await returnedOf(desk, row),

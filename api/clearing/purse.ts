@@ -6,6 +6,8 @@ import { clearingDeposit, clearingOrder, clearingReturn } from "./tables.ts";
 
 /** What is written down of a clearing's money. */
 export interface Purse {
+  /** When the clearing was due as it was locked. */
+  readonly dueAt: Date | null;
   readonly orders: readonly OrderRow[];
   readonly deposits: readonly DepositRow[];
   readonly returns: readonly ReturnRow[];
@@ -13,9 +15,10 @@ export interface Purse {
 
 export async function loadPurse(
   db: Executor,
-  { merchantId, id }: Pick<ClearingRow, "merchantId" | "id">,
+  { merchantId, id, dueAt }: Pick<ClearingRow, "merchantId" | "id" | "dueAt">,
 ): Promise<Purse> {
   return {
+    dueAt,
     orders: await db
       .select()
       .from(clearingOrder)

@@ -147,6 +147,7 @@ export function clearingRoutes(desk: ClearingDesk) {
           ...requiredKeyFaults,
           "not_found",
           "review_not_required",
+          "review_by_operator",
           "funds_not_received",
           "funds_not_final",
           "destination_required",

@@ -3,7 +3,7 @@ import type { Arrival, ChainFacts, PaymentView } from "#facilitator";
 import type { Address } from "#kernel/bytes";
 import { assert } from "#kernel/fault";
 import type { Tx } from "#store";
-import { followAgent } from "./agent.ts";
+import { followAgent, waitsForOperator } from "./agent.ts";
 import { book, heldOf, postSettlement, resolveSettlement, saveDeposits, unbook } from "./book.ts";
 import { comingTo, fallenOf, isOrdered, isStray, look, type Seen, statusOf } from "./deposits.ts";
 import type { ClearingDesk } from "./desk.ts";
@@ -20,6 +20,8 @@ import { type Change, type Failure, type Held, transition } from "./timeline.ts"
 
 /** What was learned before the transaction: nothing outside is asked in one. */
 export interface Outside {
+  /** When the clearing was due as this was asked: whoever made it due anew since knows something that this does not. */
+  readonly dueAt: Date | null;
   readonly payments: readonly PaymentView[];
   /** Whether late money may still be taken at the locked rate. */
   readonly isRateGood: boolean;
@@ -118,7 +120,9 @@ const MOST_STEPS = 6;
 async function takeSteps(tx: Tx, desk: ClearingDesk, work: Work, outside: Outside): Promise<Work> {
   if (isLedByOthers(work)) return work;
   const found = standingOf(desk, work, outside);
-  const standing = { ...found, isForeclosed: await isForeclosed(tx, desk, work, found) };
+  // Whoever takes no step takes no hold either: nothing would let go of it.
+  const isForeclosing = decide(found) !== null && (await isForeclosed(tx, desk, work, found));
+  const standing = { ...found, isForeclosed: isForeclosing };
   const steps: Decision[] = [];
   let isMidway = false;
   for (let state: ClearingState = standing.state; steps.length < MOST_STEPS; ) {
@@ -289,25 +293,33 @@ async function putDown(
   const now = desk.now();
   const rows = seen.map((each) => ({ ...each.row, status: statusOf(each, clearing.state, returns) }));
   await saveDeposits(tx, before.deposits, rows, now);
-  const isLeftOver =
-    clearing.state === "settled" && clearing.executionPath === "x402" && heldAnywhere(rows, returns) > 0n;
+  const isLeftOver = mayLeave(clearing) && heldAnywhere(rows, returns) > 0n;
   // What an answer was not about is asked about again once the payment has come to an end.
   const hasStray = rows.some((row) => isStray(row, returns) && !(row.isDecided && isBusy(clearing.state)));
-  const reviewRequired = clearing.state === "in-review" || hasStray || isLeftOver;
+  const isUndecided = clearing.state === "in-review" && !waitsForOperator(clearing);
+  const reviewRequired = isUndecided || hasStray || isLeftOver;
   const row = { ...clearing, reviewRequired };
-  const dueAt = nextLook({
-    clearing: row,
-    ...{ seen, returns, now },
-    isMidway: work.isMidway,
-    windowAt: windowOf(standingOf(desk, work, outside)),
-    factsOf: factsOf(desk),
-  });
+  const isOld = before.dueAt?.getTime() !== outside.dueAt?.getTime();
+  const dueAt = isOld
+    ? now
+    : nextLook({
+        clearing: row,
+        ...{ seen, returns, now },
+        isMidway: work.isMidway,
+        windowAt: windowOf(standingOf(desk, work, outside)),
+        factsOf: factsOf(desk),
+      });
   const { isFinal } = clearing;
   await tx
     .update(clearingTable)
     .set({ reviewRequired, dueAt, isFinal })
     .where(and(eq(clearingTable.merchantId, clearing.merchantId), eq(clearingTable.id, clearing.id)));
   return { intent, clearing: { ...row, dueAt } };
+}
+
+/** Whether money of deposits may lie beside what became of it: an agent paid, or it could not be returned. */
+function mayLeave({ state, executionPath }: Held["clearing"]): boolean {
+  return state === "returned" || (state === "settled" && executionPath === "x402");
 }
 
 function heldAnywhere(rows: Purse["deposits"], returns: readonly ReturnRow[]): bigint {

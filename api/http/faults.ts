@@ -187,6 +187,12 @@ export const apiFaults = {
     title: "No review required",
     detail: "No money of this payment waits for a decision of this kind.",
   },
+  review_by_operator: {
+    kind: "conflict",
+    title: "The operator decides",
+    detail:
+      "An agent's payment of it, {payment}, waits for the operator of this service, who decides about it. What the payer deposited besides can be returned.",
+  },
   destination_required: {
     kind: "unprocessable",
     title: "Destination required",

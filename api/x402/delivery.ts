@@ -3,6 +3,8 @@ import type { Context } from "hono";
 /** The response of Node behind this one; absent when a test calls the app without a socket. */
 interface NodeResponse {
   readonly writableFinished: boolean;
+  /** Its socket is gone, perhaps before anybody listened for that. */
+  readonly destroyed: boolean;
   once(event: "close", heard: () => void): unknown;
 }
 
@@ -25,11 +27,12 @@ export function followDelivery(c: Context): Delivery {
     undoOnce?.();
     undoOnce = null;
   };
-  if (outgoing)
+  if (outgoing) {
+    if (outgoing.destroyed && !outgoing.writableFinished) lost();
     outgoing.once("close", () => {
       if (!outgoing.writableFinished) lost();
     });
-  else {
+  } else {
     const { signal } = c.req.raw;
     if (signal.aborted) lost();
     else signal.addEventListener("abort", lost, { once: true });

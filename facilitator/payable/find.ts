@@ -1,4 +1,4 @@
-import { and, isNull, ne, or, type SQL } from "drizzle-orm";
+import { and, inArray, isNull, ne, or, type SQL } from "drizzle-orm";
 import { type Executor, fixed, isAnyOf } from "#store";
 import { type FoundPayable, fromRow } from "./row.ts";
 import { payable } from "./tables.ts";
@@ -25,7 +25,7 @@ export async function findPayables(
   const urls = distinct(keys.filter((_, i) => targets[i]?.by === "url"));
   const wanted = wantedRows(ids, urls);
   if (!wanted) return targets.map(() => null);
-  const found = (await db.select().from(payable).where(wanted)).map(fromRow);
+  const found = await asHeldElsewhere(db, (await db.select().from(payable).where(wanted)).map(fromRow));
   const byId = new Map(found.map((item) => [item.id, item]));
   const byUrl = new Map(found.filter(ownsItsUrl).map((item) => [item.url, item]));
   return targets.map((target, i) => (target.by === "id" ? byId : byUrl).get(keys[i] ?? "") ?? null);
@@ -45,4 +45,19 @@ function ownsItsUrl({ kind, closedAt }: FoundPayable): boolean {
 
 function distinct(keys: readonly (string | null)[]): string[] {
   return [...new Set(keys.filter((key) => key !== null))];
+}
+
+/** What is a way to pay something else is held with it, whichever way its payment goes. */
+async function asHeldElsewhere(
+  db: Executor,
+  found: readonly FoundPayable[],
+): Promise<readonly FoundPayable[]> {
+  const elsewhere = found.flatMap(({ heldAs, heldBy }) => (heldAs && heldBy === null ? [heldAs] : []));
+  if (elsewhere.length === 0) return found;
+  const rows = await db
+    .select({ id: payable.id, heldBy: payable.heldBy })
+    .from(payable)
+    .where(inArray(payable.id, elsewhere));
+  const holders = new Map(rows.map(({ id, heldBy }) => [id, heldBy]));
+  return found.map((item) => ({ ...item, heldBy: item.heldBy ?? holders.get(item.heldAs ?? "") ?? null }));
 }

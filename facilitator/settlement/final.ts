@@ -234,7 +234,6 @@ const isExpired = (chain: Chain, finalized: BlockRef) =>
     sql`${claim.spentBlock} IS NULL`,
     isReleasable(chain),
     sql`NOT ${isPaid}`,
-    sql`NOT EXISTS (SELECT 1 FROM slot_item WHERE slot_item.claim_key = ${claim.claimKey} AND slot_item.open)`,
   );
 
 const EXPIRED = "The authorization expired unused. Nothing was charged and nothing ever will be.";

@@ -75,18 +75,20 @@ async function isOurs(tx: Executor, { treasury, router }: ChainRow, recipient: A
   return orders.length > 0;
 }
 
-/** Takes an order back that the treasury has not signed; false once it has. */
+/** Takes an order back that the treasury has not signed; false once it has, and while its token is not listed: the books
+ *  have no name for it then. */
 export async function cancelOutgoing({ chains }: Engine, tx: Tx, id: string): Promise<boolean> {
-  const [row] = await tx
-    .update(outgoing)
-    .set({ cancelledAt: sql`now()` })
-    .where(and(eq(outgoing.id, id), isNull(outgoing.claimKey), isNull(outgoing.cancelledAt)))
-    .returning();
-  if (!row) return false;
-  const open = chains.get(row.chainId);
-  assert(open, `chain ${row.chainId} is served`);
+  const isOpen = and(eq(outgoing.id, id), isNull(outgoing.claimKey), isNull(outgoing.cancelledAt));
+  const [row] = await tx.select().from(outgoing).where(isOpen).for("update");
+  const open = row && chains.get(row.chainId);
+  if (!open || !isListedOn(open.chain.row, row)) return false;
+  await tx.update(outgoing).set({ cancelledAt: sql`now()` }).where(eq(outgoing.id, id));
   await post(tx, [released(moneyOf(open.chain.row, row))]);
   return true;
+}
+
+function isListedOn({ tokens }: ChainRow, { token }: Pick<OutgoingRow, "token">): boolean {
+  return tokens.some(({ contract }) => contract === token);
 }
 
 /** What the books know of orders, by their ids. */

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Address } from "#kernel/bytes";
-import { toArray } from "#store";
+import { toArray, toBytesArray } from "#store";
 import type { Rail } from "../chain/port.ts";
 import type { Engine } from "./engine.ts";
 
@@ -51,12 +51,20 @@ interface Row extends Record<string, unknown> {
 
 async function readWorking({ db, chains }: Engine): Promise<Working> {
   const ours = toArray([...chains.keys()], "bigint");
+  // A key that was rotated out leaves its row, which nobody looks after.
+  const lanes = [...chains].flatMap(([chainId, { laneAddresses }]) =>
+    laneAddresses.map((address) => ({ chainId, address })),
+  );
   const { rows } = await db.pool.execute<Row>(sql`
     SELECT chain_id, halted_reason IS NOT NULL AS halted,
       ARRAY(SELECT '0x' || encode(token, 'hex') FROM followed_token WHERE followed_token.chain_id = observer.chain_id) AS tokens,
       coalesce(followed_at > now() - make_interval(secs => ${DARK_SECONDS}), false)
       AND EXISTS (SELECT 1 FROM signer WHERE signer.chain_id = observer.chain_id AND signer.state = 'active'
-        AND signer.low_since IS NULL) AS works
+        AND signer.low_since IS NULL AND (signer.chain_id, signer.address) IN (SELECT * FROM unnest(
+          ${toArray(
+            lanes.map(({ chainId }) => chainId),
+            "bigint",
+          )}, ${toBytesArray(lanes.map(({ address }) => address))}))) AS works
     FROM observer WHERE chain_id = ANY(${ours})`);
   const goingOn = rows.filter(({ halted }) => !halted);
   return {

@@ -57,7 +57,8 @@ export async function chooseWay(
   const { merchantId } = await openIntent(pool, id);
   const payment = await findPayment(pool, merchantId, id);
   const { intent, clearing: row } = payment;
-  if (row && row.state !== "awaiting-funds") return;
+  // What an outside provider was asked for stays so.
+  if (row && (row.state !== "awaiting-funds" || row.provider !== "evm")) return;
   if (row && isThere(payment, input)) return;
   if ((row?.orderSeq ?? 0) >= MOST_ORDERS) throw fault("rail_switched_too_often");
   const isOpen = row !== null || (intent.status === "created" && desk.now() < intent.expiresAt);

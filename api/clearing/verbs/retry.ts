@@ -25,7 +25,7 @@ export async function outsideOf(
   const { intent, clearing } = await findPayment(ctx.db.pool, ctx.merchantId, input.id);
   return clearing
     ? askOutside(desk, { intent, clearing })
-    : { payments: [], isRateGood: true, returned: new Map() };
+    : { dueAt: null, payments: [], isRateGood: true, returned: new Map() };
 }
 
 const done: ReadonlySet<ClearingState> = new Set(["funds-received", "settling", "settled"]);

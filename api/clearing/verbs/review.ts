@@ -3,7 +3,7 @@ import type { Tx } from "#store";
 import type { Call } from "../../http/context.ts";
 import { fault } from "../../http/faults.ts";
 import { acceptStrays } from "../accept.ts";
-import { followAgent } from "../agent.ts";
+import { followAgent, waitsForOperator } from "../agent.ts";
 import { heldOf } from "../book.ts";
 import type { ClearingDesk } from "../desk.ts";
 import { feeOf, lyingOf } from "../money.ts";
@@ -18,7 +18,7 @@ import { lockPayment, positionOf } from "./payment.ts";
 import { checkRecipient } from "./recipient.ts";
 
 /** The merchant decides about money that nobody else can judge: accept it as the payment, return it, or give the payer
- *  more time. Faults: `not_found`, `review_not_required`, `funds_not_received`, `funds_not_final`,
+ *  more time. Faults: `not_found`, `review_not_required`, `review_by_operator`, `funds_not_received`, `funds_not_final`,
  *  `destination_required`, `validation_failed`, `recipient_is_ours`. Source: merchant-api.md §1.4. */
 export async function review(
   desk: ClearingDesk,
@@ -84,6 +84,8 @@ async function extend(tx: Tx, desk: ClearingDesk, work: Work): Promise<Work> {
 }
 
 function demandReview({ clearing }: Held): void {
+  if (waitsForOperator(clearing))
+    throw fault("review_by_operator", { payment: clearing.providerReference ?? "" });
   if (clearing.state !== "in-review") throw fault("review_not_required");
 }
 
@@ -91,8 +93,10 @@ function demandReview({ clearing }: Held): void {
 async function giveBack(tx: Tx, desk: ClearingDesk, work: Work, input: ReviewInput): Promise<Work> {
   const { clearing } = work.held;
   const wanted = leftOf(work, input);
-  if (wanted.length === 0)
-    throw fault(clearing.state === "in-review" ? "funds_not_received" : "review_not_required");
+  if (wanted.length === 0) {
+    demandReview(work.held);
+    throw fault("funds_not_received");
+  }
   for (const { deposit, destination } of wanted)
     await checkRecipient(desk, tx, {
       chain: deposit.chain,
@@ -102,7 +106,7 @@ async function giveBack(tx: Tx, desk: ClearingDesk, work: Work, input: ReviewInp
   const failure = { code: "review_returned" as const, reason: "The merchant returned what had come." };
   const cause = "the merchant returned what came";
   const step =
-    clearing.state === "in-review"
+    clearing.state === "in-review" && !waitsForOperator(clearing)
       ? { trigger: "return" as const, cause, failure }
       : { trigger: null, cause };
   const held = await transition(tx, desk, work.held, [step]);

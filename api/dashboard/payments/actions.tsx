@@ -29,10 +29,22 @@ export function Actions(props: ActionsProps) {
 
 const ended = ["failed", "expired"];
 
+/** An agent's payment of it waits for the operator's word. */
+export function waitsForOperator({ paymentIntent, clearing }: PaymentPosition): boolean {
+  const isByAgent = paymentIntent.executionPath === "x402" && clearing?.providerReference != null;
+  return clearing?.state === "in-review" && isByAgent;
+}
+
+/** Money of it waits for the merchant's word. */
+export function isUndecided(payment: PaymentPosition): boolean {
+  if (payment.deposit?.reviewRequired) return true;
+  return payment.clearing?.state === "in-review" && !waitsForOperator(payment);
+}
+
 function foldsOf({ payment, left, excess, refunds }: ActionsProps): Child[] {
-  const { paymentIntent, clearing, deposit } = payment;
+  const { paymentIntent, clearing } = payment;
   const at = `/dashboard/payments/${paymentIntent.id}`;
-  const isInReview = clearing?.state === "in-review" || deposit?.reviewRequired === true;
+  const isInReview = isUndecided(payment);
   const undirected = useUndirected(refunds);
   return [
     isInReview || excess.length > 0 ? (
@@ -172,10 +184,12 @@ const decisions = {
   extend: "Give the payer more time",
 } as const satisfies Readonly<Record<ReviewInput["action"], string>>;
 
-/** What came beside a payment that is settled, or over, can only go back; so can what was too much. */
-function decisionsOf({ clearing }: PaymentPosition): readonly (readonly [string, string])[] {
+/** What came beside a payment that is settled, or over, or the operator's to decide about, can only go back; so can what was
+ *  too much. */
+function decisionsOf(payment: PaymentPosition): readonly (readonly [string, string])[] {
   const all = Object.entries(decisions);
-  return clearing?.state === "in-review" ? all : all.filter(([action]) => action === "return");
+  const isWhole = payment.clearing?.state === "in-review" && !waitsForOperator(payment);
+  return isWhole ? all : all.filter(([action]) => action === "return");
 }
 
 interface ReviewProps {

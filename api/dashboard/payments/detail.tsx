@@ -11,7 +11,7 @@ import { MailsCard } from "../view/mails.tsx";
 import { Notice } from "../view/notice.tsx";
 import { Amount, Badge, Code, Facts, Time, Transaction } from "../view/shown.tsx";
 import { Table } from "../view/table.tsx";
-import { Actions, DECIDE, directPlace, useUndirected } from "./actions.tsx";
+import { Actions, DECIDE, directPlace, isUndecided, useUndirected, waitsForOperator } from "./actions.tsx";
 import { PaymentBadge, wayOf } from "./list.tsx";
 import { toneOfRefund, toneOfReturn, toneOfState } from "./tones.ts";
 
@@ -44,7 +44,6 @@ export function PaymentPage({ payment, refunds, refunded, excess, returned, mail
   const { paymentIntent, clearing, deposit } = payment;
   const left = leftOf(clearing, refunded);
   const undirected = useUndirected(refunds);
-  const isWaiting = clearing?.state === "in-review" || deposit?.reviewRequired;
   return (
     <>
       <Heading
@@ -71,7 +70,13 @@ export function PaymentPage({ payment, refunds, refunded, excess, returned, mail
         ) : null}
       </Heading>
       <Notice code={notice} words={notices} />
-      {isWaiting ? (
+      {waitsForOperator(payment) ? (
+        <p class="warning">
+          An agent's payment, <Code>{clearing?.providerReference ?? ""}</Code>, waits for the operator of this
+          service, who decides about it.
+        </p>
+      ) : null}
+      {isUndecided(payment) ? (
         <p class="warning">
           Money of this payment waits for your decision: <a href={`#${DECIDE}`}>decide about it</a>.
         </p>

@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
 import { excessOf, isReturning, refundedOf } from "../present.ts";
-import type { Phase } from "../schema.ts";
+import type { CheckoutStatus, Phase } from "../schema.ts";
 import type { CheckoutProps } from "./props.ts";
 import { Returns } from "./returns.tsx";
 import { Transaction } from "./transaction.tsx";
@@ -24,18 +24,23 @@ const wordsOfRefund = {
   part: ["partlyRefunded", "partlyRefundedHint", "good"],
 } as const;
 
+/** The merchant has no say in it. */
+const wordsOfOperator = ["inReview", "inReviewByOperatorHint", "unsure"] as const;
+
 const wordsOfReturning = ["returning", "returningHint", "going"] as const;
+
+function wordsOf(status: CheckoutStatus) {
+  const { phase, executionPath } = status;
+  if (phase === "returned" && isReturning(status)) return wordsOfReturning;
+  return phase === "in-review" && executionPath === "x402" ? wordsOfOperator : words[phase as Over];
+}
 
 /** Where a payment stands once the payer has done what there was to do. */
 export function Outcome({ status, payment, explorer, refunds, contact, speech }: CheckoutProps) {
   const { say } = speech;
   const refunded = status.phase === "paid" ? refundedOf(status, refunds) : null;
   const tooMuch = status.phase === "paid" ? excessOf(status) : null;
-  const [title, hint, mood] = refunded
-    ? wordsOfRefund[refunded.isAll ? "all" : "part"]
-    : status.phase === "returned" && isReturning(status)
-      ? wordsOfReturning
-      : words[status.phase as Over];
+  const [title, hint, mood] = refunded ? wordsOfRefund[refunded.isAll ? "all" : "part"] : wordsOf(status);
   const merchant = status.merchant.name;
   const { confirmations, required, phase } = status;
   const { returnUrl } = payment.position.paymentIntent;

@@ -54,6 +54,8 @@ export const de: Words = {
   inReview: "Wird geprüft",
   inReviewHint:
     "Ihr Geld ist da, aber nicht so, wie es verlangt war. {merchant} entscheidet, was geschieht; nichts ist verloren.",
+  inReviewByOperatorHint:
+    "Ihre Zahlung ist da; der Betreiber dieses Dienstes muss sie zuerst ansehen. Nichts ist verloren.",
   expired: "Die Zeit zum Zahlen ist vorbei",
   expiredHint: "Es wurde nichts bezahlt. Bitten Sie {merchant} um eine neue Zahlung.",
   failed: "Die Zahlung hat nicht geklappt",

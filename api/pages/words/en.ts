@@ -52,6 +52,8 @@ export const en = {
   inReview: "Being looked at",
   inReviewHint:
     "Your money is here, but not as it was asked for. {merchant} decides what happens; nothing is lost.",
+  inReviewByOperatorHint:
+    "Your payment is here, and the operator of this service has to look at it first. Nothing is lost.",
   expired: "The time to pay is over",
   expiredHint: "Nothing was paid. Ask {merchant} for a new payment.",
   failed: "The payment did not work",

@@ -51,6 +51,8 @@ export const es: Words = {
   tooMuch: "Han llegado {amount} más de lo pedido. Lo que sobra se devuelve, o {merchant} decide sobre ello.",
   inReview: "En revisión",
   inReviewHint: "Su dinero está aquí, pero no como se pidió. {merchant} decide qué pasa; nada se pierde.",
+  inReviewByOperatorHint:
+    "Su pago está aquí; el operador de este servicio tiene que verlo primero. Nada se pierde.",
   expired: "El plazo de pago ha terminado",
   expiredHint: "No se pagó nada. Pida a {merchant} un pago nuevo.",
   failed: "El pago no funcionó",

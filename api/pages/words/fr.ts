@@ -53,6 +53,8 @@ export const fr: Words = {
   inReview: "En cours d’examen",
   inReviewHint:
     "Votre argent est là, mais pas comme demandé. {merchant} décide de la suite ; rien n’est perdu.",
+  inReviewByOperatorHint:
+    "Votre paiement est là ; l’opérateur de ce service doit d’abord l’examiner. Rien n’est perdu.",
   expired: "Le délai de paiement est passé",
   expiredHint: "Rien n’a été payé. Demandez un nouveau paiement à {merchant}.",
   failed: "Le paiement n’a pas abouti",

@@ -57,6 +57,7 @@ export async function readArrivals(
     .where(ofSubjects)
     .orderBy(orderId, txHash, ordinal, desc(canonical), desc(blockNumber), asc(blockHash));
   return rows
+    .filter((row) => isNamed(engine, row))
     .map((row) => arrivalOf(engine, row))
     .sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
 }
@@ -70,6 +71,18 @@ async function holdViews(tx: Tx, ofSubjects: ReturnType<typeof inArray>): Promis
     .where(inArray(observer.chainId, chains))
     .orderBy(observer.chainId)
     .for("key share");
+}
+
+/** What came in a token that is not listed has no name in the books: nobody could book it, and anybody could send it. */
+function isNamed(
+  engine: Engine,
+  {
+    log,
+    order,
+  }: { readonly log: typeof chainTransfer.$inferSelect; readonly order: typeof depositOrder.$inferSelect },
+): boolean {
+  const { tokens } = openChainOf(engine, order.chainId).chain.row;
+  return log.bookings > 0 || tokens.some(({ contract }) => contract === log.token);
 }
 
 function arrivalOf(

@@ -125,6 +125,18 @@ describe("at its own URL", () => {
     await until(async () => (await visit(url, payment)).body.success === true, "it is told of");
   });
 
+  it("nobody is asked to pay it at the address of its intent either", async () => {
+    const { url } = await newInvoice();
+    const required = (await visit(url)).required;
+    const payment = await signFor(required);
+    const [first, other] = await whileBlocksAreHeld(world.dev, async () => [
+      await visit(url, payment),
+      await visit(required.resource.url),
+    ]);
+    expect(first.body).toMatchObject({ errorReason: "settlement_pending" });
+    expect(other).toMatchObject({ status: 409, body: { code: "payment_pending" } });
+  });
+
   it("three times at once is paid once, and no call is told to sign again", async () => {
     const { id, url } = await newInvoice();
     const payment = await signFor((await visit(url)).required);

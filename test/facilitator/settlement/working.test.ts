@@ -18,7 +18,7 @@ function chainsNow(...answers: readonly (readonly unknown[] | "away")[]) {
     return { rows };
   };
   const rails = [USDC, EURC].map((contract) => ({ ok: true, token: { contract } }));
-  const chains = new Map([[31_337, { rails }]]);
+  const chains = new Map([[31_337, { rails, laneAddresses: [] }]]);
   const engine = { clock, chains, db: { pool: { execute } } } as unknown as Engine;
   const read = workingChains(engine);
   return { clock, read, taken: async () => [...((await read()).taken.get(31_337) ?? [])] };
