@@ -52,6 +52,20 @@ export function isUnfunded({ clearingState }: Pick<IntentRow, "clearingState">):
   return unfunded.has(clearingState);
 }
 
+/** A payment of the invoice that money has come for. */
+export interface UnderWay {
+  /** Of its page; null for whom it is not to be told. */
+  readonly intentId: IntentRow["id"] | null;
+}
+
+/** The payment that whoever is at the invoice's page has to wait for, or send the rest to. Of an invoice that is or was
+ *  listed it is not told which: anybody may have found that. */
+export async function paymentUnderWay(db: Executor, row: InvoiceRow): Promise<UnderWay | null> {
+  const funded = (await liveIntents(db, row)).filter((each) => !isUnfunded(each));
+  const first = funded.find(({ clearingState }) => clearingState !== "in-review") ?? funded[0];
+  return first ? { intentId: row.wasListed ? null : first.id } : null;
+}
+
 /** Cancels an intent as far as no money is on its way; whether it could be. */
 export async function cancelUnfunded(
   tx: Tx,

@@ -9,6 +9,7 @@ import type { Invoice, InvoiceFilter, InvoicePath } from "../schema.ts";
 import type { InvoiceStatus } from "../state.ts";
 import { invoice } from "../tables.ts";
 import type { InvoiceDesk } from "./desk.ts";
+import { paymentUnderWay, type UnderWay } from "./intents.ts";
 import { findInvoice } from "./move.ts";
 import { pastDue } from "./past-due.ts";
 
@@ -36,11 +37,19 @@ export async function findByAddress(
 export async function openInvoice(desk: InvoiceDesk, id: string): Promise<OpenInvoice> {
   const row = await findByAddress(desk, id);
   const { metadata: _, buyer, notes, ...shown } = presentInvoice(row, desk);
-  return { ...shown, buyerName: row.wasListed ? null : buyer.name, notes: row.wasListed ? null : notes };
+  return {
+    ...shown,
+    buyerName: row.wasListed ? null : buyer.name,
+    notes: row.wasListed ? null : notes,
+    underWay: await paymentUnderWay(desk.db.pool, row),
+  };
 }
 
 /** An invoice without what is only its merchant's, or only its buyer's. */
-export type OpenInvoice = Omit<Invoice, "metadata" | "buyer"> & { readonly buyerName: string | null };
+export type OpenInvoice = Omit<Invoice, "metadata" | "buyer"> & {
+  readonly buyerName: string | null;
+  readonly underWay: UnderWay | null;
+};
 
 /** The merchant's invoices, newest first; one more than the page holds when there are more. */
 export async function listInvoices(

@@ -127,11 +127,33 @@ function Action({ invoice, speech }: PartProps) {
   return (
     <>
       {invoice.state === "uncollectible" ? <p class="stamp">{say("invoiceUncollectible")}</p> : null}
-      <form method="post" action={`/invoices/${invoice.id}/pay`}>
-        <button type="submit" class="primary">
-          {say("payNow", { amount: invoice.outstanding.display })}
-        </button>
-      </form>
+      {invoice.underWay ? (
+        <Wait underWay={invoice.underWay} speech={speech} />
+      ) : (
+        <form method="post" action={`/invoices/${invoice.id}/pay`}>
+          <button type="submit" class="primary">
+            {say("payNow", { amount: invoice.outstanding.display })}
+          </button>
+        </form>
+      )}
+    </>
+  );
+}
+
+/** Instead of the button: what is still missing goes to the payment that was begun. */
+function Wait({
+  underWay,
+  speech,
+}: Pick<PartProps, "speech"> & { readonly underWay: NonNullable<OpenInvoice["underWay"]> }) {
+  const { say } = speech;
+  return (
+    <>
+      <p class="stamp">{say("invoiceUnderWay")}</p>
+      {underWay.intentId ? (
+        <a class="primary" href={`/checkout/${underWay.intentId}`}>
+          {say("seePayment")}
+        </a>
+      ) : null}
     </>
   );
 }

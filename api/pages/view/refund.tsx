@@ -62,7 +62,7 @@ export function RefundPage(props: RefundProps) {
               ))}
           </ul>
           <p>
-            <a href={`/checkout/${id}`}>{say("refundPayment")}</a>
+            <a href={`/checkout/${id}`}>{say("seePayment")}</a>
           </p>
         </div>
       </main>

@@ -162,6 +162,7 @@ export const de: Words = {
   invoiceVoid: "Diese Rechnung wurde storniert. Bitte zahlen Sie nichts.",
   invoiceUncollectible:
     "Diese Rechnung wurde als uneinbringlich abgeschrieben. Sie kann noch bezahlt werden.",
+  invoiceUnderWay: "Für diese Rechnung läuft bereits eine Zahlung.",
   invoiceClosed: "Diese Rechnung kann jetzt nicht bezahlt werden.",
   notes: "Hinweise",
   refundTitle: "Erstattung von {merchant}",
@@ -184,7 +185,7 @@ export const de: Words = {
   refundCancelled: "Die Erstattung von {amount} wurde abgebrochen. {merchant} kann sagen, warum.",
   refundTo: "An",
   refundClaim: "Erstattung abrufen",
-  refundPayment: "Zur Zahlung",
+  seePayment: "Zur Zahlung",
   refund_nothing: "Es wartet nichts mehr auf eine Adresse. So steht es jetzt.",
   refund_wallet: "Das ist nicht die Wallet, mit der gezahlt wurde.",
   refund_expired: "Die Unterschrift kam zu spät. Bitte unterschreiben Sie erneut.",

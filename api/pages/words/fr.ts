@@ -160,6 +160,7 @@ export const fr: Words = {
   invoiceVoid: "Cette facture a été annulée. Ne payez rien.",
   invoiceUncollectible:
     "Cette facture a été passée en pertes comme irrécouvrable. Elle peut encore être payée.",
+  invoiceUnderWay: "Un paiement de cette facture est en cours.",
   invoiceClosed: "Cette facture ne peut pas être payée maintenant.",
   notes: "Remarques",
   refundTitle: "Remboursement de {merchant}",
@@ -182,7 +183,7 @@ export const fr: Words = {
   refundCancelled: "Le remboursement de {amount} a été annulé. {merchant} peut dire pourquoi.",
   refundTo: "À",
   refundClaim: "Réclamer votre remboursement",
-  refundPayment: "Voir le paiement",
+  seePayment: "Voir le paiement",
   refund_nothing: "Plus rien n'attend d'adresse. Voici où cela en est.",
   refund_wallet: "Ce n'est pas le portefeuille qui a payé.",
   refund_expired: "La signature est arrivée trop tard. Signez de nouveau.",

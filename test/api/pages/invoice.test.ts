@@ -19,7 +19,7 @@ const invoice = {
   number: "INV-2026-000001",
   lines: [{ productId: null, name: "Tea", unitPrice: usd("5.00"), quantity: 2 }],
   ...{ total: usd("10.00"), paid: usd("4.00"), outstanding: usd("6.00") },
-  ...{ buyerName: null, notes: null, issuedAt: null, dueAt: null },
+  ...{ buyerName: null, notes: null, underWay: null, issuedAt: null, dueAt: null },
 };
 
 async function pageOf(over: object, lang = "en"): Promise<string> {
@@ -53,4 +53,18 @@ it("says of one that was given up that it was, and that it can still be paid", a
   expect(await pageOf(given)).toContain("was written off as uncollectible. It can still be paid.");
   expect(await pageOf(given, "de")).toContain("abgeschrieben");
   expect(await pageOf({ ...given, state: "open" })).not.toContain("uncollectible");
+});
+
+it("of one under payment leads to the payment, where that may be told, and asks for nothing", async () => {
+  const words = { en: "is under way", de: "läuft bereits", fr: "est en cours", es: "en curso" };
+  for (const [lang, word] of Object.entries(words)) {
+    const html = await pageOf({ state: "open", underWay: { intentId: "pi_x" } }, lang);
+    expect(html).toContain(word);
+    expect(html).toContain('<a class="primary" href="/checkout/pi_x">');
+    expect(html).not.toContain("<form");
+  }
+  const listed = await pageOf({ state: "uncollectible", underWay: { intentId: null } });
+  expect(listed).toContain("is under way");
+  expect(listed).not.toMatch(/<form|checkout\//);
+  expect(await pageOf({ state: "paid", underWay: { intentId: "pi_x" } })).not.toContain("under way");
 });
