@@ -142,7 +142,7 @@ function Mark({ mood }: { readonly mood: string }) {
 function Onward({ payment, status, speech }: Pick<CheckoutProps, "payment" | "status" | "speech">) {
   const { source, metadata, merchantReference } = payment.intent;
   const { phase } = status;
-  const isUnpaid = phase === "expired" || phase === "cancelled";
+  const isUnpaid = ["expired", "cancelled", "returned"].includes(phase);
   const isInvoice = (source === "invoice" || source === "subscription") && metadata.invoiceId;
   if (isInvoice && (isUnpaid || phase === "paid"))
     return (

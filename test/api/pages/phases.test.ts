@@ -195,6 +195,24 @@ describe("the page's stub", () => {
   });
 });
 
+describe("the way on from a payment that ended unpaid", () => {
+  it.each([
+    { state: "expired" },
+    { state: "cancelled" },
+    { state: "returned", returned: [{}] },
+    { state: "returned", returned: [{ state: "sending" }] },
+  ] as const)("is its link, or its invoice: %j", (asked) => {
+    const seen = payment(asked);
+    const from = (over: object) => pageOf({ ...seen, intent: { ...seen.intent, ...over } } as OpenPayment);
+    expect(from({ source: "payment-link", metadata: { paymentLinkId: "plink_x" } })).toContain(
+      '<a class="primary" href="/checkout/plink_x">Start again</a>',
+    );
+    expect(from({ source: "invoice", metadata: { invoiceId: "inv_x" } })).toContain(
+      '<a class="primary" href="/invoices/inv_x/view">',
+    );
+  });
+});
+
 interface Named {
   readonly explorer: string | null;
   readonly transactionHash: string | null;

@@ -76,6 +76,31 @@ it("is on its way back, then sent back: never a payment that did not work", asyn
   );
 });
 
+it("leads back to the invoice that it was to pay, which can be paid anew", async () => {
+  const invoice = await seller.must("POST", "/v1/invoices", {
+    ...{ buyer: { name: "Ada" }, currency: "USD", issue: true },
+    lines: [{ name: "Work", unitPrice: { amount: "10.00", asset: "USD" } }],
+  });
+  const { id } = await seller.must("POST", `/v1/invoices/${invoice.id}/checkout`, {});
+  const { deposit, clearing } = await seller.confirm(id);
+  await seller.cancel(id);
+  await sendTo(world, deposit.address, 4_000_000n);
+  await world.dev.anvil.mine(3);
+  await seller.reaches(id, "in-review");
+  const decision = { action: "return", destination: checksum(newKey().address) };
+  expect((await seller.review(id, decision)).status).toBe(200);
+  await hasLeft(id);
+  expect((await statusOf(id)).phase).toBe("returned");
+  expect(await pageOf(id)).toContain(`<a class="primary" href="/invoices/${invoice.id}/view">`);
+  const pay = `${world.baseUrl}/invoices/${invoice.id}/pay`;
+  const again = (await fetch(pay, { method: "POST", redirect: "manual" })).headers.get("location");
+  expect(again).toMatch(/^[/]checkout[/]pi_/);
+  expect(again).not.toBe(`/checkout/${id}`);
+  expect(await ledgerOf(world.database, clearing.id)).toEqual(
+    expect.arrayContaining(outOf("clearing", 4_000_000)),
+  );
+});
+
 it("of a payment that is paid: what was too much is told beside it", async () => {
   const key = newKey();
   const asked = await seller.asked({ payment: { payerAddress: key.address } });
