@@ -28,16 +28,23 @@ export async function paymentRequestPdf(intent: IntentRow, { baseUrl, head }: Dr
   if (intent.merchantReference !== null) sheet.row("Reference", intent.merchantReference);
   if (intent.customer?.name !== undefined) sheet.row("For", intent.customer.name);
   if (intent.customer?.email !== undefined) sheet.row("E-mail", intent.customer.email);
-  sheet.heading("Amount due");
-  const paid = intent.status === "completed" ? presentAmount({ amount: 0n, asset: intent.currency }) : null;
+  const isOpen = intent.status === "created" || intent.status === "clearing";
+  sheet.heading(isOpen ? "Amount due" : "What was asked for");
   sheet.table(
     [6, 2],
     [
       ["Description", "Amount"],
       [intent.merchantReference ?? `Payment to ${intent.merchantName}`, amount],
-      ["Due", paid?.formatted ?? amount],
+      ...dueOf(intent),
     ],
   );
-  sheet.code(checkoutUrl(baseUrl, intent), "Pay here, from any wallet or by an agent:");
+  if (isOpen) sheet.code(checkoutUrl(baseUrl, intent), "Pay here, from any wallet or by an agent:");
   return sheet.end();
+}
+
+/** What ended unpaid asks for nothing. */
+function dueOf({ status, amount, currency }: IntentRow): readonly (readonly string[])[] {
+  if (status === "failed" || status === "expired" || status === "cancelled") return [];
+  const due = status === "completed" ? 0n : amount;
+  return [["Due", presentAmount({ amount: due, asset: currency }).formatted]];
 }

@@ -376,9 +376,38 @@ describe("before a payment is completed", () => {
     for (const word of ["Payment request", "10.00 USD", "order 7", "ada@example.com", `/checkout/${id}`])
       expect(text).toContain(word);
     expect(text).not.toContain("PAID");
+    expect(text).toContain("Pay here");
+    expect(text).toMatch(/Amount due .* Due 10[.]00 USD/);
     await seller.cancel(id);
-    expect((await pdfOf(seller, `/v1/payments/${id}/invoice.pdf`)).text).toContain("CANCELLED");
+    await expectAsksForNothing(id, "CANCELLED");
   });
+
+  it("a payment request asks for money as long as it can be paid", async () => {
+    const { id } = await seller.intent({ expiresInSeconds: 300 });
+    const { deposit } = await seller.confirm(id);
+    expect((await pdfOf(anybody, `/checkout/${id}/invoice.pdf`)).text).toContain("Pay here");
+    await sendTo(world, deposit.address, 10_000_000n);
+    await seller.reaches(id, "settled");
+    const { text } = await pdfOf(anybody, `/checkout/${id}/invoice.pdf`);
+    expect(text).toMatch(/PAID.* Due 0[.]00 USD/);
+    expect(text).not.toMatch(/Pay here|Amount due/);
+    const { id: late } = await seller.intent();
+    await world.database.query(
+      "UPDATE payment_intent SET status = 'expired' WHERE id = $1 AND status = 'created'",
+      [late],
+    );
+    await expectAsksForNothing(late, "EXPIRED");
+  });
+
+  async function expectAsksForNothing(id: string, stamp: string) {
+    for (const path of [`/v1/payments/${id}/invoice.pdf`, `/checkout/${id}/invoice.pdf`]) {
+      const { text } = await pdfOf(seller, path);
+      expect(text).toContain(stamp);
+      expect(text).toContain("10.00 USD");
+      expect(text).not.toMatch(/Pay here|\bdue\b/i);
+      expect(text).not.toContain(`/checkout/${id}`);
+    }
+  }
 
   it("prints what people wrote as text, in scripts of their own, and nothing that turns a line around", async () => {
     const { id } = await seller.intent({
