@@ -26,12 +26,23 @@ export interface Page {
   readonly after: string | null;
 }
 
-/** The page that is asked for. `filter` is everything else that the list depends on: a cursor belongs to one filter.
- *  Fault: `invalid_cursor`. */
-export function readPage(c: Context, { limit = LIMIT, cursor }: PageQuery, filter: unknown): Page {
+/** What a cursor belongs to: an address, and everything else that the list there depends on. */
+interface Listed {
+  readonly path: string;
+  readonly filter: unknown;
+}
+
+/** The page that is asked for, of one `filter`. `path` is the list's own, where that is not the request's. Fault:
+ *  `invalid_cursor`. */
+export function readPage(
+  c: Context,
+  { limit = LIMIT, cursor }: PageQuery,
+  filter: unknown,
+  path = c.req.path,
+): Page {
   if (cursor === undefined) return { limit, after: null };
   const [id = "", seal = ""] = Buffer.from(cursor, "base64url").toString("utf8").split(" ");
-  const expected = Buffer.from(sealOf(c, id, filter));
+  const expected = Buffer.from(sealOf(c, id, { path, filter }));
   const sent = Buffer.from(seal);
   if (sent.length !== expected.length || !timingSafeEqual(sent, expected)) throw fault("invalid_cursor");
   return { limit, after: id };
@@ -44,43 +55,46 @@ export function pageOf<T extends { readonly id: string }>(
   found: readonly T[],
   filter: unknown,
 ): readonly T[] {
-  const cursor = nextCursor(c, page, found, filter);
+  const { path } = c.req;
+  const cursor = nextCursor(c, page, found, { path, filter });
   if (cursor !== null) {
-    c.header("Link", `<${new URL(nextAddress(c, cursor), c.var.edge.baseUrl).href}>; rel="next"`);
+    c.header("Link", `<${new URL(nextAddress(c, path, cursor), c.var.edge.baseUrl).href}>; rel="next"`);
     c.header("Next-Cursor", cursor);
   }
   return found.slice(0, page.limit);
 }
 
-/** The same for a page that people read: its items, and where the next one is. */
+/** The same for a page that people read: its items, and where the next one is. `path` is the page's own, where a refused
+ *  form shows it again at another. */
 export function shownPage<T extends { readonly id: string }>(
   c: Context,
   page: Page,
   found: readonly T[],
   filter: unknown,
+  path = c.req.path,
 ): { readonly rows: readonly T[]; readonly next: string | null } {
-  const cursor = nextCursor(c, page, found, filter);
-  return { rows: found.slice(0, page.limit), next: cursor && nextAddress(c, cursor) };
+  const cursor = nextCursor(c, page, found, { path, filter });
+  return { rows: found.slice(0, page.limit), next: cursor && nextAddress(c, path, cursor) };
 }
 
 function nextCursor(
   c: Context,
   { limit }: Page,
   found: readonly { readonly id: string }[],
-  filter: unknown,
+  listed: Listed,
 ): string | null {
   const last = found[limit - 1];
   if (found.length <= limit || !last) return null;
-  return Buffer.from(`${last.id} ${sealOf(c, last.id, filter)}`).toString("base64url");
+  return Buffer.from(`${last.id} ${sealOf(c, last.id, listed)}`).toString("base64url");
 }
 
-/** This request's path and query, with the cursor. */
-function nextAddress(c: Context, cursor: string): string {
+/** The list's path and this request's query, with the cursor. */
+function nextAddress(c: Context, path: string, cursor: string): string {
   const query = new URLSearchParams({ ...c.req.query(), cursor });
-  return `${c.req.path}?${query}`;
+  return `${path}?${query}`;
 }
 
-function sealOf(c: Context, id: string, filter: unknown): string {
-  const about = stableHash([c.var.merchant.merchantId, c.req.path, filter]);
+function sealOf(c: Context, id: string, { path, filter }: Listed): string {
+  const about = stableHash([c.var.merchant.merchantId, path, filter]);
   return createHmac("sha256", c.var.edge.cursorKey).update(`${id} ${about}`).digest("base64url").slice(0, 22);
 }

@@ -70,10 +70,12 @@ function linkOf({ clearing, links }: LinksDesk): Show {
 }
 
 function paymentsOf(c: Context, ctx: MerchantCtx, clearing: Desk["clearing"]) {
-  const filter = { paymentLinkId: pathOf(c).id };
-  const page = readPage(c, { limit: PAGE, cursor: c.req.query("cursor") }, filter);
+  const { id } = pathOf(c);
+  const filter = { paymentLinkId: id };
+  const path = `/dashboard/links/${id}`;
+  const page = readPage(c, { limit: PAGE, cursor: c.req.query("cursor") }, filter, path);
   return listShown(clearing, { ctx, input: { ...page, ...filter } }).then((found) =>
-    shownPage(c, page, found, filter),
+    shownPage(c, page, found, filter, path),
   );
 }
 

@@ -61,9 +61,10 @@ const endpoint: Show = async ({ c, ctx }) => {
   const of = await readEndpoint({ ctx, input: { id } });
   const state = c.req.query("state") || undefined;
   const filter = parseQuery(DeliveryFilter, { state });
-  const page = readPage(c, { limit: PAGE, cursor: c.req.query("cursor") }, filter);
+  const path = `${PATH}/${id}`;
+  const page = readPage(c, { limit: PAGE, cursor: c.req.query("cursor") }, filter, path);
   const found = await listDeliveries({ ctx, input: { id, ...page, ...filter } });
-  const { rows, next } = shownPage(c, page, found, filter);
+  const { rows, next } = shownPage(c, page, found, filter, path);
   return { title: of.url, body: <EndpointPage {...{ of, rows, next, state }} done={c.req.query("done")} /> };
 };
 
