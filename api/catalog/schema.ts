@@ -39,7 +39,7 @@ export const ProductChange = ProductInput.extend({
   version: z.int().min(1).openapi({ description: "The one that was read; another one now is a conflict" }),
 })
   .partial()
-  .openapi("ProductChange");
+  .openapi("ProductChange", { example: { name: "Coffee" } });
 export type ProductChange = z.infer<typeof ProductChange>;
 
 /** Source: interface §2.11. */

@@ -204,7 +204,7 @@ export const ApiKeyInput = z
     if (kind === "sk" && allowedOrigins !== undefined)
       refuse("allowedOrigins", "a secret key is for servers; only a publishable key has origins");
   })
-  .openapi("ApiKeyInput");
+  .openapi("ApiKeyInput", { example: { name: "shop server", preset: "checkout-backend" } });
 export type ApiKeyInput = z.infer<typeof ApiKeyInput>;
 
 export const ApiKey = z

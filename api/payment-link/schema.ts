@@ -56,7 +56,7 @@ export const PaymentLinkInput = z
       if (money && currency !== undefined && takes.includes(field) && money.asset !== currency)
         refuse(field, "it is in another unit than currency");
   })
-  .openapi("PaymentLinkInput");
+  .openapi("PaymentLinkInput", { example: { kind: "fixed", amount: { amount: "9.99", asset: "USD" } } });
 export type PaymentLinkInput = z.infer<typeof PaymentLinkInput>;
 
 /** What is left out stays as it is. What a link asks for never changes. */

@@ -75,7 +75,13 @@ export const PayoutInput = z
     chain: z.string().min(1).max(64),
     destination: z.string().openapi({ description: "An address of the address book, or its id (pad_…)" }),
   })
-  .openapi("PayoutInput");
+  .openapi("PayoutInput", {
+    example: {
+      amount: { amount: "100.00", asset: "USDC" },
+      chain: "base",
+      destination: "pad_01K2C0Z0000000000000000000",
+    },
+  });
 export type PayoutInput = z.infer<typeof PayoutInput>;
 
 export const PayoutState = z.enum(["pending", "processing", "succeeded", "failed", "cancelled"]);

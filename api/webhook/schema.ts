@@ -153,7 +153,7 @@ export const Replay = z
     to: Instant.openapi({ description: "Exclusive" }),
     types: z.array(pattern).min(1).max(MAX_PATTERNS).optional(),
   })
-  .openapi("Replay");
+  .openapi("Replay", { example: { from: "2026-08-11T00:00:00.000Z", to: "2026-08-12T00:00:00.000Z" } });
 export type Replay = z.infer<typeof Replay>;
 
 export const Replayed = z
