@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { Money, MoneyInput } from "../http/money.ts";
-import { line, Metadata, Timestamp } from "../http/text.ts";
+import { line, Metadata, Timestamp, text } from "../http/text.ts";
 
 const Prices = z
   .array(MoneyInput)
@@ -25,7 +25,7 @@ export const ProductInput = z
     merchantId: z.string().max(40).optional(),
     sku: line(64).openapi({ description: "Unique in the merchant's catalog" }),
     name: line(140),
-    description: line(1_000, 0).nullable().optional(),
+    description: text(1_000).nullable().optional(),
     prices: Prices,
     active: z.boolean().default(true),
     metadata: Metadata.optional(),

@@ -3,6 +3,7 @@ import { NOT_AN_AMOUNT } from "../http/money.ts";
 /** What the API says to programs of a wrong value, as a person is told. */
 const words: readonly (readonly [said: RegExp, plain: string])[] = [
   [/received undefined$/, "This is needed."],
+  [/^some text/, "This is needed."],
   [/^Too small: expected (?:string|array)/, "This is needed."],
   [/^Too small: expected number to be >=(\d+)$/, "At least $1."],
   [/^Too big: expected number to be <=(\d+)$/, "At most $1."],

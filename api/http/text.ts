@@ -13,6 +13,7 @@ function isReadable(moment: Date): boolean {
   return year >= 1 && year <= 9999;
 }
 
+const MISSING = "some text, not only blanks";
 const CONTROL = /\p{Cc}/u;
 
 /** Text on one line: trimmed, composed, without control characters. */
@@ -21,19 +22,22 @@ export function line(longest: number, least = 1) {
     .string()
     .max(longest)
     .transform((text) => text.normalize("NFC").trim())
-    .refine((text) => text.length >= least && !CONTROL.test(text), "text without control characters")
+    .refine((text) => text.length >= least, MISSING)
+    .refine((text) => !CONTROL.test(text), "text on one line, without control characters")
     .openapi({ type: "string", minLength: least, maxLength: longest });
 }
 
 const UNSAFE = /[^\P{Cc}\n]/u;
 
-/** Text on several lines. */
+/** Text on several lines. Forms send each break as two characters, which count as the one that is kept. */
 export function text(longest: number, least = 0) {
   return z
     .string()
+    .overwrite((given) => given.replace(/\r\n?/g, "\n"))
     .max(longest)
-    .transform((given) => given.normalize("NFC").replace(/\r\n?/g, "\n").trim())
-    .refine((given) => given.length >= least && !UNSAFE.test(given), "text without control characters")
+    .transform((given) => given.normalize("NFC").trim())
+    .refine((given) => given.length >= least, MISSING)
+    .refine((given) => !UNSAFE.test(given), "text without control characters but line breaks")
     .openapi({ type: "string", maxLength: longest, ...(least > 0 && { minLength: least }) });
 }
 

@@ -84,7 +84,7 @@ export function ProductPage({
 function factsOf({ sku, description, metadata, createdAt, updatedAt }: Product) {
   return [
     ["SKU", sku],
-    ["Description", description],
+    ["Description", description && <span class="lines">{description}</span>],
     ["Created", <Time at={createdAt} />],
     ["Changed", <Time at={updatedAt} />],
     ...Object.entries(metadata),

@@ -60,6 +60,14 @@ describe("POST /v1/catalog/products", () => {
     expect((await call("GET", `${root}/${answer.body.id}`)).body).toEqual(answer.body);
   });
 
+  it("describes it on several lines", async () => {
+    const { id, description } = await made({ description: " Green,\r\nfrom Uji\n" });
+    expect(description).toBe("Green,\nfrom Uji");
+    expect((await call("GET", `${root}/${id}`)).body.description).toBe(description);
+    const refused = await call("POST", root, product({ description: "Green\u0007" }));
+    expect(codeOf(refused)).toEqual([400, "validation_failed", "/description"]);
+  });
+
   it("takes a SKU once for each merchant", async () => {
     const { sku } = await made();
     expect(codeOf(await call("POST", root, product({ sku })))).toEqual([409, "sku_taken", "/sku"]);

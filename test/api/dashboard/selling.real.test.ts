@@ -176,6 +176,11 @@ describe("a form that is refused", () => {
     expect([typedIn("lines.0.quantity"), typedIn("lines.1.quantity")]).toEqual(["0", "1"]);
   });
 
+  it("says that a name of blanks is needed", async () => {
+    const { status, text } = await mine.post("invoices", { ...draft, "buyer.name": "   " });
+    expect([status, /class="error"[^>]*>([^<]*)/.exec(text)?.[1]]).toEqual([400, "This is needed."]);
+  });
+
   it("not for a comma before cents", async () => {
     const fields = { ...draft, "lines.0.quantity": "1", "lines.0.unitPrice.amount": "9,99" };
     const { status, location } = await mine.post("invoices", fields);
@@ -213,5 +218,17 @@ describe("the form of a draft", () => {
       ],
       ...{ total: { amount: "12.00" }, notes: "Thanks" },
     });
+  });
+});
+
+describe("the form of a product", () => {
+  it("takes a description of several lines, and shows them", async () => {
+    const { status, location } = await mine.post("products", {
+      ...{ name: "Tea", sku: "tea-of-lines", description: "Green,\r\nfrom Uji" },
+      ...{ "prices.0.amount": "5", "prices.0.asset": "USD" },
+    });
+    expect(status).toBe(303);
+    const { text } = await mine.get(location?.replace("/dashboard/", "") ?? "");
+    expect(text).toContain('<span class="lines">Green,\nfrom Uji</span>');
   });
 });

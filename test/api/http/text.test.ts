@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Instant } from "../../../api/http/text.ts";
+import { Instant, line, text } from "../../../api/http/text.ts";
 
 describe("a moment that a caller names", () => {
   it.each([
@@ -22,5 +22,34 @@ describe("a moment that a caller names", () => {
 
   it.each(["2026-08-11", "2026-08-11T09:30:00", "2026-02-30T00:00:00Z", "soon"])("%s is none", (text) => {
     expect(Instant.safeParse(text).error?.issues).toHaveLength(1);
+  });
+});
+
+describe("text that a caller gives", () => {
+  const refusalOf = (schema: ReturnType<typeof line>, given: string) =>
+    schema.safeParse(given).error?.issues.map(({ message }) => message);
+
+  it.each([
+    ["line", line(20)],
+    ["text", text(20, 1)],
+  ])("%s: is missing where it is empty or blank", (_, schema) => {
+    for (const blank of ["", "   ", "\n"])
+      expect(refusalOf(schema, blank)).toEqual(["some text, not only blanks"]);
+  });
+
+  it("is none where it may be empty", () => {
+    expect([line(20, 0).parse(" "), text(20).parse(" \n")]).toEqual(["", ""]);
+  });
+
+  it("stays on its line, or has lines, and no other control characters", () => {
+    for (const given of ["Tea\nGreen", "Tea\u0007"])
+      expect(refusalOf(line(20), given)).toEqual(["text on one line, without control characters"]);
+    expect(text(20).parse("Tea\r\nGreen\rFine")).toBe("Tea\nGreen\nFine");
+    expect(refusalOf(text(20), "Tea\u0007")).toEqual(["text without control characters but line breaks"]);
+  });
+
+  it("counts a line break once, however it is sent", () => {
+    expect(text(5).parse("a\r\nb\r\nc")).toBe("a\nb\nc");
+    expect(refusalOf(text(4), "a\r\nb\r\nc")).toEqual(["Too big: expected string to have <=4 characters"]);
   });
 });
