@@ -1,5 +1,5 @@
 import type { MerchantCtx } from "../../http/context.ts";
-import { listInvoices } from "../../invoice/verbs/read.ts";
+import { listBilledTo } from "../../subscription/verbs/billed.ts";
 import { listSubscriptions } from "../../subscription/verbs/read.ts";
 import { listShown } from "../payments/listed.ts";
 import type { Desk } from "../section.ts";
@@ -18,7 +18,7 @@ export async function historyOf(
 ) {
   const may = ctx.scope.permissions;
   const [invoices, subscriptions, payments] = await Promise.all([
-    may.has("invoices:read") ? listInvoices(desk, { ctx, input: { ...newest, buyerEmail: email } }) : null,
+    may.has("invoices:read") ? listBilledTo(desk, { ctx, input: { id, email, limit: MOST } }) : null,
     may.has("catalog:read") ? listSubscriptions({ ctx, input: { ...newest, customerId: id } }) : null,
     may.has("payments:read")
       ? listShown(clearing, { ctx, input: { ...newest, customerEmail: email } })

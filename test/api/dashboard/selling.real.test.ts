@@ -232,3 +232,39 @@ describe("the form of a product", () => {
     expect(text).toContain('<span class="lines">Green,\nfrom Uji</span>');
   });
 });
+
+describe("the page of a customer", () => {
+  const shown = async (id: string) => {
+    const { text } = await mine.get(`customers/${id}`);
+    const [paidAndOwed = ""] = /Paid and owed.*?<\/table>/s.exec(text) ?? [];
+    return { amounts: paidAndOwed.match(/\$[\d.]+/g), invoices: text.match(/inv_\w+/g)?.length };
+  };
+
+  it("adds up what they were billed by subscriptions before their email changed", async () => {
+    const { subscriber } = await seller.must("POST", "/v1/subscriptions", {
+      customer: { name: "Ada", email: "ada@old.example" },
+      ...{ description: "Coffee", amount: { amount: "18.00", asset: "USD" }, interval: "week" },
+    });
+    const before = await shown(subscriber.customerId);
+    expect(before.amounts).toEqual(["$0.00", "$18.00"]);
+    await seller.must("PATCH", `/v1/customers/${subscriber.customerId}`, { email: "ada@new.example" });
+    expect(await shown(subscriber.customerId)).toEqual(before);
+    const lines = [{ name: "Beans", unitPrice: { amount: "2.00", asset: "USD" } }];
+    const buyer = { name: "Ada", email: "ada@new.example" };
+    await seller.must("POST", "/v1/invoices", { buyer, currency: "USD", lines, issue: true });
+    expect((await shown(subscriber.customerId)).amounts).toEqual(["$0.00", "$20.00"]);
+  });
+
+  it("shows nothing of who had their email before, nor anything to another merchant", async () => {
+    await seller.must("POST", "/v1/subscriptions", {
+      customer: { name: "Eve", email: "eve@old.example" },
+      ...{ description: "Cake", amount: { amount: "3.00", asset: "USD" }, interval: "week" },
+    });
+    const [eve] = await seller.must("GET", "/v1/customers?email=eve@old.example");
+    await seller.must("PATCH", `/v1/customers/${eve.id}`, { email: "eve@new.example" });
+    const { id } = await seller.must("POST", "/v1/customers", { name: "Bob", email: "eve@old.example" });
+    expect(await shown(id)).toEqual({ amounts: null, invoices: undefined });
+    expect((await shown(eve.id)).amounts).toEqual(["$0.00", "$3.00"]);
+    expect((await stranger.get(`customers/${eve.id}`)).status).toBe(404);
+  });
+});
