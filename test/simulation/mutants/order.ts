@@ -57,7 +57,7 @@ export const order: readonly Mutant[] = [
   {
     name: "no-fence",
     changes: [{ file: "settlement/lane.ts", from: "        eq(signerTable.fence, fence),\n", to: "" }],
-    seed: 9412,
+    seed: 30433,
   },
   {
     name: "slot-closed-before-final",
@@ -68,7 +68,7 @@ export const order: readonly Mutant[] = [
         to: "lte(slot.minedBlock, at.cursorNumber)",
       },
     ],
-    seed: 786,
+    seed: 1234,
   },
   {
     name: "no-second-look",
@@ -79,7 +79,7 @@ export const order: readonly Mutant[] = [
         to: "else if (state) good.push({ claim, call });",
       },
     ],
-    seed: 1870,
+    seed: 2509,
   },
   {
     name: "revert-is-the-end",
