@@ -2,6 +2,7 @@
  *  decides. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { fixedRates, type Rates } from "#api";
+import { type Address, checksum } from "#kernel/bytes";
 import { newKey } from "../../support/authorization.ts";
 import { silentLog } from "../../support/dev-chain.ts";
 import { startWorld, until } from "../../support/house.ts";
@@ -16,7 +17,7 @@ import {
   toldOf,
 } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
-import { expectAtRest } from "../../support/scene.ts";
+import { expectAtRest, withoutSigning } from "../../support/scene.ts";
 import { addressOf, arrives, expectBooks, final, idOf, settleRows } from "./deposit-scene.ts";
 
 const MINUTE = 60_000;
@@ -287,6 +288,44 @@ describe("after the window", () => {
     expect(await seller.review(idOf(asked), { action: "accept" })).toMatchObject({
       body: { clearing: { state: "settled" }, deposit: { deposits: [{ status: "credited" }] } },
     });
+  });
+
+  it("that cannot be returned is the merchant's to decide about again: another address can be given", async () => {
+    const asked = await lateInPounds(51n);
+    await seller.reaches(idOf(asked), "in-review");
+    const give = (to: Address) => seller.review(idOf(asked), { action: "return", destination: checksum(to) });
+    await withoutSigning(world, async () => {
+      expect(await give(newKey().address)).toMatchObject({ status: 200 });
+      // given that each try comes to nothing
+      const { outgoing } = world.house.facilitator;
+      const sending = () =>
+        world.database.query<{ id: string }>(
+          "SELECT id FROM clearing_return WHERE clearing_id = $1 AND state = 'sending'",
+          [asked.clearing.id],
+        );
+      const isGivenUp = async () => (await seller.read(idOf(asked))).deposit.reviewRequired === true;
+      await until(async () => {
+        await world.dev.anvil.mine();
+        for (const { id } of await sending()) await world.database.db.tx((tx) => outgoing.cancel(tx, id));
+        await world.database.query("UPDATE clearing SET due_at = now() WHERE id = $1", [asked.clearing.id]);
+        return isGivenUp();
+      }, "it is given up");
+    });
+    const tries = await world.database.query("SELECT state FROM clearing_return WHERE clearing_id = $1", [
+      asked.clearing.id,
+    ]);
+    expect(tries).toEqual(Array.from({ length: 5 }, () => ({ state: "failed" })));
+    // then it can go elsewhere, once
+    const elsewhere = newKey().address;
+    expect(await give(elsewhere)).toMatchObject({ status: 200, body: { clearing: { state: "returned" } } });
+    await final(world);
+    const held = () => world.dev.chain.tokenBalance(world.dev.usdc, elsewhere, "latest");
+    await until(async () => {
+      await world.dev.anvil.mine();
+      return (await held()) > 0n;
+    }, "it is sent");
+    expect((await seller.read(idOf(asked))).deposit).toMatchObject({ reviewRequired: false });
+    await expectBooks(world);
   });
 
   it("later than seven days it belongs to nobody until the merchant decides", async () => {
