@@ -275,6 +275,32 @@ describe("a payment that the sandbox provider clears", () => {
     await until(async () => ((await row())[0]?.attempts ?? 0) > 0, "it was tried");
     expect((await row())[0]).toMatchObject({ failure: expect.stringContaining("known"), handled_at: null });
   });
+
+  it("stays as the provider was asked for it when whoever holds its page chooses another way", async () => {
+    const payment = await confirmed();
+    await untilAsked(payment);
+    // when its page is told another way
+    const form = new URLSearchParams({ chain: "local", asset: "EURC", executionPath: "deposit-match" });
+    const chosen = await fetch(`${house.baseUrl}/checkout/${payment.pi}/confirm`, {
+      ...{ method: "POST", redirect: "manual", body: form },
+      headers: { Origin: house.baseUrl },
+    });
+    expect(chosen.status).toBe(303);
+    // and the payer pays what the provider asks for, which has looked meanwhile
+    await database.query("UPDATE provider_order SET due_at = now()");
+    await untilAsked(payment);
+    expect((await pay(payment)).status).toBe(200);
+    await until(async () => (await stateOf(payment)) === "settled", "it settles");
+    const [order] = await database.query("SELECT attempts, failure FROM provider_order WHERE id = $1", [
+      payment.clr,
+    ]);
+    expect(order).toEqual({ attempts: 0, failure: null });
+    // then it is what was asked for that is paid
+    expect((await rowsOf(payment))[0]).toEqual([
+      ...["provider-received", "single"],
+      ...["asset:provider:sandbox → liability:clearing", "50000000", "USDC@sandbox"],
+    ]);
+  });
 });
 
 describe("elsewhere", () => {
