@@ -1,16 +1,9 @@
 import { showCopying } from "./copy.ts";
 import { setServerTime } from "./countdown.ts";
+import { newsOf, type Shown } from "./news.ts";
 
 /** What the server tells of the payment; the rest of it is on the page already. */
-interface Status {
-  readonly phase: string;
-  readonly received: { readonly amount: string } | null;
-  readonly confirmations: number | null;
-  readonly executionPath: string | null;
-  readonly due: { readonly asset: string } | null;
-  readonly address: string | null;
-  readonly returned: readonly { readonly state: string; readonly transactionHash: string | null }[];
-  readonly expiresAt: string;
+interface Status extends Shown {
   readonly now: string;
 }
 
@@ -91,17 +84,6 @@ function current(): HTMLElement {
   const page = document.getElementById("checkout");
   if (!page) throw new Error("the page has lost its middle");
   return page;
-}
-
-/** As the server writes it onto the page. */
-function newsOf(status: Status): string {
-  const { phase, received, confirmations, executionPath, due, address, returned, expiresAt } = status;
-  const back = returned.map(({ state, transactionHash }) => `${state} ${transactionHash}`);
-  return [
-    ...[phase, received?.amount, confirmations, executionPath, due?.asset, address],
-    ...back,
-    expiresAt,
-  ].join(" ");
 }
 
 /** Asks for the page anew and puts it in place, unless a wallet is at work on what did not change. */

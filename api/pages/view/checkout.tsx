@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
+import { newsOf } from "../island/news.ts";
 import { isOver, isReturning, paidWith } from "../present.ts";
-import type { CheckoutStatus } from "../schema.ts";
 import { wordsOf } from "../words/index.ts";
 import { chainName } from "./chains.ts";
 import { Chooser } from "./chooser.tsx";
@@ -70,17 +70,6 @@ export function CheckoutPage(props: CheckoutProps) {
       <p class="visually-hidden" id="news" role="status" aria-live="polite" />
     </Page>
   );
-}
-
-/** What the page shows of a payment; when it differs from what the server tells, the page is stale. */
-export function newsOf(status: CheckoutStatus): string {
-  const { phase, received, confirmations, executionPath, due, address, returned, expiresAt } = status;
-  const back = returned.map(({ state, transactionHash }) => `${state} ${transactionHash}`);
-  return [
-    ...[phase, received?.amount, confirmations, executionPath, due?.asset, address],
-    ...back,
-    expiresAt,
-  ].join(" ");
 }
 
 function Stub({ status, payment, speech, brand }: CheckoutProps) {
