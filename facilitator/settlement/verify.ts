@@ -93,17 +93,7 @@ async function verifyKnown(verifying: Verifying, it: Understood, claim: ToldClai
   }
   const other = otherTerms(it);
   if (other) return invalid(other.reason, other.message, payer);
-  if (claim.grantedAt) {
-    if (await isReplayable(verifying, it)) return { outcome: "valid", payer };
-    return invalid(
-      "duplicate_settlement",
-      `This authorization was settled before, in transaction ${claim.includedTx}. It is not charged again.`,
-      payer,
-    );
-  }
   switch (claim.state) {
-    case "failed-watch":
-      return verifyFresh(verifying, it);
     case "expired":
     case "cancelled":
       return invalid(
@@ -111,9 +101,25 @@ async function verifyKnown(verifying: Verifying, it: Understood, claim: ToldClai
         claim.message ?? "This authorization can never be charged. Sign a fresh one.",
         payer,
       );
+    case "failed-watch":
+      return claim.grantedAt ? verifyTold(verifying, it, claim) : verifyFresh(verifying, it);
     default:
-      return { outcome: "valid", payer };
+      return claim.grantedAt ? verifyTold(verifying, it, claim) : { outcome: "valid", payer };
   }
+}
+
+/** Somebody was told success. That its block may have left the chain since is no reason to tell another the same. */
+async function verifyTold(verifying: Verifying, it: Understood, claim: ToldClaim): Promise<VerifyAnswer> {
+  const { payer } = it.authorization;
+  if (await isReplayable(verifying, it)) return { outcome: "valid", payer };
+  const where = claim.includedTx
+    ? `, in transaction ${claim.includedTx}`
+    : "; its block has left the chain, and its status URL says what becomes of it";
+  return invalid(
+    "duplicate_settlement",
+    `This authorization was settled before${where}. It is not charged again.`,
+    payer,
+  );
 }
 
 async function verifyFresh({ looking, firstSight }: Verifying, it: Understood): Promise<VerifyAnswer> {

@@ -6,6 +6,7 @@ import { chainFaults } from "../support/chain-faults.ts";
 import { books, get, newMerchant, newPayer, startWorld, until } from "../support/house.ts";
 import { attemptsOf, claimOf, factsOf, ledgerOf, stateOf } from "../support/records.ts";
 import {
+  cancel,
   expectAtRest,
   newPayment,
   type Place,
@@ -100,6 +101,10 @@ describe("a credited block that leaves the chain before it is final", () => {
         included_tx: null,
         granted: true,
       });
+      expect((await paid.verify()).body).toMatchObject({
+        invalidReason: "duplicate_settlement",
+        invalidMessage: expect.stringContaining("its block has left the chain"),
+      });
       const now = await books(world.dev, world.database);
       expect(now).toMatchObject({ balanced: true, treasury: now.chain });
       // then the same bytes are sent again, mined again, and credited anew
@@ -131,6 +136,27 @@ describe("a credited block that leaves the chain before it is final", () => {
       status: 409,
       body: { errorReason: "duplicate_settlement", transaction: settled.body.transaction },
     });
+  });
+
+  it("and whose payer cancels meanwhile is told as cancelled to whoever asks, though success was told", async () => {
+    const paid = await newPayment(world, merchant);
+    expect((await paid.settle()).body).toMatchObject({ success: true });
+    await reorg(world, 1);
+    await cancel(world, paid.payer, paid.nonce);
+    await until(async () => {
+      await world.dev.anvil.mine();
+      return (await stateOf(world.database, paid.nonce)) === "cancelled";
+    }, "it is cancelled for good");
+    expect(await claimOf(world.database, paid.nonce)).toMatchObject({ granted: true, included_tx: null });
+    const { body } = await paid.verify();
+    expect(body).toMatchObject({ isValid: false, invalidReason: "invalid_exact_evm_nonce_already_used" });
+    expect((await paid.settle()).body).toMatchObject({
+      success: false,
+      errorReason: body.invalidReason,
+      errorMessage: body.invalidMessage,
+      extra: { chargeable: false },
+    });
+    await expectAtRest(world);
   });
 
   it("that a stranger had submitted: we submit it ourselves", async () => {
