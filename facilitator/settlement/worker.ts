@@ -9,16 +9,16 @@ import type { Engine, OpenChain } from "./engine.ts";
 import { finalize } from "./final.ts";
 import { followedTokens, followNewTokens } from "./followed.ts";
 import { isLowOnGas } from "./funding.ts";
-import { isAnyFree, type Lane, lease, nextNonce, quarantine } from "./lane.ts";
+import { isAnyFree, type Lane, lease, nextNonce } from "./lane.ts";
+import { lookAfter } from "./look-after.ts";
 import { type Loop, loop } from "./loop.ts";
-import { slotsUnderWay, tidyMined } from "./mined.ts";
 import { follow } from "./observe.ts";
 import { leaseObserver, lookAtObserver, type ObserverRow, tellFollowed } from "./observer.ts";
 import { signOutgoing } from "./outgoing.ts";
 import { type Queue, queueOf } from "./queue.ts";
 import { reconcile } from "./reconcile.ts";
+import { tendRemoved } from "./removed-keys.ts";
 import { type Rhythm, rhythm } from "./rhythm.ts";
-import { tend } from "./tend.ts";
 import type { Waiters } from "./waiters.ts";
 
 /** The loops that move money on one chain: one watches and credits, one sends, one for each lane tends what it sent, one
@@ -179,8 +179,9 @@ function watcher(
   };
 }
 
-/** One turn: post what is final, end what can never be paid, and now and then compare books and chain. Apart from the
- *  watcher, so that the next block's credits do not wait for it; and payments that come in go first, for a while. */
+/** One turn: post what is final, end what can never be paid, now and then compare books and chain, and look after what
+ *  removed keys have sent. Apart from the watcher, so that the next block's credits do not wait for it; and payments that
+ *  come in go first, for a while. */
 function finisher(
   engine: Engine,
   open: OpenChain,
@@ -197,9 +198,11 @@ function finisher(
     if (!isTime()) return;
     waiters.tell(await finalize(engine, open, at));
     done = booked;
-    if (engine.clock.monotonicMs() < reconcileAt) return;
-    reconcileAt = engine.clock.monotonicMs() + RECONCILE_MS;
-    await reconcile(engine, open);
+    if (engine.clock.monotonicMs() >= reconcileAt) {
+      reconcileAt = engine.clock.monotonicMs() + RECONCILE_MS;
+      await reconcile(engine, open);
+    }
+    await tendRemoved(engine, open, at);
   };
 }
 
@@ -314,8 +317,17 @@ function tender(
     const lane = held.get(address);
     if (!at || at.haltedReason || !lane || lane.tendedAt === at.cursorHash) return;
     if (lane.tendedAt !== null && !isTime()) return;
-    await lookAfter(engine, lane, at);
+    await tendHeld(engine, lane, at);
   };
+}
+
+async function tendHeld(engine: Engine, held: HeldLane, at: ObserverRow): Promise<void> {
+  const { lane } = held;
+  const minedNonce = await lane.chain.nonce(lane.signer.address, "latest");
+  held.minedNonce = minedNonce;
+  const tended = await lookAfter(engine, lane, { minedNonce, justTaken: held.tendedAt === null }, at);
+  if (!tended.maySign) held.lane = tended;
+  held.tendedAt = at.cursorHash;
 }
 
 /** Whether a lane that another process held is free before its lease lapses. */
@@ -357,17 +369,3 @@ const ifUnread = (known: boolean) => (error: unknown) => {
   if (outageOf(error)) return known;
   throw error;
 };
-
-async function lookAfter(engine: Engine, held: HeldLane, at: ObserverRow): Promise<void> {
-  const { lane } = held;
-  const mined = await lane.chain.nonce(lane.signer.address, "latest");
-  const justTaken = held.tendedAt === null;
-  held.minedNonce = mined;
-  if (mined > (await nextNonce(engine, lane))) held.lane = await quarantine(engine, lane);
-  const slots = await slotsUnderWay(engine, held.lane, at);
-  const tidied = await tidyMined(engine, held.lane, { minedNonce: mined, slots }, at);
-  if (!tidied.maySign) held.lane = tidied;
-  const unmined = slots.filter(({ nonce, minedBlock }) => nonce >= mined && minedBlock === null);
-  for (const slot of unmined) await tend(engine, held.lane, slot, at, justTaken);
-  held.tendedAt = at.cursorHash;
-}

@@ -18,7 +18,16 @@ export interface HouseOptions
   extends Partial<
     Pick<
       Parts,
-      "wrapChain" | "checkpoint" | "role" | "rateLimits" | "log" | "meter" | "clock" | "rates" | "mail"
+      | "wrapChain"
+      | "checkpoint"
+      | "role"
+      | "rateLimits"
+      | "log"
+      | "meter"
+      | "clock"
+      | "rates"
+      | "mail"
+      | "signerKeys"
     >
   > {
   readonly settings?: Partial<Settings>;
