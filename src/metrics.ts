@@ -166,8 +166,9 @@ async function readGauges(
     gauges.height.set({ chain, kind: "followed" }, cursor ?? 0);
     gauges.height.set({ chain, kind: "final" }, finalized ?? 0);
     gauges.halted.set({ chain }, halted ? 1 : 0);
-    for (const { address: lane, state, held, openSlots, isLowOnGas } of lanes) {
+    for (const { address: lane, state, isConfigured, held, openSlots, isLowOnGas } of lanes) {
       gauges.laneSlots.set({ chain, lane }, openSlots);
+      if (!isConfigured) continue;
       gauges.laneActive.set({ chain, lane }, state === "active" ? 1 : 0);
       gauges.laneLow.set({ chain, lane }, isLowOnGas ? 1 : 0);
       gauges.laneHeld.set({ chain, lane }, held ? 1 : 0);

@@ -1,4 +1,5 @@
 import { sql } from "drizzle-orm";
+import type { Address } from "#kernel/bytes";
 import { outbox } from "#store";
 import { isTaken } from "../chain/rails.ts";
 import { unapprovedAssets } from "./approval.ts";
@@ -24,6 +25,8 @@ export interface SettlementHealth {
     readonly lanes: readonly {
       readonly address: string;
       readonly state: string;
+      /** False once its key left the configuration: what it sent is looked after without it. */
+      readonly isConfigured: boolean;
       readonly held: boolean;
       readonly openSlots: number;
       /** Its key needs funds: it takes nothing new. */
@@ -48,7 +51,7 @@ export interface SettlementHealth {
 
 type LaneRow = {
   chain_id: string;
-  address: string;
+  address: Address;
   state: string;
   held: boolean;
   open_slots: string;
@@ -88,7 +91,7 @@ export async function health(engine: Engine): Promise<SettlementHealth> {
   const full = new Map(limited);
   const held = new Map(unapproved);
   return {
-    chains: [...engine.chains.values()].map(({ chain: { row }, rails }) => {
+    chains: [...engine.chains.values()].map(({ chain: { row }, rails, laneAddresses }) => {
       const at = observers.rows.find(({ chain_id }) => Number(chain_id) === row.chainId);
       return {
         chain: row.slug,
@@ -104,6 +107,7 @@ export async function health(engine: Engine): Promise<SettlementHealth> {
           .map(({ address, state, held, open_slots, low, gas_wei }) => ({
             address,
             state,
+            isConfigured: laneAddresses.includes(address),
             held,
             openSlots: Number(open_slots),
             isLowOnGas: low,

@@ -11,7 +11,7 @@ export function addLanesCommands(program: Command): void {
   lanes
     .command("list")
     .description(
-      "list them: chain, address, state, held by a process or free, transactions that are not final, wei or -; exit 1 when one signs nothing",
+      "list them: chain, address, active, quarantined or removed from FAREBOX_SIGNER_KEYS, held by a process or free, transactions that are not final, wei or -; exit 1 when a configured one signs nothing",
     )
     .action(list);
   lanes
@@ -30,9 +30,11 @@ function list(): Promise<void> {
   return withHouse(async ({ sources }) => {
     const { chains } = await sources.health();
     const lanes = chains.flatMap(({ chain, lanes }) => lanes.map((lane) => ({ chain, ...lane })));
-    for (const { chain, address, state, held, openSlots, gasWei } of lanes)
-      say([chain, address, state, held ? "held" : "free", openSlots, gasWei ?? "-"].join("  "));
-    process.exitCode = lanes.some(({ state }) => state !== "active") ? 1 : 0;
+    for (const { chain, address, state, isConfigured, held, openSlots, gasWei } of lanes) {
+      const word = isConfigured ? state : "removed";
+      say([chain, address, word, held ? "held" : "free", openSlots, gasWei ?? "-"].join("  "));
+    }
+    process.exitCode = lanes.some(({ state, isConfigured }) => isConfigured && state !== "active") ? 1 : 0;
   });
 }
 

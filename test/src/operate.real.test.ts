@@ -1,6 +1,7 @@
 /** What an operator does by hand, on the command line of a deployment that runs. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { checksum } from "#kernel/bytes";
+import { newKey } from "../support/authorization.ts";
 import { newMerchant, startWorld, until } from "../support/house.ts";
 import { ledgerOf } from "../support/records.ts";
 import { expectAtRest, newPayment, transfer } from "../support/scene.ts";
@@ -59,6 +60,24 @@ describe("lanes", () => {
     expect(await pay()).toMatchObject({ errorReason: "settlement_pending" });
     expect(await nextNonce()).toBe(quiet);
     expect(await run("lanes", "resume", "local", lane())).toMatchObject({ code: 0 });
+  });
+
+  it("one whose key left the configuration is listed as removed, and is no trouble, quarantined or not", async () => {
+    const removed = newKey().address;
+    await world.database.query(
+      `INSERT INTO signer (chain_id, address, next_nonce, state) VALUES ($1, decode($2, 'hex'), 3, 'quarantined')`,
+      [world.dev.anvil.chainId, removed.slice(2)],
+    );
+    const { code, stdout } = await run("lanes", "list");
+    expect(code).toBe(0);
+    expect(stdout.split("\n")).toContain(`local  ${removed}  removed  free  0  -`);
+    const { lanes } = (await health()) ?? {};
+    expect(lanes?.map(({ address, isConfigured }) => [address, isConfigured])).toEqual(
+      [
+        [lane().toLowerCase(), true],
+        [removed, false],
+      ].sort(),
+    );
   });
 
   it("says what is no lane", async () => {
