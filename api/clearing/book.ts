@@ -1,4 +1,4 @@
-import { and, eq } from "drizzle-orm";
+import { getTableColumns, sql } from "drizzle-orm";
 import { ledgerAsset } from "#kernel/asset";
 import { assert } from "#kernel/fault";
 import { type Deposit, post, resolvePending, templates } from "#ledger";
@@ -110,7 +110,7 @@ export function heldOf(
     .reduce((total, row) => total + lyingOf(row, returns).clearing, 0n);
 }
 
-/** Writes what has changed. */
+/** Writes what has changed, at once: with a block all deposits that are not final change. */
 export async function saveDeposits(
   tx: Tx,
   before: readonly DepositRow[],
@@ -118,24 +118,23 @@ export async function saveDeposits(
   now: Date,
 ): Promise<void> {
   const known = new Map(before.map((row) => [row.id, row]));
-  const fresh = after.filter(({ id }) => !known.has(id));
-  if (fresh.length > 0) await tx.execute(insertMany(clearingDeposit, fresh));
-  for (const row of after) {
+  const changed = after.flatMap((row) => {
     const old = known.get(row.id);
-    if (!old || isSame(old, row)) continue;
-    const { merchantId, clearingId, id, ...set } = row;
-    await tx
-      .update(clearingDeposit)
-      .set({ ...set, updatedAt: now })
-      .where(
-        and(
-          eq(clearingDeposit.merchantId, merchantId),
-          eq(clearingDeposit.clearingId, clearingId),
-          eq(clearingDeposit.id, id),
-        ),
-      );
-  }
+    if (!old) return [row];
+    return isSame(old, row) ? [] : [{ ...row, updatedAt: now }];
+  });
+  if (changed.length === 0) return;
+  await tx.execute(sql`${insertMany(clearingDeposit, changed)}
+    ON CONFLICT (merchant_id, clearing_id, id) DO UPDATE SET ${asWritten}`);
 }
+
+const KEYS: readonly string[] = ["merchantId", "clearingId", "id"];
+const asWritten = sql.raw(
+  Object.entries(getTableColumns(clearingDeposit))
+    .filter(([key]) => !KEYS.includes(key))
+    .map(([, { name }]) => `"${name}" = excluded."${name}"`)
+    .join(", "),
+);
 
 function isSame(a: DepositRow, b: DepositRow): boolean {
   return (Object.keys(a) as (keyof DepositRow)[]).every((key) => {

@@ -18,6 +18,24 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
+/** Statements that write deposits anew, by transaction, in a table of its own. */
+async function countUpdates(): Promise<void> {
+  await world.database.query("CREATE TABLE updated (by_tx xid8 DEFAULT pg_current_xact_id())");
+  await world.database.query(`CREATE FUNCTION note_update() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+    $$ BEGIN INSERT INTO public.updated DEFAULT VALUES; RETURN NULL; END $$`);
+  await world.database.query(
+    "CREATE TRIGGER updated AFTER UPDATE ON clearing_deposit FOR EACH STATEMENT EXECUTE FUNCTION note_update()",
+  );
+}
+
+async function finalDeposits(clearingId: string): Promise<number> {
+  const rows = await world.database.query(
+    "SELECT FROM clearing_deposit WHERE clearing_id = $1 AND is_final",
+    [clearingId],
+  );
+  return rows.length;
+}
+
 describe("a deposit of exactly what is due", () => {
   it("settles: 49.99 with 50 bps is worked postings 1 and 3; posted when its block is final", async () => {
     const asked = await seller.asked({ amount: { amount: "49.99", asset: "USD" } });
@@ -144,6 +162,36 @@ describe("several deposits", () => {
         "single clearing deposit → clearing 10000000",
         ...settleRows(9_950_000, 50_000),
       ]);
+    await expectBooks(world);
+  });
+
+  it("that change with each block are written at once", async () => {
+    await countUpdates();
+    const asked = await seller.asked();
+    const signed = await Promise.all(
+      [1_000_000n, 2_000_000n, 7_000_000n].map(async (value) => {
+        const { key } = await newPayer(world.dev, value);
+        return authorize({ domain: devDomain(world.dev.usdc), key, to: address(addressOf(asked)), value });
+      }),
+    );
+    const { multicall } = world.dev.chain.row;
+    const data = packAggregate3(signed.map(({ call }) => call));
+    await world.dev.transact(world.dev.contracts.payer.address, { to: multicall ?? "", data });
+    await seller.reaches(idOf(asked), "settled");
+    await final(world);
+    await until(async () => (await finalDeposits(asked.clearing.id)) === 3, "all are final");
+    expect(await ledgerOf(world.database, asked.clearing.id)).toEqual([
+      "single clearing deposit → clearing 1000000",
+      "single clearing deposit → clearing 2000000",
+      "single clearing deposit → clearing 7000000",
+      ...settleRows(9_950_000, 50_000),
+      "post net clearing → available 9950000",
+      "post fee clearing → fees 50000",
+    ]);
+    expect(await world.database.query("SELECT DISTINCT count(*) FROM updated GROUP BY by_tx")).toEqual([
+      { count: "1" },
+    ]);
+    await world.database.query("DROP TRIGGER updated ON clearing_deposit");
     await expectBooks(world);
   });
 
