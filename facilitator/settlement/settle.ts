@@ -269,5 +269,13 @@ async function grantNow(
   });
   engine.meter.time("grant", (engine.clock.monotonicMs() - started) / 1000);
   if (won) return null;
-  return (await replay(settling, it)) ?? duplicateAnswer(engine, row);
+  return (await replay(settling, it)) ?? answerUngranted(settling, it, row);
+}
+
+/** Somebody else was told success; or its block has just left the chain, and nobody was. */
+async function answerUngranted(settling: Settling, it: Understood, row: ToldClaim): Promise<SettleAnswer> {
+  const now = row.grantedAt ? row : await settling.loadClaim(row.claimKey);
+  if (!now) throw new Error("a committed claim cannot be read");
+  const isReversed = now.creditState === "none" && !now.grantedAt;
+  return isReversed ? answerFrom(settling, it, now) : duplicateAnswer(settling.engine, row);
 }
