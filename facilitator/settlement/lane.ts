@@ -46,6 +46,20 @@ export async function isAnyFree(engine: Engine, chain: Chain, signers: readonly 
   return free.length > 0;
 }
 
+/** Gives a lease back before it lapses. */
+export async function letGo(engine: Engine, { chain, signer }: Lane): Promise<void> {
+  await engine.loopDb.pool
+    .update(signerTable)
+    .set({ leaseUntil: null })
+    .where(
+      and(
+        eq(signerTable.chainId, chain.row.chainId),
+        eq(signerTable.address, signer.address),
+        eq(signerTable.leaseHolder, engine.holder),
+      ),
+    );
+}
+
 interface Taken {
   readonly fence: number;
   readonly nextNonce: number;

@@ -59,6 +59,12 @@ it("is sent again as it is, closed when it is final, and its gas is booked", asy
   await expectPaidOnce(payment);
   expect(await database.query("SELECT FROM ledger_transfer WHERE code = 'gas-spent'")).toHaveLength(1);
   await expectAtRest(place());
+  // and whoever is given the key need not wait for it
+  const [{ lease_until } = {}] = await database.query(
+    "SELECT lease_until FROM signer WHERE address = decode($1, 'hex')",
+    [signer(0).address.slice(2)],
+  );
+  expect(lease_until).toBeNull();
 });
 
 it("is sent by another key once whoever else has the removed one has used its nonce", async () => {
