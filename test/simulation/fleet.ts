@@ -104,5 +104,9 @@ export function split(job: Job, workers: number): readonly Job[] {
 export function hunts(job: Job, names: readonly string[]): readonly Job[] {
   return mutants
     .filter(({ name }) => names.includes(name))
-    .map(({ name, seed }) => ({ ...job, mutant: name, from: seed ?? job.from }));
+    .map(({ name, seed }) => ({
+      ...job,
+      mutant: name,
+      from: job.deviations > 0 ? job.from : (seed ?? job.from),
+    }));
 }

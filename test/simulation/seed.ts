@@ -70,11 +70,19 @@ export class Life {
 }
 
 export async function live(seed: number, backend: Backend): Promise<Lived> {
-  const ground = await layGround(seed, backend);
+  return liveOn(await layGround(seed, backend), seed, stir);
+}
+
+/** A course of things, the rest after it, and what the oracles say. */
+export async function liveOn(
+  ground: Ground,
+  seed: number,
+  course: (life: Life) => Promise<void>,
+): Promise<Lived> {
   const life = new Life(ground);
   let violation: Violation | null = null;
   try {
-    await stir(life);
+    await course(life);
     await comeToRest(life);
     await checkRows(life);
   } catch (error) {
@@ -212,7 +220,7 @@ function stallsBeforeSigning({ processes, ground }: Life, ready: readonly Call[]
   return true;
 }
 
-const LEASES_LAPSE_MS = 16_000;
+export const LEASES_LAPSE_MS = 16_000;
 
 /** Long enough for every lease to lapse. */
 function jump({ ground: { faults, scheduler } }: Life): void {

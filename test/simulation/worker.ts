@@ -7,6 +7,7 @@ import { takeOverRounds } from "./parts/scheduler.ts";
 import { openShops, sweepUp, tidyUp } from "./parts/shop.ts";
 import { dropDatabase, prepareDatabase } from "./parts/template.ts";
 import { type Lived, live } from "./seed.ts";
+import { explore } from "./small-world.ts";
 
 export interface Job {
   readonly server: string;
@@ -20,6 +21,8 @@ export interface Job {
   readonly pauseMs: number;
   /** The worker's engine has this mistake: it lives seeds until an oracle speaks. */
   readonly mutant: string | null;
+  /** Not seeds but the small world, with so many deviations: it lives those that are its share, and hears of no seed. */
+  readonly deviations: number;
 }
 export type Report =
   | {
@@ -80,13 +83,20 @@ async function work(job: Job): Promise<void> {
   }
 }
 
-async function liveMany(backend: Backend, { first, from, stride, seeds }: Job): Promise<void> {
-  const all = [...first, ...Array.from({ length: seeds }, (_, i) => from + i * stride)];
-  for (const [i, seed] of all.entries()) {
-    const lived = await live(seed, backend);
+async function* livesOf(backend: Backend, job: Job): AsyncGenerator<Lived, void> {
+  if (job.deviations > 0) return yield* explore(backend, job);
+  const { first, from, stride, seeds } = job;
+  for (const seed of first) yield await live(seed, backend);
+  for (let i = 0; i < seeds; i += 1) yield await live(from + i * stride, backend);
+}
+
+async function liveMany(backend: Backend, job: Job): Promise<void> {
+  let lives = 0;
+  for await (const lived of livesOf(backend, job)) {
+    lives += 1;
     tell(lived);
     await tidyUp(backend);
-    if (lived.violation || i % SEEDS_PER_SWEEP === SEEDS_PER_SWEEP - 1) await sweepUp(backend);
+    if (lived.violation || lives % SEEDS_PER_SWEEP === 0) await sweepUp(backend);
   }
 }
 
@@ -96,12 +106,13 @@ function tell({ seed, steps, faults, violation, trace, mark }: Lived): void {
     report({ kind: "violation", seed, oracle: violation.oracle, what: violation.message, trace });
 }
 
-async function hunt(backend: Backend, { from, seeds: most }: Job, name: string): Promise<void> {
-  for (let seeds = 1; seeds <= most; seeds += 1) {
-    const seed = from + seeds - 1;
-    const { violation } = await live(seed, backend);
-    if (violation) {
-      const { oracle, message: what } = violation;
+async function hunt(backend: Backend, job: Job, name: string): Promise<void> {
+  let [seed, seeds] = [job.from, 0];
+  for await (const lived of livesOf(backend, job)) {
+    seeds += 1;
+    seed = lived.seed;
+    if (lived.violation) {
+      const { oracle, message: what } = lived.violation;
       // A name that the engine no longer has there is found by any seed, and says nothing of the oracles.
       if (what.includes("ReferenceError")) throw new Error(`${name} no longer fits the engine: ${what}`);
       return report({ kind: "mutant", name, seed, seeds, oracle, what });
@@ -109,6 +120,5 @@ async function hunt(backend: Backend, { from, seeds: most }: Job, name: string):
     await tidyUp(backend);
     if (seeds % SEEDS_PER_SWEEP === 0) await sweepUp(backend);
   }
-  const seed = from + most - 1;
-  report({ kind: "mutant", name, seed, seeds: most, oracle: null, what: "no oracle spoke" });
+  report({ kind: "mutant", name, seed, seeds, oracle: null, what: "no oracle spoke" });
 }

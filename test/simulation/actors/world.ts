@@ -65,7 +65,7 @@ export class World {
     const { faults } = this.#parts;
     if (!faults.strikes("reorg", 6) || processes.some(({ view }) => view.side)) return;
     for (const payment of payments) if (faults.strikes("front-run", 2)) this.#comeWithMoney(payment);
-    this.#fork(() => faults.strikes("reorg-that-loses", 9));
+    this.#forkSomewhere(() => faults.strikes("reorg-that-loses", 9));
   }
 
   /** The last fault of all, in a world that has come to rest. */
@@ -73,7 +73,7 @@ export class World {
     const { faults, chance } = this.#parts;
     if (!chance.chance(share)) return false;
     faults.count("reorg");
-    this.#fork(() => {
+    this.#forkSomewhere(() => {
       const isLost = chance.chance(0.3);
       if (isLost) faults.count("reorg-that-loses");
       return isLost;
@@ -81,9 +81,13 @@ export class World {
     return true;
   }
 
-  #fork(isLost: () => boolean): void {
-    const { tree, chance, scheduler } = this.#parts;
-    const depth = 1 + chance.below(FINAL_AFTER - 1);
+  #forkSomewhere(isLost: () => boolean): void {
+    this.fork(1 + this.#parts.chance.below(FINAL_AFTER - 1), isLost);
+  }
+
+  /** The last `depth` blocks leave, as far as there are so many. */
+  fork(depth: number, isLost: () => boolean): void {
+    const { tree, scheduler } = this.#parts;
     if (pathBack(tree.tip, depth).length < depth) return;
     tree.fork(depth, this.#time, isLost);
     scheduler.note("chain", `another branch wins, ${depth} blocks leave; now at ${tree.tip.ref.number}`);

@@ -3,7 +3,7 @@ import { address } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
 import { gasBudgetsOf } from "../../../facilitator/chain/gas-budgets.ts";
 import type { ChainRow } from "../../../facilitator/chain/registry.ts";
-import { choices } from "../../property/payments/random.ts";
+import { type Choices, choices } from "../../property/payments/random.ts";
 import type { Sale } from "../actors/payments.ts";
 import { checkFence, sendingOracle } from "../oracles/sending.ts";
 import { Violation } from "../oracles/violation.ts";
@@ -25,8 +25,7 @@ export interface Ground extends Parts {
 }
 
 /** Seeds are told apart by chain: rows of one never meet those of another. */
-export async function layGround(seed: number, backend: Backend): Promise<Ground> {
-  const chance = choices(Number.parseInt(sha256(`seed ${seed}`).slice(2, 10), 16));
+export async function layGround(seed: number, backend: Backend, chance = choicesOf(seed)): Promise<Ground> {
   const scheduler = new Scheduler(START + seed * 1000);
   const faults = new Faults(chance);
   const row = rowOf(seed);
@@ -48,6 +47,10 @@ export async function layGround(seed: number, backend: Backend): Promise<Ground>
       for (const { id, type } of facts) told.set(id, type);
     },
   };
+}
+
+function choicesOf(seed: number): Choices {
+  return choices(Number.parseInt(sha256(`seed ${seed}`).slice(2, 10), 16));
 }
 
 /** What an oracle finds is not the engine's to hear of. */

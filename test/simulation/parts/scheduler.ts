@@ -15,6 +15,7 @@ export interface Owner {
 export interface Call {
   readonly owner: Owner;
   readonly label: string;
+  readonly asks: "chain" | "database";
   /** Transaction it belongs to. */
   readonly within: object | null;
   /** Answers the caller. False: it waits for a lock, and is answered when that is free. */
@@ -65,7 +66,8 @@ export class Scheduler {
     effect: () => Promise<T> | T,
     within: object | null = null,
   ): Promise<T> {
-    return this.#enqueue(owner, label, within, (resolve, reject) => async () => {
+    const asks = within === null ? "chain" : "database";
+    return this.#enqueue({ owner, label, asks, within }, (resolve, reject) => async () => {
       try {
         resolve(await effect());
       } catch (error) {
@@ -82,7 +84,7 @@ export class Scheduler {
     within: object | null,
     effect: () => Promise<{ readonly done: Promise<T>; readonly isWaiting: boolean }>,
   ): Promise<T> {
-    return this.#enqueue(owner, label, within, (resolve, reject) => async () => {
+    return this.#enqueue({ owner, label, asks: "database", within }, (resolve, reject) => async () => {
       try {
         const { done, isWaiting } = await effect();
         const answered = done.then(resolve, reject);
@@ -96,11 +98,10 @@ export class Scheduler {
   }
 
   #enqueue<T>(
-    owner: Owner,
-    label: string,
-    within: object | null,
+    call: Omit<Call, "run">,
     runOf: (resolve: (value: T) => void, reject: (error: unknown) => void) => Call["run"],
   ): Promise<T> {
+    const { owner } = call;
     return new Promise<T>((resolve, reject) => {
       const unlessKilled =
         <V>(answer: (value: V) => void) =>
@@ -108,7 +109,7 @@ export class Scheduler {
           if (owner.isAlive) answer(value);
         };
       if (owner.isAlive)
-        this.calls.push({ owner, label, within, run: runOf(unlessKilled(resolve), unlessKilled(reject)) });
+        this.calls.push({ ...call, run: runOf(unlessKilled(resolve), unlessKilled(reject)) });
     });
   }
 
