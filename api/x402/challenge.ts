@@ -6,26 +6,26 @@ import type { V1Networks } from "./v1.ts";
 
 /** What an unpaid request is told, in both versions: v2 in the header, v1 in the body. */
 export interface Challenge {
-  readonly required: PaymentRequired & { readonly error?: string };
+  readonly required: PaymentRequired & { readonly error: string };
   /** Empty where no chain of the offer has a name in v1. */
   readonly v1: V1Required | Readonly<Record<never, never>>;
 }
 interface V1Required {
   readonly x402Version: 1;
-  readonly error?: string;
+  readonly error: string;
   readonly accepts: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** `error` is a reason code or a sentence. Source: x402.md §2, §7. */
-export function challenge(offer: Quote, networks: V1Networks, error?: string): Challenge {
-  const told = error === undefined ? {} : { error };
+/** `error` is a reason code or a sentence, and never left out: some clients of v1 read no 402 without it. Source: x402.md
+ *  §2, §7. */
+export function challenge(offer: Quote, networks: V1Networks, error = "Payment required"): Challenge {
   const accepts = onePerNetwork(offer.options).flatMap((option) => {
     const network = networks.toName(option.network);
     return network === option.network ? [] : [v1Option(offer, option, network)];
   });
   return {
-    required: { ...presentRequired(offer), ...told },
-    v1: accepts.length === 0 ? {} : { x402Version: 1, ...told, accepts },
+    required: { ...presentRequired(offer), error },
+    v1: accepts.length === 0 ? {} : { x402Version: 1, error, accepts },
   };
 }
 

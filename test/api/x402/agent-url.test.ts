@@ -56,6 +56,8 @@ describe("a chain with a name in version 1", () => {
     expect(status).toBe(402);
     expect(body).toEqual({
       x402Version: 1,
+      // Python's client of version 1 reads no 402 without it.
+      error: "Payment required",
       accepts: [
         {
           scheme: "exact",
@@ -71,7 +73,9 @@ describe("a chain with a name in version 1", () => {
         },
       ],
     });
-    expect(read(headers.get("payment-required")).accepts).toHaveLength(2);
+    const required = read(headers.get("payment-required"));
+    expect(required).toMatchObject({ error: "Payment required" });
+    expect(required.accepts).toHaveLength(2);
   });
 
   it("takes a v1 payment, which names no asset, for the option that v1 was offered", async () => {
