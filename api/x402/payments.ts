@@ -9,6 +9,7 @@ import {
   type Refusal,
   type SettleAnswer,
 } from "#facilitator";
+import { checksum } from "#kernel/bytes";
 import { type Fault, unreachable } from "#kernel/fault";
 import { isId } from "#kernel/id";
 import { errorFields } from "#kernel/log";
@@ -27,7 +28,7 @@ import { extensionResponses } from "./extension-responses.ts";
 import { presentReason, presentSettle, presentVerify, type Voice } from "./present.ts";
 import type { SettleResponse } from "./schema.ts";
 import { v1Networks } from "./v1.ts";
-import { readPayment, versionOf, type WirePayment } from "./wire.ts";
+import { payerNamedIn, readPayment, versionOf, type WirePayment } from "./wire.ts";
 
 type Verb = "verify" | "settle";
 interface Payments {
@@ -42,6 +43,8 @@ interface PaymentCall {
   voice: Voice;
   /** What was made of the payload's extensions, as a header; none before the body was read. */
   extensionHeader: Readonly<Record<string, string>>;
+  /** Undefined before it was read. */
+  body: unknown;
   /** Set once the engine has been asked to settle: from here on nobody can say that nothing was recorded. */
   isAsked: boolean;
 }
@@ -70,6 +73,7 @@ function handler(payments: Payments, verb: Verb): Handler {
       place,
       voice: { version: 2, networks: noV1, baseUrl },
       extensionHeader: {},
+      body: undefined,
       isAsked: false,
     };
     try {
@@ -94,6 +98,7 @@ async function answer({ edge, facilitator }: Payments, call: PaymentCall): Promi
   if (versionOf(body) === 1)
     call.voice = { ...call.voice, version: 1, networks: v1Networks(facilitator.chains()) };
   call.extensionHeader = extensionResponses(body);
+  call.body = body;
   const reading = readPayment(body, call.voice.networks, text.length);
   if (!reading.ok) return refused(call, reading.refusal);
   const target = targetOf(call, reading.payment);
@@ -160,7 +165,7 @@ async function verify(
 ): Promise<Response> {
   const answer = await facilitator.verify(request);
   if (answer.outcome === "unknown-payable") return unknownPayable(call, answer.message);
-  return respond(call, 200, presentVerify(answer, call.voice));
+  return respond(call, 200, withPayer(call, presentVerify(answer, call.voice)));
 }
 
 async function settle(
@@ -194,7 +199,7 @@ async function release(
 }
 
 function settled(call: PaymentCall, answer: SettleAnswer): Response {
-  const body = presentSettle(answer, call.voice);
+  const body = withPayer(call, presentSettle(answer, call.voice));
   const { outcome } = answer;
   const headers: Record<string, string> = answer.replayed ? { "Idempotent-Replayed": "true" } : {};
   switch (outcome) {
@@ -293,10 +298,19 @@ function withProblem(call: PaymentCall, seen: Fault, reason: string, message: st
 }
 
 /** What every refusal carries, beside or in place of problem details. */
-function typedFields({ verb }: PaymentCall, reason: string, message: string) {
-  return verb === "verify"
-    ? { isValid: false, invalidReason: reason, invalidMessage: message }
-    : { success: false, errorReason: reason, errorMessage: message, transaction: "", network: "" };
+function typedFields(call: PaymentCall, reason: string, message: string) {
+  return withPayer(
+    call,
+    call.verb === "verify"
+      ? { isValid: false, invalidReason: reason, invalidMessage: message }
+      : { success: false, errorReason: reason, errorMessage: message, transaction: "", network: "" },
+  );
+}
+
+/** With who pays, as the body says where nobody found out: the x402 package for Python reads no verdict of v1 without. */
+function withPayer<T extends object>({ body }: PaymentCall, told: T): T {
+  const named = "payer" in told ? null : payerNamedIn(body);
+  return named === null ? told : { ...told, payer: checksum(named) };
 }
 
 function respond(

@@ -1,6 +1,6 @@
 import { isValidPaymentId, PAYMENT_IDENTIFIER } from "@x402/extensions/payment-identifier";
 import type { OptionSelection, PaymentRequest, Refusal } from "#facilitator";
-import type { Hash } from "#kernel/bytes";
+import { type Address, type Hash, parseAddress } from "#kernel/bytes";
 import { stableHash } from "#kernel/codec";
 import { parseAtomic } from "#kernel/money";
 import type { V1Networks } from "./v1.ts";
@@ -35,6 +35,13 @@ function isMembers(value: unknown): value is Members {
 export function versionOf(body: unknown): WireVersion {
   const payload = isMembers(body) ? body.paymentPayload : undefined;
   return isMembers(payload) && payload.x402Version === 1 ? 1 : 2;
+}
+
+/** Who pays, as a body of verify or settle says, which proves nothing; null where it names no address. */
+export function payerNamedIn(body: unknown): Address | null {
+  return parseAddress(
+    membersAt(membersAt(membersAt(body, "paymentPayload"), "payload"), "authorization").from,
+  );
 }
 
 /** Reads the body of verify or settle, `{x402Version, paymentPayload, paymentRequirements}`, in either version; of

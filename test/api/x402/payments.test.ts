@@ -82,6 +82,26 @@ describe("POST /x402/resources/{id}/verify", () => {
     }
   });
 
+  it("names the payer whom the body names, whatever becomes of it: Python's client of version 1 reads no verdict without", async () => {
+    const base = await call("/x402/verify", post({ ...v2Body, paymentRequirements: "none" }));
+    expect(base.body).toMatchObject({ isValid: false, invalidReason: "invalid_payload" });
+    const facilitator = fakeFacilitator();
+    facilitator.verdict = async () => ({
+      ...{ outcome: "invalid", reason: "invalid_payment_requirements", message: "Not sold.", payer: null },
+    });
+    const priced = await call(`${one}/verify`, post(v2Body), facilitator);
+    facilitator.verdict = () => Promise.reject(fault("database_unavailable"));
+    const down = await call(`${one}/verify`, post(v2Body), facilitator);
+    facilitator.verdict = async () => ({
+      ...{ outcome: "unknown-payable", reason: "invalid_payment_requirements", message: "Not there." },
+    });
+    const gone = await call(`${one}/verify`, post(v2Body), facilitator);
+    for (const { body } of [base, priced, down, gone])
+      expect(body).toMatchObject({ isValid: false, payer: checksum(payer) });
+    const none = await call(`${one}/verify`, post({ x402Version: 2, paymentPayload: { payload: {} } }));
+    expect(none.body).not.toHaveProperty("payer");
+  });
+
   it("400 and 413 and 415: problem details with the typed fields", async () => {
     const broken = await call(`${one}/verify`, post("{"));
     expect(broken.response.status).toBe(400);
