@@ -7,6 +7,7 @@ export const MAX_BATCH = 16;
 const loopback = ["localhost", "127.0.0.1", "[::1]"];
 const METHODS = "POST";
 const HEADERS = "Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name";
+const EXPOSED = `${HEADERS}, Retry-After`;
 
 /** Who may be addressed and from which pages: host names, without ports. */
 export interface Guard {
@@ -23,6 +24,7 @@ export function guardOf({ baseUrl, allowedHosts = [], allowedOrigins = [] }: Mcp
   const hosts = new Set([own, ...loopback, ...allowedHosts]);
   const origins = new Set([own, ...loopback, ...allowedOrigins]);
   return {
+    admit,
     refuse(request) {
       if (!hosts.has(hostnameOf(`http://${request.headers.get("host") ?? ""}`)))
         return rpcError(403, -32000, "This host name is not served here.");
@@ -30,17 +32,17 @@ export function guardOf({ baseUrl, allowedHosts = [], allowedOrigins = [] }: Mcp
       if (origin !== null && !origins.has(hostnameOf(origin)))
         return rpcError(403, -32000, "Pages of this origin may not call here.");
       if (request.method === "OPTIONS" && origin !== null) return preflight(origin);
-      if (request.method !== METHODS)
-        return rpcError(405, -32000, "Method not allowed: send POST.", { Allow: METHODS });
-      return null;
-    },
-    admit(request, response) {
-      const origin = request.headers.get("origin");
-      if (origin === null) return response;
-      for (const [name, value] of Object.entries(cors(origin))) response.headers.set(name, value);
-      return response;
+      if (request.method === METHODS) return null;
+      return admit(request, rpcError(405, -32000, "Method not allowed: send POST.", { Allow: METHODS }));
     },
   };
+}
+
+function admit(request: Request, response: Response): Response {
+  const origin = request.headers.get("origin");
+  if (origin === null) return response;
+  for (const [name, value] of Object.entries(cors(origin))) response.headers.set(name, value);
+  return response;
 }
 
 function hostnameOf(url: string): string {
@@ -50,7 +52,7 @@ function hostnameOf(url: string): string {
 function cors(origin: string) {
   return {
     "Access-Control-Allow-Origin": origin,
-    "Access-Control-Expose-Headers": HEADERS,
+    "Access-Control-Expose-Headers": EXPOSED,
     Vary: "Origin",
   };
 }

@@ -67,6 +67,12 @@ async function answer(exchange: Exchange, request: Request): Promise<Response> {
   }
   if (Array.isArray(body) && body.length > MAX_BATCH)
     return rpcError(400, -32600, `A batch holds at most ${MAX_BATCH} messages.`);
+  if (Array.isArray(body) && hasIdTwice(body))
+    return rpcError(
+      400,
+      -32600,
+      "Two messages of a batch have the same id: one of them would get no answer.",
+    );
   const limited = await countRest(caller, body);
   if (limited) return limited;
   const release = isListening(body) ? admitListener(exchange) : null;
@@ -97,6 +103,11 @@ async function readText(request: Request): Promise<string | Response> {
   return isUtf8(bytes)
     ? bytes.toString("utf8")
     : rpcError(400, -32700, "Parse error: the body is not UTF-8.");
+}
+
+function hasIdTwice(batch: readonly unknown[]): boolean {
+  const ids = batch.map((message) => ((message ?? {}) as Members).id).filter((id) => id !== undefined);
+  return new Set(ids).size < ids.length;
 }
 
 /** Counts what calls no tool, each message of a batch by itself: a tool counts its own calls. Beyond the limit nothing of

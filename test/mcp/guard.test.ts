@@ -98,6 +98,27 @@ describe("who may speak", () => {
     expect(preflight.headers.get("access-control-allow-credentials")).toBeNull();
   });
 
+  it("a page on the list may read a refusal too, and for how long it has to wait", async () => {
+    const { mcp, ask } = open();
+    const origin = "https://pay.example";
+    const caller: Caller = {
+      address: "a",
+      newRequestId: () => "req_1",
+      limit: async () => 7,
+      delivery: { closed: new AbortController().signal, orElse: () => {} },
+    };
+    const limited = await ask(listTools, { origin }, caller);
+    expect([limited.status, limited.headers.get("access-control-expose-headers")]).toEqual([
+      429,
+      expect.stringContaining("Retry-After"),
+    ]);
+    // Stock clients ask for a stream when they have connected, and read of the 405 that there is none.
+    const stream = await mcp.handler(
+      new Request(`${baseUrl}/x402/mcp`, { headers: { host: "pay.example", origin } }),
+    );
+    expect([stream.status, stream.headers.get("access-control-allow-origin")]).toEqual([405, origin]);
+  });
+
   it.each(["GET", "DELETE", "PUT"])("%s is 405 and names POST", async (method) => {
     const { mcp } = open();
     const response = await mcp.handler(
@@ -147,6 +168,7 @@ describe("what is read", () => {
     ["a key twice", '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', 400, -32700],
     ["a NUL in a string", '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"\\u0000"}}', 400, -32700],
     ["a body beyond the limit", JSON.stringify({ pad: "x".repeat(257 * 1024) }), 413, -32000],
+    ["a batch with an id twice", JSON.stringify([listTools, listTools]), 400, -32600],
     ["a batch of 17", JSON.stringify(Array.from({ length: 17 }, () => listTools)), 400, -32600],
   ])("%s: %#", async (_, text, status, code) => {
     const answer = await open().ask(text);
