@@ -35,7 +35,7 @@ export type Carried =
 export interface PaymentWire {
   /** JSON as payment routes take it. Fault: `invalid_json`. */
   parse(text: string): unknown;
-  /** Objects, or base64 of objects; several must be the same. */
+  /** Objects, base64 of objects, or their JSON; several must be the same. */
   carried(values: readonly unknown[]): Carried;
   carriedInHeaders(headers: Headers): Carried;
   read(payload: unknown, offer: Offer, requirements?: unknown): Promise<Reading>;

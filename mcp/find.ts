@@ -1,7 +1,8 @@
 import type { Facilitator, Offer } from "#facilitator";
 import { isId } from "#kernel/id";
 import type { Call } from "./deps.ts";
-import { failure, type ToolResult } from "./result.ts";
+import { priceOf } from "./present.ts";
+import { badArgument, failure, type ToolResult } from "./result.ts";
 
 /** Ids of what is paid at its own agent URL. */
 const prefixes = ["plink", "inv", "pi"] as const;
@@ -45,13 +46,31 @@ export async function findToPay(
   return facilitator.offer({ by: "id", id: derived ?? id });
 }
 
+/** To an amount that is named for what says itself what it costs: who names less must not be charged the whole by a client
+ *  that pays whatever it is asked for. Null where nothing is wrong; an intent may be what an amount was named for. */
+export async function fixedPrice(
+  { facilitator }: Call,
+  { openAmount, ...named }: Named & { readonly openAmount: string | undefined },
+): Promise<ToolResult | null> {
+  const offer = openAmount === undefined ? null : await findPayable(facilitator, named);
+  if (!offer || !isPriced(offer)) return null;
+  const { decimal, symbol } = priceOf(offer.payable);
+  return badArgument("openAmount", `none: this costs ${decimal} ${symbol}, all at once. Leave it out`);
+}
+
+function isPriced({ payable: { kind }, options }: Offer): boolean {
+  return kind === "invoice" || (kind === "payment-link" && options.length > 0);
+}
+
 /** What a payload pays that comes with the id of a link or invoice: where that is paid by intents, one of them. */
 export function findPaid(call: Call, id: string, payment: unknown): Promise<Offer | null> {
   return findToPay(call, { id, openAmount: undefined, payment });
 }
 
+/** In whichever argument: who was sent an invoice has its URL, and hands it on as it is. */
 function idIn({ id, url }: Named): string | null {
-  const named = id ?? IN_OUR_URL.exec(url ?? "")?.[1] ?? "";
+  const given = (id ?? url ?? "").trim();
+  const named = IN_OUR_URL.exec(given)?.[1] ?? given;
   return prefixes.some((prefix) => isId(prefix, named)) ? named : null;
 }
 

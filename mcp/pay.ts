@@ -1,13 +1,18 @@
-import type { Offer, PaymentRequest, SettleAnswer, VerifyAnswer } from "#facilitator";
+import type { Offer, PaymentRequest, Refusal, SettleAnswer, VerifyAnswer } from "#facilitator";
 import { errorFields } from "#kernel/log";
 import type { Call, ReadPayment } from "./deps.ts";
-import { rateLimited, type ToolResult } from "./result.ts";
+import { failure, rateLimited, type ToolResult } from "./result.ts";
 
 /** What a payment is checked or spent for. */
 interface Spending {
   readonly offer: Offer;
   readonly payment: ReadPayment;
   readonly idempotencyKey?: string | undefined;
+}
+
+/** To a payment that is none in whatever form. */
+export function unreadable(argument: string, { message }: Refusal): ToolResult {
+  return failure("invalid_arguments", `${argument}: ${message} Correct it and call again.`);
 }
 
 /** The budgets of what is paid and of who pays it, beside the caller's own; null when all hold. Nobody has checked yet that

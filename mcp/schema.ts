@@ -19,14 +19,17 @@ export const Notes = z.array(z.string());
 
 /** Inputs. */
 export const PaymentPayload = z
-  .looseObject({
-    x402Version: z.int(),
-    payload: z
-      .looseObject({})
-      .describe("{signature, authorization: {from, to, value, validAfter, validBefore, nonce}}"),
-  })
+  .union([
+    z.looseObject({
+      x402Version: z.int(),
+      payload: z
+        .looseObject({})
+        .describe("{signature, authorization: {from, to, value, validAfter, validBefore, nonce}}"),
+    }),
+    z.string().max(12_000),
+  ])
   .describe(
-    "x402 PaymentPayload {x402Version: 2, resource: paymentRequired.resource, accepted: one of accepts, payload}",
+    "x402 PaymentPayload {x402Version: 2, resource: paymentRequired.resource, accepted: one of accepts, payload}, or base64 of it",
   );
 export const IdempotencyKey = z
   .string()

@@ -76,6 +76,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 /** Names the field. What was sent stands in none of it: a model may read this. */
 function explain({ issues }: z.ZodError): string {
   return issues
+    .flatMap(asMeant)
     .slice(0, 5)
     .map((issue) => {
       const at = issue.path.map(String).join(".");
@@ -84,6 +85,15 @@ function explain({ issues }: z.ZodError): string {
       return at === "" ? `${issue.message}.` : `${named(at)}: ${issue.message}.`;
     })
     .join(" ");
+}
+
+/** Of what may be written in two ways, what is wrong in the way that was meant: the one that was read further. */
+function asMeant(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
+  const ways = issue.code === "invalid_union" ? issue.errors : [];
+  const meant = ways.find((way) => way.some(({ path }) => path.length > 0)) ?? [];
+  return meant.length === 0
+    ? [issue]
+    : meant.map((each) => ({ ...each, path: [...issue.path, ...each.path] }));
 }
 
 function named(key: string): string {

@@ -7,6 +7,9 @@ import { readSpend } from "./spend.ts";
 import { v1Networks } from "./v1.ts";
 import type { WireVersion } from "./wire.ts";
 
+const inBase64 = (value: unknown) =>
+  typeof value === "string" && value.startsWith("{") ? Buffer.from(value).toString("base64") : value;
+
 /** Everything that knows how payments look outside, for a room that must not: it is handed to MCP where the house is
  *  composed. Source: DESIGN 4.1. */
 export function paymentCodec({
@@ -24,8 +27,9 @@ export function paymentCodec({
   return {
     /** JSON as payment routes take it. Fault: `invalid_json`. */
     parse: parseStrict,
-    /** One payment out of the places where it may be; several must be the same. */
-    carried: (values: readonly unknown[]): Carried => carriedPayment(values),
+    /** One payment out of the places where it may be; several must be the same. Also as its JSON, since models write
+     *  objects out as text. */
+    carried: (values: readonly unknown[]): Carried => carriedPayment(values.map(inBase64)),
     carriedInHeaders: (headers: Headers): Carried => carriedInHeaders((name) => headers.get(name)),
     /** A payload, and the requirements beside it where they came, for what is on offer. */
     read: (payload: unknown, offer: Offer, requirements?: unknown) =>

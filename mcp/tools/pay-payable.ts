@@ -1,12 +1,12 @@
 import { z } from "zod";
-import type { Offer, SettleAnswer } from "#facilitator";
+import type { Offer, Refusal, SettleAnswer } from "#facilitator";
 import type { Call, Members, ReadPayment, Settled } from "../deps.ts";
-import { findPayable, findToPay, noPayable } from "../find.ts";
+import { findPayable, findToPay, fixedPrice, noPayable } from "../find.ts";
 import { outcomeNext, spentNext, unanswered, underWay } from "../outcome.ts";
-import { overBudget, settle } from "../pay.ts";
+import { overBudget, settle, unreadable } from "../pay.ts";
 import { challengeOf, nothingToSign, obstacle } from "../present.ts";
 import { failure, success, type ToolResult } from "../result.ts";
-import { IdempotencyKey, OpenAmount, ShortText } from "../schema.ts";
+import { IdempotencyKey, OpenAmount, Url } from "../schema.ts";
 import { defineTool } from "../tool.ts";
 
 /** The extension in which x402 is negotiated, and the keys that its base binding uses. Source: agents.md §4. */
@@ -25,7 +25,7 @@ export const payPayable = defineTool({
     '_meta["x402/payment"] or as payment. It settles and answers with the receipt. Each payable that can be paid once is ' +
     'never charged twice. Pending is not a failure: wait. Example: {"payableId":"inv_…"}. Then ask get_payment_status.',
   input: z.strictObject({
-    payableId: ShortText,
+    payableId: Url.describe("Its id, or its URL"),
     openAmount: OpenAmount.optional(),
     payment: z
       .union([z.looseObject({}), z.string().max(12_000)])
@@ -37,13 +37,11 @@ export const payPayable = defineTool({
   rate: "settle",
   async run(call, { payableId, openAmount, payment, idempotencyKey }) {
     const carried = carriedPayment(call, payment);
-    const payload = carried.ok ? carried.payload : null;
-    const offer = await findToPay(call, { id: payableId, openAmount, payment: payload });
+    if (!carried.ok) return misread(call, { id: payableId, refusal: carried.refusal });
+    const priced = await fixedPrice(call, { id: payableId, openAmount });
+    if (priced) return priced;
+    const offer = await findToPay(call, { id: payableId, openAmount, payment: carried.payload });
     if (!offer) return noPayable;
-    if (!carried.ok)
-      return unpaid(call, offer, {
-        why: { error: carried.refusal.reason, message: carried.refusal.message },
-      });
     if (carried.payload === null) return unpaid(call, offer);
     const reading = await call.wire.read(carried.payload, offer);
     if (!reading.ok) {
@@ -56,6 +54,13 @@ export const payPayable = defineTool({
     return told(call, { offer, payment: reading.payment, answer: await settle(call, spending) });
   },
 });
+
+/** Nothing is made anew for a payment that nobody can read. */
+async function misread(call: Call, { id, refusal }: { id: string; refusal: Refusal }): Promise<ToolResult> {
+  const offer = await findPayable(call.facilitator, { id });
+  if (!offer || offer.options.length === 0) return unreadable("payment", refusal);
+  return unpaid(call, offer, { why: { error: refusal.reason, message: refusal.message } });
+}
 
 /** Every place where a client in the field puts its payment; two different ones are refused. */
 function carriedPayment({ wire, meta, headers }: Call, argument: unknown) {

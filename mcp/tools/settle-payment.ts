@@ -1,8 +1,9 @@
 import { z } from "zod";
 import type { SettleAnswer } from "#facilitator";
+import type { Members } from "../deps.ts";
 import { findPaid, findResource, noPayable, noResource } from "../find.ts";
 import { nextFor, outcomeNext, refusedFor, statusOf, unanswered } from "../outcome.ts";
-import { overBudget, settle } from "../pay.ts";
+import { overBudget, settle, unreadable } from "../pay.ts";
 import { success } from "../result.ts";
 import { IdempotencyKey, Next, PaymentPayload, ShortText } from "../schema.ts";
 import { defineTool } from "../tool.ts";
@@ -44,12 +45,15 @@ export const settlePayment = defineTool({
   effect: "pays",
   rate: "settle",
   async run(call, { resourceId, payableId, paymentPayload, paymentRequirements, idempotencyKey }) {
+    const carried = call.wire.carried([paymentPayload]);
+    if (!carried.ok) return unreadable("paymentPayload", carried.refusal);
+    const payload = carried.payload as Members;
     const isResource = resourceId !== undefined;
     const offer = isResource
       ? await findResource(call.facilitator, { id: resourceId })
-      : await findPaid(call, payableId ?? "", paymentPayload);
+      : await findPaid(call, payableId ?? "", payload);
     if (!offer) return isResource ? noResource : noPayable;
-    const reading = await call.wire.read(paymentPayload, offer, paymentRequirements);
+    const reading = await call.wire.read(payload, offer, paymentRequirements);
     if (!reading.ok) {
       const { reason, message } = reading.refusal;
       return success({

@@ -3,7 +3,7 @@ import type { Offer, Reason, SignedRef } from "#facilitator";
 import type { Call, Members, ReadPayment, Verified } from "../deps.ts";
 import { findPaid, findResource, noPayable, noResource } from "../find.ts";
 import { nextFor, spentNext } from "../outcome.ts";
-import { overBudget, verify } from "../pay.ts";
+import { overBudget, unreadable, verify } from "../pay.ts";
 import { type Next as NextStep, success } from "../result.ts";
 import { isReturned, returnedNext } from "../returned.ts";
 import { Next, PaymentPayload, ShortText } from "../schema.ts";
@@ -38,12 +38,15 @@ export const verifyPayment = defineTool({
   effect: "reads",
   rate: "verify",
   async run(call, { resourceId, payableId, paymentPayload, paymentRequirements }) {
+    const carried = call.wire.carried([paymentPayload]);
+    if (!carried.ok) return unreadable("paymentPayload", carried.refusal);
+    const payload = carried.payload as Members;
     const isResource = resourceId !== undefined;
     const offer = isResource
       ? await findResource(call.facilitator, { id: resourceId })
-      : await findPaid(call, payableId ?? "", paymentPayload);
+      : await findPaid(call, payableId ?? "", payload);
     if (!offer) return isResource ? noResource : noPayable;
-    const reading = await call.wire.read(paymentPayload, offer, paymentRequirements);
+    const reading = await call.wire.read(payload, offer, paymentRequirements);
     if (!reading.ok) {
       const { reason, message } = reading.refusal;
       const invalidReason = call.wire.reason(reason, reading.version);
@@ -55,9 +58,7 @@ export const verifyPayment = defineTool({
     if (refused) return refused;
     const answer = await verify(call, { offer, payment });
     const next =
-      answer.outcome === "valid"
-        ? validNext(offer, paymentPayload)
-        : await judgedNext(call, payment, answer.reason);
+      answer.outcome === "valid" ? validNext(offer, payload) : await judgedNext(call, payment, answer.reason);
     return told(call, offer, { verified: call.wire.verified(answer, payment.version), next });
   },
 });

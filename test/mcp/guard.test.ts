@@ -375,6 +375,16 @@ describe("what is told when it goes wrong", () => {
     ["quote_payment", { amount: "1e9", asset: "USD", assets: ["USDC"] }, "amount: a decimal string"],
     ["quote_payment", { amount: "1", asset: "XXX", assets: ["USDC"] }, "currency_unsupported"],
     ["verify_payment", { resourceId: "x402r_1", payableId: "inv_1", paymentPayload: {} }, "paymentPayload"],
+    [
+      "verify_payment",
+      { resourceId, paymentPayload: { payload: {} } },
+      "paymentPayload.x402Version: Invalid input: expected number",
+    ],
+    [
+      "settle_payment",
+      { resourceId, paymentPayload: "AA" },
+      "paymentPayload: The payment cannot be read: it is",
+    ],
     ["get_payment_status", { network: "eip155:8453" }, "give paymentId"],
     ["get_payment_status", { paymentId: "stl_1", payer: "0x1" }, "give paymentId"],
     ["pay_payable", { payableId: "inv_1", privateKey: "0x1" }, "Unrecognized key: privateKey"],
@@ -508,6 +518,19 @@ describe("what is told of a payment", () => {
       expect(next).toMatchObject({ action: "do-not-retry", text: expect.stringMatching(words) });
       expect(next.text).not.toContain("Nothing was charged");
     }
+  });
+
+  it("a payload may come as base64, as wallets give it, or as its JSON, as models write it", async () => {
+    const world = open({ facilitator: { offer: async () => offer } });
+    const json = JSON.stringify(paymentPayload);
+    for (const written of [Buffer.from(json).toString("base64"), json]) {
+      const given = { resourceId, paymentPayload: written };
+      expect(await nextOf(world, "verify_payment", given)).toMatchObject({ action: "send-to-resource" });
+      expect(await nextOf(world, "settle_payment", given)).toMatchObject({ action: "done" });
+      const paying = { payableId: "inv_01K2C0Z0000000000000000000", payment: written };
+      expect(await nextOf(world, "pay_payable", paying)).toMatchObject({ action: "done" });
+    }
+    expect(new Set(world.facilitator.asked.map(({ payloadHash }) => payloadHash())).size).toBe(1);
   });
 
   it("of a payload that names no resource it is said so, before it is sent to one", async () => {

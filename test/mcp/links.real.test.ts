@@ -80,8 +80,35 @@ describe("get_payable", () => {
     expect(await textOf("get_payable", { id, openAmount: "1.00" })).toMatch(
       /^invalid_arguments: openAmount: none: the link says what it costs/,
     );
+    const parity = { kind: "fixed", amount: { amount: "3.00", asset: "USD" } };
+    const bill = { buyer: { name: "Ada" }, currency: "USD", issue: true };
+    const lines = [{ name: "Tea", unitPrice: { amount: "3.00", asset: "USD" } }];
+    const invoice: { id: string } = await seller.must("POST", "/v1/invoices", { ...bill, lines });
+    const told =
+      "invalid_arguments: openAmount: none: this costs 3.00 USD, all at once. Leave it out. Correct it and call again.";
+    for (const fixed of [await newLink(parity), invoice]) {
+      expect(await textOf("get_payable", { id: fixed.id, openAmount: "1.00" })).toBe(told);
+      expect(await textOf("pay_payable", { payableId: fixed.id, openAmount: "1.00" })).toBe(told);
+    }
     const unknown = id.replace(/.{4}$/, "0000");
     expect(await textOf("get_payable", { id: unknown })).toMatch(/^not_found: /);
+  });
+});
+
+describe("what names it", () => {
+  it("may be its URL, in whichever argument", async () => {
+    const { id, url } = await newLink({ kind: "fixed", amount: { amount: "3.00", asset: "USD" } });
+    for (const args of [{ id: url }, { url: id }])
+      expect((await agent.call("get_payable", args)).structuredContent).toMatchObject({ id, state: "open" });
+    const asked = await agent.call("pay_payable", { payableId: url });
+    expect(asked.structuredContent.resource.url).toBe(`${world.baseUrl}/x402/payables/${id}`);
+  });
+
+  it("is asked for no amount when the payment is what is wrong", async () => {
+    const { id } = await newLink(open);
+    expect(await textOf("pay_payable", { payableId: id, payment: "no base64" })).toMatch(
+      /^invalid_arguments: payment: The payment cannot be read: /,
+    );
   });
 });
 
