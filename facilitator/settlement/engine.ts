@@ -82,6 +82,8 @@ export interface Settings {
   readonly leaseSeconds: number;
   /** Longest wait of a settle, whatever the payable allows. */
   readonly maxWaitMs: number;
+  /** Longest that a success waits for the house to follow it. */
+  readonly toldWithinMs: number;
   readonly pollMs: number;
   /** A settle is late after `ms`, or after so many blocks of its chain where that is longer. Where more than `most` are, new
    *  ones wait outside, for `outsideMs` at most. */
@@ -104,6 +106,7 @@ export interface Settings {
 export const defaultSettings: Settings = {
   leaseSeconds: 15,
   maxWaitMs: 25_000,
+  toldWithinMs: 500,
   pollMs: 100,
   // Longer than a restart of the database or the end of a process takes, and far shorter than callers wait. A few may be late
   // by themselves: theirs are payments that hang. One who waits outside costs little; one who is sent away at once comes

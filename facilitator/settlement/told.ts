@@ -1,8 +1,7 @@
 import { errorFields } from "#kernel/log";
 import type { Engine } from "./engine.ts";
 
-/** Longest that a success waits for the house to follow it, and how often that is looked at, ms. Source: settlement.md S9. */
-const LONGEST_MS = 500;
+/** How often it is looked whether the house has followed, ms. Source: settlement.md S9. */
 const LOOK_MS = 15;
 /** Of a crowd nobody waits: what is told gives way to those who pay. */
 const CROWD = 16;
@@ -18,11 +17,11 @@ export interface Followers {
 export interface Telling {
   /** Counts a settle until what it returns is called. */
   enter(): () => void;
-  /** Resolves when who reads next sees what was paid, or after half a second all the same. */
+  /** Resolves when who reads next sees what was paid, or when that takes too long. */
   untilTold(merchantId: string): Promise<void>;
 }
 
-export function telling({ clock, log }: Engine, followers: Followers | undefined): Telling {
+export function telling({ clock, log, settings }: Engine, followers: Followers | undefined): Telling {
   let settles = 0;
   return {
     enter() {
@@ -33,7 +32,7 @@ export function telling({ clock, log }: Engine, followers: Followers | undefined
     },
     async untilTold(merchantId) {
       if (!followers || settles > CROWD) return;
-      const until = clock.monotonicMs() + LONGEST_MS;
+      const until = clock.monotonicMs() + settings.toldWithinMs;
       try {
         for (followers.hurry(); !(await followers.areCaughtUp(merchantId)); followers.hurry()) {
           if (clock.monotonicMs() >= until) return;
