@@ -26,15 +26,15 @@ export const PaymentPayload = z
         .looseObject({})
         .describe("{signature, authorization: {from, to, value, validAfter, validBefore, nonce}}"),
     }),
-    z.string().max(12_000),
+    z.string(),
   ])
   .describe(
-    "x402 PaymentPayload {x402Version: 2, resource: paymentRequired.resource, accepted: one of accepts, payload}, or base64 of it",
+    "x402 {x402Version: 2, resource: paymentRequired.resource, accepted: one of accepts, payload}, or base64",
   );
 export const IdempotencyKey = z
   .string()
   .regex(/^[\x20-\x7e]{1,255}$/)
-  .describe("At least 16 random characters; the same key with the same payload replays the first answer");
+  .describe("16 random characters or more; with the same payload it replays the first answer");
 /** Not `amount`, as answers call what is due: an agent would send that back. */
 export const OpenAmount = z
   .string()

@@ -25,12 +25,12 @@ export const payPayable = defineTool({
     '_meta["x402/payment"] or as payment. It settles and answers with the receipt. Each payable that can be paid once is ' +
     'never charged twice. Pending is not a failure: wait. Example: {"payableId":"inv_…"}. Then ask get_payment_status.',
   input: z.strictObject({
-    payableId: Url.describe("Its id, or its URL"),
+    payableId: Url.describe("Id or URL"),
     openAmount: OpenAmount.optional(),
     payment: z
-      .union([z.looseObject({}), z.string().max(12_000)])
+      .union([z.looseObject({}), z.string()])
       .optional()
-      .describe("x402 PaymentPayload as an object, or base64 of it"),
+      .describe("x402 PaymentPayload, or base64 of it"),
     idempotencyKey: IdempotencyKey.optional(),
   }),
   effect: "pays",
