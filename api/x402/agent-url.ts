@@ -8,7 +8,7 @@ import { isId } from "#kernel/id";
 import { errorFields } from "#kernel/log";
 import { preferredType } from "../http/accept.ts";
 import { headerCount } from "../http/context.ts";
-import { fault } from "../http/faults.ts";
+import { fault, invalid } from "../http/faults.ts";
 import { PRIVATE } from "../http/headers.ts";
 import { readIdempotencyKey } from "../http/idempotency.ts";
 import { clientAddress, spend } from "../http/limit.ts";
@@ -100,6 +100,7 @@ async function find(c: Context, { facilitator, derive }: Counter, payload: unkno
   const id = c.req.param("id") ?? "";
   if (!prefixes.some((prefix) => isId(prefix, id))) return null;
   const offer = await facilitator.offer({ by: "id", id });
+  if (payload === null && offer) refuseAmount(c, offer);
   if (!derive || isId("pi", id) || (offer && offer.options.length > 0)) return offer;
   const meant = await meantBy(facilitator, payload);
   // It was paid as it is, and is not offered so any more.
@@ -108,6 +109,14 @@ async function find(c: Context, { facilitator, derive }: Counter, payload: unkno
   // It was signed for something else.
   if (derived === null && meant.named !== null) return null;
   return facilitator.offer({ by: "id", id: derived ?? id });
+}
+
+/** Who names less than what says itself what it costs must not be charged the whole by a client that pays whatever it is
+ *  asked for. An intent may be what an amount was named for. Fault: `validation_failed`. */
+function refuseAmount(c: Context, { payable: { kind }, options }: Offer): void {
+  const isPriced = kind === "invoice" || (kind === "payment-link" && options.length > 0);
+  if (isPriced && c.req.query("amount") !== undefined)
+    throw invalid("/query/amount", "none: it says what it costs, all at once. Leave it out");
 }
 
 /** Of identical calls that come at once each has an intent made for it, and one of them is claimed: the one that all pay.

@@ -250,6 +250,27 @@ describe("a link that is not offered directly", () => {
   });
 });
 
+describe("an amount that is named for what says itself what it costs", () => {
+  it("is refused, before a client that pays whatever it is asked for pays another", async () => {
+    const invoice = await seller.must("POST", "/v1/invoices", {
+      ...{ buyer: { name: "Ada" }, currency: "USD", issue: true },
+      lines: [{ name: "Tea", unitPrice: { amount: "3.00", asset: "USD" } }],
+    });
+    const inPounds = await seller.must("POST", "/v1/invoices", {
+      ...{ buyer: { name: "Ada" }, currency: "GBP", issue: true },
+      lines: [{ name: "Tea", unitPrice: { amount: "3.00", asset: "GBP" } }],
+    });
+    for (const { id } of [await link(), invoice, inPounds]) {
+      const told = await fetch(`${agentUrl(id)}?amount=1.00`);
+      expect([told.status, await told.json()]).toMatchObject([
+        400,
+        { errors: [{ pointer: "/query/amount", detail: expect.stringMatching(/^none: /) }] },
+      ]);
+      expect((await fetch(agentUrl(id))).status).toBe(402);
+    }
+  });
+});
+
 describe("GET /checkout/{id}", () => {
   it("answers who asks for JSON as the agent URL does, and everybody else with the page", async () => {
     const { id, url } = await link();
