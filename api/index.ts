@@ -89,7 +89,7 @@ import { merchantTeller, webhookHearer } from "./webhook/hear.ts";
 import { webhookJobs } from "./webhook/jobs.ts";
 import { webhookRoutes } from "./webhook/routes.ts";
 import { createSeal } from "./webhook/seal.ts";
-import { describeAgentUrl, mountAgentUrl } from "./x402/agent-url.ts";
+import { describeAgentUrl, mountAgentUrl, pagePaths } from "./x402/agent-url.ts";
 import { type AgentDoor, mountAgentDoor } from "./x402/agents.ts";
 import { mountDocuments } from "./x402/documents.ts";
 import { type Meant, meantBy } from "./x402/meant.ts";
@@ -290,7 +290,7 @@ export function createApi({
   app.use(requestContext(edge), securityHeaders(baseUrl), rateHeaders, refuseNul);
   app.onError(onError);
   app.notFound(answerNotFound(app));
-  for (const path of ["/x402/*", "/checkout/:id", "/openapi.json", "/errors/*"]) app.use(path, openCors);
+  for (const path of ["/x402/*", ...pagePaths, "/openapi.json", "/errors/*"]) app.use(path, openCors);
   for (const path of documentPaths) app.use(path, limitByAddress("document"));
   app.use("/v1/*", keyCors, echoVersion, privateAnswers, serviceVersion(later));
 

@@ -29,6 +29,9 @@ import { toHeader, type WirePayment } from "./wire.ts";
 /** What has an agent URL: everything that is paid here and not at a merchant's own endpoint. */
 const prefixes = ["plink", "inv", "pi"] as const;
 
+/** Pages that agents are sent, too. */
+export const pagePaths = ["/checkout/:id", "/invoices/:id/view"] as const;
+
 interface Counter {
   readonly facilitator: Facilitator;
   readonly baseUrl: string;
@@ -49,11 +52,12 @@ interface Visit extends Counter {
 }
 
 /** `GET` and `POST /x402/payables/{id}`: unpaid it answers 402, paid it settles and answers with the receipt. What can
- *  be paid once never challenges twice. `/checkout/{id}` answers the same to a caller that pays or asks for JSON. Source:
- *  x402.md §5, agents.md §7. */
+ *  be paid once never challenges twice. The addresses of pages answer the same to a caller that pays or asks for JSON.
+ *  Source: x402.md §5, agents.md §7. */
 export function mountAgentUrl(app: OpenAPIHono, counter: Counter): void {
   app.on(["GET", "POST"], "/x402/payables/:id", (c) => serve(c, counter));
-  app.on(["GET", "POST"], "/checkout/:id", (c, next) => (wantsPage(c) ? next() : serve(c, counter)));
+  for (const page of pagePaths)
+    app.on(["GET", "POST"], page, (c, next) => (wantsPage(c) ? next() : serve(c, counter)));
 }
 
 /** Who takes anything sees the page: a person's terminal, or what looks at an address for a message that names it. A form
@@ -280,12 +284,16 @@ function respond(status: ContentfulStatusCode, body: unknown, headers: Readonly<
 
 /** The agent URL in the OpenAPI document, as indexers of x402 read it. */
 export function describeAgentUrl(app: OpenAPIHono): void {
+  const methods = ["get", "post"] as const;
+  const atPage = "The same at the address of its page, for who pays or asks for JSON";
   const places = [
-    { path: "/x402/payables/{id}", summary: "Pay an invoice, a link or an intent" },
-    { path: "/checkout/{id}", summary: "The same at the address of its page, for who pays or asks for JSON" },
+    { methods, path: "/x402/payables/{id}", summary: "Pay an invoice, a link or an intent" },
+    { methods, path: "/checkout/{id}", summary: atPage },
+    // Its GET is described as the page that it is.
+    { methods: ["post"] as const, path: "/invoices/{id}/view", summary: atPage },
   ];
-  for (const place of places)
-    for (const method of ["get", "post"] as const)
+  for (const { methods, ...place } of places)
+    for (const method of methods)
       app.openAPIRegistry.registerPath({
         method,
         ...place,

@@ -7,7 +7,7 @@ import { clientAddress, spend } from "../../http/limit.ts";
 import { refuseForeignForm } from "../../http/manners.ts";
 import { problems } from "../../http/route.ts";
 import { brandOf } from "../../merchant/verbs/brand.ts";
-import { type Counter, page, whole } from "../serve.tsx";
+import { type Counter, forPeople, page, whole } from "../serve.tsx";
 import { openInvoice, payInvoice } from "../verbs/invoice.ts";
 import { InvoicePage } from "../view/invoice.tsx";
 import { speechOf } from "../words/index.ts";
@@ -26,7 +26,7 @@ const wordOf: Readonly<Record<string, Problem>> = {
 export function mountInvoice(app: OpenAPIHono, counter: Counter): void {
   app.get(
     "/invoices/:id/view",
-    page(counter, (c) => showInvoice(c, counter)),
+    forPeople(counter, (c) => showInvoice(c, counter)),
   );
   app.post(
     "/invoices/:id/pay",
@@ -44,6 +44,7 @@ export function mountInvoice(app: OpenAPIHono, counter: Counter): void {
     summary: "The page of an invoice",
     responses: {
       200: { description: "The page", content: { "text/html": { schema: z.string() } } },
+      402: { description: "Who pays or asks for JSON is answered as at `/x402/payables/{id}`" },
       ...problems("not_found", "rate_limited"),
     },
   });
@@ -59,8 +60,7 @@ export function mountInvoice(app: OpenAPIHono, counter: Counter): void {
   });
 }
 
-async function showInvoice(c: Context, { invoices, assets, edge }: Counter): Promise<Response> {
-  await spend(c, "checkout", clientAddress(c, edge));
+async function showInvoice(c: Context, { invoices, assets }: Counter): Promise<Response> {
   const asked = c.req.query("problem");
   const invoice = await openInvoice(invoices, c.req.param("id") ?? "");
   const shown = {

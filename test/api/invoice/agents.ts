@@ -60,6 +60,7 @@ export async function agentFor(place: PaymentPlace, id: string) {
   return {
     payer,
     offer,
+    header,
     async send(): Promise<{ readonly status: number; readonly body: Body }> {
       const response = await fetch(offer.url, { method: "POST", headers: { "PAYMENT-SIGNATURE": header } });
       return { status: response.status, body: await response.json() };

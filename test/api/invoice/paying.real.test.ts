@@ -83,6 +83,27 @@ describe("one payer", () => {
     await expectAtRest(world);
   });
 
+  it("an agent who was sent the address of its page, which is a page for everybody else", async () => {
+    const { id, url } = await issued(seller);
+    for (const accept of ["text/html,application/xhtml+xml,*/*;q=0.8", "*/*"]) {
+      const page = await fetch(url, { headers: { accept } });
+      expect([page.status, page.headers.has("PAYMENT-REQUIRED")]).toEqual([200, false]);
+      expect(page.headers.get("Link")).toContain(`/x402/payables/${id}>`);
+    }
+    const visit = await fetch(url, {
+      headers: { accept: "application/json", origin: "https://agent.example" },
+    });
+    expect([visit.status, visit.headers.get("Access-Control-Allow-Origin")]).toEqual([402, "*"]);
+    const { header } = await agentFor(world, id);
+    for (const status of [200, 409]) {
+      const paid = await fetch(url, { headers: { "PAYMENT-SIGNATURE": header } });
+      expect([paid.status, await paid.json()]).toMatchObject([status, { success: status === 200 }]);
+    }
+    await becomes(id, "paid");
+    expect(await paymentsOf(id)).toHaveLength(1);
+    await expectAtRest(world);
+  });
+
   it("a person, by deposit; and while the money comes nobody else is asked", async () => {
     const invoice = await issued(seller);
     const asked = await deposit(invoice.id);
