@@ -257,7 +257,7 @@ function doorOf(
     outgoing: {
       queue: (tx, order) => queueOutgoing(engine, tx, order),
       isOurs: (db, order) => isOurAddress(engine, db, order),
-      cancel: (tx, id) => cancelOutgoing(engine, tx, id),
+      cancel: cancelOutgoing,
       status: (ids, db = engine.db.pool) => outgoingStatus(db, ids),
     },
   };

@@ -128,6 +128,16 @@ export async function postedEvents(db: Executor, eventKeys: readonly string[]): 
   return new Set(found.flatMap((row) => byId.get(row.entryId) ?? []));
 }
 
+/** What an event moved, `USDC@base`; null where it is not in the books. Of an event of one asset. */
+export async function assetOfEvent(db: Executor, eventKey: string): Promise<string | null> {
+  const [row] = await db
+    .select({ asset: ledgerTransfer.asset })
+    .from(ledgerTransfer)
+    .where(eq(ledgerTransfer.entryId, entryId(eventKey)))
+    .limit(1);
+  return row?.asset ?? null;
+}
+
 function toWireId(entryId: Hex): string {
   let value = BigInt(entryId);
   let text = "";

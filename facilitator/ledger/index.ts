@@ -6,7 +6,13 @@ export {
   treasuryBalances,
   trialBalance,
 } from "./balance.ts";
-export { type EntryFilter, type MerchantEntry, merchantEntries, postedEvents } from "./entries.ts";
+export {
+  assetOfEvent,
+  type EntryFilter,
+  type MerchantEntry,
+  merchantEntries,
+  postedEvents,
+} from "./entries.ts";
 export { foldOldTransfers } from "./fold.ts";
 export { type Imbalance, imbalance, recentImbalance } from "./imbalance.ts";
 export { type Posted, post } from "./post.ts";

@@ -2,7 +2,7 @@ import { and, asc, eq, inArray, isNull, sql } from "drizzle-orm";
 import { type Address, checksum, type Hash } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
 import { assert, fault } from "#kernel/fault";
-import { account, freeOf, post, type ReturnSource } from "#ledger";
+import { account, assetOfEvent, freeOf, post, type ReturnSource } from "#ledger";
 import { type Executor, fixed, type Tx, toBytesArray, toNumericArray } from "#store";
 import { isTaken } from "../chain/rails.ts";
 import type { ChainRow } from "../chain/registry.ts";
@@ -15,7 +15,7 @@ import type { Engine, OpenChain } from "./engine.ts";
 import { most } from "./gas.ts";
 import { chainTime, isFarBehind, liveRail, ownClaimKey, readHead, signClaim } from "./own-claim.ts";
 import { brokenAssets } from "./reconcile.ts";
-import { type ReservedMoney, released, reserved } from "./reservation.ts";
+import { type ReservedMoney, released, reserved, reservedKey } from "./reservation.ts";
 import type { ClaimState, OutgoingKind } from "./state.ts";
 import { isStray } from "./stray.ts";
 import { chainTransfer, claim, outgoing } from "./tables.ts";
@@ -75,20 +75,17 @@ async function isOurs(tx: Executor, { treasury, router }: ChainRow, recipient: A
   return orders.length > 0;
 }
 
-/** Takes an order back that the treasury has not signed; false once it has, and while its token is not listed: the books
- *  have no name for it then. */
-export async function cancelOutgoing({ chains }: Engine, tx: Tx, id: string): Promise<boolean> {
+/** Takes an order back that the treasury has not signed; false once it has. Its token may have left the list meanwhile: what is
+ *  given back is what was reserved. */
+export async function cancelOutgoing(tx: Tx, id: string): Promise<boolean> {
   const isOpen = and(eq(outgoing.id, id), isNull(outgoing.claimKey), isNull(outgoing.cancelledAt));
-  const [row] = await tx.select().from(outgoing).where(isOpen).for("update");
-  const open = row && chains.get(row.chainId);
-  if (!open || !isListedOn(open.chain.row, row)) return false;
+  const [order] = await tx.select().from(outgoing).where(isOpen).for("update");
+  if (!order) return false;
+  const asset = await assetOfEvent(tx, reservedKey(order));
+  assert(asset, `what ${id} holds is in the books`);
   await tx.update(outgoing).set({ cancelledAt: sql`now()` }).where(eq(outgoing.id, id));
-  await post(tx, [released(moneyOf(open.chain.row, row))]);
+  await post(tx, [released({ ...order, asset })]);
   return true;
-}
-
-function isListedOn({ tokens }: ChainRow, { token }: Pick<OutgoingRow, "token">): boolean {
-  return tokens.some(({ contract }) => contract === token);
 }
 
 /** What the books know of orders, by their ids. */

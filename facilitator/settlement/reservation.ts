@@ -31,6 +31,11 @@ export function reserved(money: ReservedMoney): Entry {
   }
 }
 
+/** The event that `reserved` books. */
+export function reservedKey({ kind, id }: Pick<ReservedMoney, "kind" | "id">): string {
+  return `${kind}:${id}:${kind === "return" ? "decided" : "created"}`;
+}
+
 /** Gives it back: cancelled before it was signed, or its authorization ended unused for good. */
 export function released(money: ReservedMoney): Entry {
   switch (money.kind) {

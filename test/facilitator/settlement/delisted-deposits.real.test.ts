@@ -1,7 +1,11 @@
 /** Money in a token that left the list, at the deposit address of an order in another token. */
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { hash } from "#kernel/bytes";
+import { address, hash } from "#kernel/bytes";
+import { account, merchantBalances, post } from "#ledger";
+import { entry, single } from "../../../facilitator/ledger/transfer.ts";
 import { type SimulatedWorld, simulateWorld, tokens } from "../../simulation/world.ts";
+
+const EURC = "EURC@local";
 
 let world: SimulatedWorld;
 beforeEach(async () => {
@@ -53,18 +57,40 @@ it("does not keep the order's own money from being seen", async () => {
   ]);
 });
 
-it("a payout in it that nobody has signed waits until it is listed again, and is not taken back meanwhile", async () => {
+it("a payout in it that nobody has signed can be taken back: its money is the merchant's again", async () => {
   const { running, database, row } = world;
-  await database.query(
-    `INSERT INTO outgoing (id, kind, merchant_id, chain_id, token, recipient, amount)
-     VALUES ('po_1', 'payout', 'mer_1', $1, decode($2, 'hex'), decode(repeat('77', 20), 'hex'), 5)`,
-    [row.chainId, tokens.EURC.slice(2)],
-  );
+  const payment = { code: "x402", eventKey: "x402:1", subject: "stl_1", blockNumber: 1 };
+  const credit = {
+    ...{ debit: account.treasury(EURC), credit: account.merchantAvailable("mer_1", EURC) },
+    amount: 9n,
+  };
+  await database.db.tx((tx) => post(tx, [entry(payment, [single("net", credit)])]));
+  const order = {
+    id: "po_1",
+    kind: "payout",
+    merchantId: "mer_1",
+    chainId: row.chainId,
+    token: tokens.EURC,
+  } as const;
+  const { outgoing } = running.facilitator;
+  const recipient = address(`0x${"77".repeat(20)}`);
+  await database.db.tx((tx) => outgoing.queue(tx, { ...order, recipient, amount: 5n }));
+  const booked = () =>
+    database.query(
+      "SELECT code, asset, amount::text FROM ledger_transfer WHERE subject = 'po_1' ORDER BY sequence",
+    );
+  const created = { code: "payout-created", asset: EURC, amount: "5" };
+  expect(await booked()).toEqual([created]);
   const listed = row.tokens as unknown as { symbol: string }[];
   listed.splice(
     listed.findIndex(({ symbol }) => symbol === "EURC"),
     1,
   );
-  expect(await database.db.tx((tx) => running.facilitator.outgoing.cancel(tx, "po_1"))).toBe(false);
-  expect(await database.query("SELECT cancelled_at FROM outgoing")).toEqual([{ cancelled_at: null }]);
+  for (const isFirst of [true, false])
+    expect(await database.db.tx((tx) => outgoing.cancel(tx, "po_1"))).toBe(isFirst);
+  expect(await booked()).toEqual([created, { ...created, code: "payout-released" }]);
+  expect(await merchantBalances(database.db.pool, "mer_1")).toMatchObject([
+    { path: expect.stringMatching(/:available$/), asset: EURC, posted: 9n },
+    { path: expect.stringMatching(/:reserved$/), asset: EURC, posted: 0n },
+  ]);
 });
