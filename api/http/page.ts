@@ -7,8 +7,8 @@ import { fault } from "./faults.ts";
 const LIMIT = 100;
 const MAX_LIMIT = 200;
 
-/** Query of every list under `/v1`. */
-export const PageQuery = z.object({
+/** Query of every list under `/v1`. Strict: a filter that is misspelt must not list everything. */
+export const PageQuery = z.strictObject({
   limit: z
     .string()
     .regex(/^\d{1,3}$/, "a number from 1 to 200")

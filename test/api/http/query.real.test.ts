@@ -1,0 +1,36 @@
+/** What the lists under /v1 may be asked for. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { caller, newCaller } from "../caller.ts";
+import { world } from "../world.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await freshDatabase();
+});
+afterAll(() => database.drop());
+
+interface Parameter {
+  readonly in: string;
+  readonly name: string;
+}
+interface Operation {
+  readonly parameters?: readonly Parameter[];
+}
+const isCursor = ({ in: place, name }: Parameter) => place === "query" && name === "cursor";
+
+it("a filter that a list does not know is refused by name: it would list everything", async () => {
+  const { app } = world({ db: database.db, rateLimits: "off" });
+  const call = caller(app, await newCaller(database.db));
+  const { body } = await call("GET", "/openapi.json");
+  const lists = Object.entries(body.paths as Record<string, { readonly get?: Operation }>)
+    .filter(([path, { get }]) => path.startsWith("/v1/") && get?.parameters?.some(isCursor))
+    .map(([path]) => path.replace("{id}", "whe_01K2C0Z0000000000000000000"));
+  expect(lists.length).toBeGreaterThan(12);
+  const answers = await Promise.all(lists.map((path) => call("GET", `${path}?limit=1&statsu=paid`)));
+  const refused = { pointer: "/query/statsu", code: "unknown_key", detail: "This key is not known here." };
+  expect(answers.map(({ status, body: { errors } }, i) => [lists[i], status, errors])).toEqual(
+    lists.map((path) => [path, 400, [refused]]),
+  );
+  expect((await call("GET", "/v1/payments?limit=1&state=settled")).status).toBe(200);
+});
