@@ -28,10 +28,17 @@ export async function readPayment(
   return positionOf(desk, pool, { ...payment, payments });
 }
 
+/** Whose payments are asked for. One of a subscription keeps the email of its day, and is the subscriber's; another goes by the
+ *  email. */
+export interface Buyer {
+  readonly email: string;
+  readonly subscriptionIds: readonly string[];
+}
+
 /** The merchant's payments, newest first; one more than the page holds when there are more. `id` is the intent's. */
 export async function listPayments(
   desk: PaymentDesk,
-  { ctx, input }: Call<Page & PaymentFilter>,
+  { ctx, input }: Call<Page & PaymentFilter & { readonly buyer?: Buyer }>,
 ): Promise<readonly (PaymentSummary & { readonly id: string })[]> {
   ctx.demand("payments:read");
   const { merchantId } = ctx;
@@ -48,6 +55,7 @@ export async function listPayments(
         input.after === null ? undefined : lt(paymentIntent.id, input.after as `pi_${string}`),
         ...intentConditions(input),
         ...conditionsOf(desk, merchantId, input),
+        input.buyer && madeBy(merchantId, input.buyer),
       ),
     )
     .orderBy(desc(paymentIntent.id))
@@ -97,6 +105,16 @@ function paidBy(linkId: string): SQL {
 
 function boughtBy(email: string): SQL {
   return sql`(payment_intent.customer ? 'email' AND lower(payment_intent.customer->>'email') = lower(${email}))`;
+}
+
+/** Each kind is read off an index of its own. */
+function madeBy(merchantId: string, { email, subscriptionIds }: Buyer): SQL {
+  const theirs = sql`payment_intent.merchant_id = ${merchantId} AND`;
+  const subscribed = sql`payment_intent.source = 'subscription' AND payment_intent.metadata ? 'subscriptionId'
+    AND (payment_intent.metadata->>'subscriptionId') = ANY(${sql.param([...subscriptionIds])}::text[])`;
+  const other = sql`payment_intent.source <> 'subscription' AND ${boughtBy(email)}`;
+  return sql`${paymentIntent.id} IN (SELECT id FROM payment_intent WHERE ${theirs} ${subscribed}
+    UNION ALL SELECT id FROM payment_intent WHERE ${theirs} ${other})`;
 }
 
 function underReview(merchantId: string, isRequired: boolean): SQL {

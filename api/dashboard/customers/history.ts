@@ -1,7 +1,7 @@
 import type { MerchantCtx } from "../../http/context.ts";
-import { listBilledTo } from "../../subscription/verbs/billed.ts";
+import { listBilledTo, listPaidBy } from "../../subscription/verbs/billed.ts";
 import { listSubscriptions } from "../../subscription/verbs/read.ts";
-import { listShown } from "../payments/listed.ts";
+import { withRefunds } from "../payments/listed.ts";
 import type { Desk } from "../section.ts";
 
 export type CustomersDesk = Pick<Desk, "clearing" | "invoices">;
@@ -20,15 +20,13 @@ export async function historyOf(
   const [invoices, subscriptions, payments] = await Promise.all([
     may.has("invoices:read") ? listBilledTo(desk, { ctx, input: { id, email, limit: MOST } }) : null,
     may.has("catalog:read") ? listSubscriptions({ ctx, input: { ...newest, customerId: id } }) : null,
-    may.has("payments:read")
-      ? listShown(clearing, { ctx, input: { ...newest, customerEmail: email } })
-      : null,
+    may.has("payments:read") ? listPaidBy(clearing, { ctx, input: { id, email, limit: MOST } }) : null,
   ]);
   return {
     invoices: invoices?.slice(0, MOST) ?? null,
     isEveryInvoice: (invoices?.length ?? 0) <= MOST,
     subscriptions: subscriptions?.slice(0, MOST) ?? null,
-    payments: payments?.slice(0, MOST) ?? null,
+    payments: payments && (await withRefunds(ctx, payments.slice(0, MOST))),
   };
 }
 export type History = Awaited<ReturnType<typeof historyOf>>;

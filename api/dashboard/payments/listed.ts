@@ -1,5 +1,5 @@
 import type { PaymentDesk } from "../../clearing/verbs/payment.ts";
-import type { Call } from "../../http/context.ts";
+import type { Call, MerchantCtx } from "../../http/context.ts";
 import type { Page } from "../../http/page.ts";
 import type { PaymentFilter, PaymentSummary } from "../../payment/schema.ts";
 import { listPayments } from "../../payment/verbs.ts";
@@ -17,8 +17,13 @@ export async function listShown(
   desk: PaymentDesk,
   call: Call<Page & PaymentFilter>,
 ): Promise<readonly ListedPayment[]> {
-  const rows = await listPayments(desk, call);
-  const { merchantId, db } = call.ctx;
+  return withRefunds(call.ctx, await listPayments(desk, call));
+}
+
+export async function withRefunds(
+  { db, merchantId }: MerchantCtx,
+  rows: Awaited<ReturnType<typeof listPayments>>,
+): Promise<readonly ListedPayment[]> {
   const ids = rows.flatMap(({ clearing }) => (clearing?.state === "settled" ? [clearing.id] : []));
   const refunded = await refundedOf(db.pool, { merchantId, ids: ids as `clr_${string}`[] });
   return rows.map((row) => ({ ...row, refunded: refunded.get(row.clearing?.id ?? "") ?? null }));

@@ -1,8 +1,10 @@
 import { and, eq } from "drizzle-orm";
-import type { Call } from "../../http/context.ts";
+import type { PaymentDesk } from "../../clearing/verbs/payment.ts";
+import type { Call, MerchantCtx } from "../../http/context.ts";
 import type { Invoice } from "../../invoice/schema.ts";
 import { listBilled } from "../../invoice/verbs/billed.ts";
 import type { InvoiceDesk } from "../../invoice/verbs/desk.ts";
+import { listPayments } from "../../payment/verbs.ts";
 import { subscription } from "../tables.ts";
 
 interface Customer {
@@ -17,11 +19,23 @@ export async function listBilledTo(
   { ctx, input: { id, ...rest } }: Call<Customer>,
 ): Promise<readonly Invoice[]> {
   ctx.demand("invoices:read");
-  const { merchantId, customerId } = subscription;
-  const rows = await ctx.db.pool
+  return listBilled(desk, { ctx, input: { ...rest, subscriptionIds: await subscribedBy(ctx, id) } });
+}
+
+/** As `listPayments` of a buyer, by all subscriptions that the customer has or had. */
+export async function listPaidBy(
+  desk: PaymentDesk,
+  { ctx, input: { id, email, limit } }: Call<Customer>,
+): Promise<Awaited<ReturnType<typeof listPayments>>> {
+  ctx.demand("payments:read");
+  const buyer = { email, subscriptionIds: await subscribedBy(ctx, id) };
+  return listPayments(desk, { ctx, input: { limit, after: null, buyer } });
+}
+
+async function subscribedBy({ db, merchantId }: MerchantCtx, id: string) {
+  const rows = await db.pool
     .select({ id: subscription.id })
     .from(subscription)
-    .where(and(eq(merchantId, ctx.merchantId), eq(customerId, id as `cus_${string}`)));
-  const subscriptionIds = rows.map((row) => row.id);
-  return listBilled(desk, { ctx, input: { ...rest, subscriptionIds } });
+    .where(and(eq(subscription.merchantId, merchantId), eq(subscription.customerId, id as `cus_${string}`)));
+  return rows.map((row) => row.id);
 }

@@ -267,4 +267,28 @@ describe("the page of a customer", () => {
     expect((await shown(eve.id)).amounts).toEqual(["$0.00", "$3.00"]);
     expect((await stranger.get(`customers/${eve.id}`)).status).toBe(404);
   });
+
+  it("lists what they paid for subscriptions before their email changed, and not what who had it before paid", async () => {
+    const paidBy = async (id: string) =>
+      [...new Set((await mine.get(`customers/${id}`)).text.match(/pi_\w{26}/g))].sort();
+    const subscribe = async (email: string) => {
+      const made = await seller.must("POST", "/v1/subscriptions", {
+        ...{ customer: { name: "Kim", email }, description: "Milk", interval: "week" },
+        amount: { amount: "4.00", asset: "USD" },
+      });
+      const { cycles } = await seller.must("GET", `/v1/subscriptions/${made.id}`);
+      const intent = await seller.must("POST", `/v1/invoices/${cycles[0].id}/checkout`, {});
+      return { id: made.subscriber.customerId, intentId: intent.id };
+    };
+    const kim = await subscribe("kim@old.example");
+    expect(await paidBy(kim.id)).toEqual([kim.intentId]);
+    await seller.must("PATCH", `/v1/customers/${kim.id}`, { email: "kim@new.example" });
+    const customer = { name: "Kim", email: "KIM@new.example" };
+    const own = await seller.must("POST", "/v1/payment-intents", {
+      ...{ amount: { amount: "1.00", asset: "USD" }, customer },
+    });
+    const heir = await subscribe("kim@old.example");
+    expect(await paidBy(kim.id)).toEqual([kim.intentId, own.id].sort());
+    expect(await paidBy(heir.id)).toEqual([heir.intentId]);
+  });
 });
