@@ -43,7 +43,7 @@ import { mailJobs } from "./mail/jobs.ts";
 import type { Mailer } from "./mail/port.ts";
 import { mailHearer } from "./mail/sources/index.ts";
 import { createAuthenticator, createStandIn } from "./merchant/authenticate.ts";
-import { whenRailsChange } from "./merchant/jobs.ts";
+import { whenTermsChange } from "./merchant/jobs.ts";
 import { createOriginBook } from "./merchant/known-origin.ts";
 import { merchantRoutes } from "./merchant/routes.ts";
 import { noteRequest } from "./merchant/verbs/audit.ts";
@@ -116,8 +116,11 @@ export type { KeyInput } from "./merchant/verbs/key-row.ts";
 export type { MerchantRow } from "./merchant/verbs/merchant.ts";
 export {
   type CreatedKey,
+  changeFee,
   createKey,
   createMerchant,
+  listEveryKey,
+  listMerchants,
   type Operator,
   replaceKey,
   revokeKey,
@@ -350,9 +353,9 @@ export function createApi({
   const jobs = [
     ...requestJobs({ db, clock: merchantClock }),
     ...dashboardJobs({ db, clock }),
-    whenRailsChange("publish-intents-again", (id, stopping) => republishIntents(intentDesk, id, stopping)),
-    whenRailsChange("publish-links-again", (id, stopping) => republishLinks(intentDesk, id, stopping)),
-    whenRailsChange("publish-invoices-again", (id, stopping) => republishInvoices(invoices, id, stopping)),
+    whenTermsChange("publish-intents-again", (id, stopping) => republishIntents(intentDesk, id, stopping)),
+    whenTermsChange("publish-links-again", (id, stopping) => republishLinks(intentDesk, id, stopping)),
+    whenTermsChange("publish-invoices-again", (id, stopping) => republishInvoices(invoices, id, stopping)),
     ...resourceJobs({ db, facilitator, safeFetch, clock, log }),
     ...providerJobs(providerDesk),
     ...webhookJobs({ db: loopDb, now }),

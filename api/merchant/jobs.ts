@@ -1,7 +1,10 @@
 import type { Job } from "../http/job.ts";
 
-/** Offers anew what a merchant sells when its rails have changed. */
-export function whenRailsChange(
+/** What an offer holds of its merchant. */
+const terms: readonly unknown[] = ["rails", "feeBps"];
+
+/** Offers anew what a merchant sells when its rails, or our fee, have changed. */
+export function whenTermsChange(
   name: string,
   republish: (merchantId: string, stopping: AbortSignal) => Promise<void>,
 ): Job {
@@ -11,7 +14,7 @@ export function whenRailsChange(
     attempts: 10,
     async run({ fact, stopping }) {
       const changed = fact?.payload.changed;
-      if (fact && Array.isArray(changed) && changed.includes("rails"))
+      if (fact && Array.isArray(changed) && changed.some((name) => terms.includes(name)))
         await republish(fact.merchantId, stopping);
     },
   };

@@ -1,7 +1,10 @@
 import { fileURLToPath } from "node:url";
+import { Fault } from "#kernel/fault";
+import { idMaker } from "#kernel/id";
 import type { Log } from "#kernel/log";
+import { systemClock, systemRandom } from "#kernel/system";
 import { type Database, migrate, openDatabase } from "#store";
-import { readConfig } from "../config.ts";
+import { ConfigProblem, readConfig } from "../config.ts";
 import { recordedParts } from "../dev/recorded-parts.ts";
 
 export const say = (line: string) => void process.stdout.write(`${line}\n`);
@@ -34,4 +37,16 @@ export async function withDeployment(work: (deployment: Deployment) => Promise<v
   } finally {
     await db.close();
   }
+}
+
+/** Who does something on the command line. */
+export function operatorOf(db: Database) {
+  return { db, clock: systemClock, newId: idMaker({ clock: systemClock, random: systemRandom }) };
+}
+
+export function asUnknownMerchant(merchantId: string | undefined) {
+  return (error: unknown): never => {
+    if (!(error instanceof Fault) || error.code !== "not_found") throw error;
+    throw new ConfigProblem(`There is no merchant ${merchantId} here. See farebox merchants list.`);
+  };
 }

@@ -121,6 +121,64 @@ describe("keys create", () => {
   });
 });
 
+describe("merchants list, merchants fee, keys list", () => {
+  it("tell who is there, and whose keys are good", async () => {
+    const [about = "", first = ""] = shown(
+      await run("keys", "create", "--new-merchant", "Tea & Co", "--fee-bps", "50"),
+    );
+    const merchant = about.slice("merchant ".length);
+    const [, second = ""] = shown(
+      await run("keys", "create", "--merchant", merchant, "--publishable", "--name", "web"),
+    );
+    await run("keys", "revoke", first.slice(3, 15));
+    const [merchants, own, every] = await Promise.all([
+      run("merchants", "list"),
+      run("keys", "list", merchant),
+      run("keys", "list"),
+    ]);
+    const at = "\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z";
+    const line = new RegExp(`^${merchant}  ${at}  50  1  Tea & Co$`);
+    expect(shown(merchants)).toContainEqual(expect.stringMatching(line));
+    expect(shown(own).map((each) => each.split("  ").filter((_, i) => i !== 1))).toEqual([
+      [merchant, first.slice(0, 15), "ended", "-", "created on the command line"],
+      [merchant, second.slice(0, 15), "good", "-", "web"],
+    ]);
+    expect(shown(every)).toEqual(expect.arrayContaining(shown(own)));
+  });
+
+  it("change our fee on what a merchant sells, once, with a note of it", async () => {
+    const [{ id: merchant = "" } = {}] = await database.query<{ id: string }>(
+      "UPDATE merchant SET fee_bps = 50 WHERE name = 'Tea & Co' RETURNING id",
+    );
+    for (const before of [50, 30])
+      expect(shown(await run("merchants", "fee", merchant, "30"))).toEqual([
+        `${merchant} pays 30 basis points, before ${before}`,
+      ]);
+    expect(await database.query("SELECT fee_bps AS fee FROM merchant WHERE id = $1", [merchant])).toEqual([
+      { fee: 30 },
+    ]);
+    const notes =
+      "SELECT actor, detail FROM audit_entry WHERE merchant_id = $1 AND action = 'merchant.updated'";
+    expect(await database.query(notes, [merchant])).toEqual([{ actor: null, detail: { feeBps: 30 } }]);
+  });
+
+  it("say in one line what is wrong, exit 1", async () => {
+    const missing = "mer_00000000000000000000000000";
+    const ends = await Promise.all([
+      run("merchants", "fee", missing, "10"),
+      run("merchants", "fee", missing, "10001"),
+      run("merchants", "fee", missing, "0.5"),
+      run("keys", "list", missing),
+    ]);
+    expect(ends.map(({ code, stdout, stderr }) => [code, stdout, stderr.trimEnd()])).toEqual([
+      [1, "", `There is no merchant ${missing} here. See farebox merchants list.`],
+      [1, "", expect.stringMatching(/^The fee is a whole number of basis points from 0 to 10000, got 10001/)],
+      [1, "", expect.stringMatching(/^The fee is a whole number of basis points from 0 to 10000, got 0\.5/)],
+      [1, "", `There is no merchant ${missing} here. See farebox merchants list.`],
+    ]);
+  });
+});
+
 describe("keys rotate, keys revoke", () => {
   it("replace a key for a while and end one at once, by its id or by what logs show; each is noted", async () => {
     const made = shown(await run("keys", "create", "--new-merchant", "Rotating"));

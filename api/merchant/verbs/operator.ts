@@ -1,10 +1,12 @@
+import { and, asc, count, eq, gt, isNull, or } from "drizzle-orm";
 import type { Clock } from "#kernel/clock";
 import type { NewId } from "#kernel/id";
-import { type Database, type Tx, withTx } from "#store";
-import type { MerchantRow } from "../present.ts";
+import { type Database, outbox, type Tx, withTx } from "#store";
+import { fault } from "../../http/faults.ts";
+import type { KeyRow, MerchantRow } from "../present.ts";
 import { MerchantInput } from "../schema.ts";
-import { merchant } from "../tables.ts";
-import type { Actor } from "./audit.ts";
+import { apiKey, merchant } from "../tables.ts";
+import { type Actor, note } from "./audit.ts";
 import { endRow, findKey, insertKey, type KeyInput, type KeyMaker, replaceRow } from "./key-row.ts";
 import { findMerchant } from "./merchant.ts";
 
@@ -70,6 +72,81 @@ export async function revokeKey(
     await endRow(tx, operatorOf(operator), row);
     return row;
   });
+}
+
+export interface ListedMerchant extends Pick<MerchantRow, "id" | "createdAt" | "feeBps" | "name"> {
+  /** Keys that are good now. */
+  readonly keys: number;
+}
+
+/** All merchants, oldest first. */
+export async function listMerchants({ db, clock }: Operator): Promise<readonly ListedMerchant[]> {
+  const now = clock.now();
+  return withTx(db, (tx) =>
+    tx
+      .select({
+        ...{ id: merchant.id, createdAt: merchant.createdAt, feeBps: merchant.feeBps, name: merchant.name },
+        keys: count(apiKey.id),
+      })
+      .from(merchant)
+      .leftJoin(apiKey, and(eq(apiKey.merchantId, merchant.id), isGood(now)))
+      .groupBy(merchant.id)
+      .orderBy(asc(merchant.createdAt), asc(merchant.id)),
+  );
+}
+
+export interface ListedKey
+  extends Pick<KeyRow, "merchantId" | "id" | "kind" | "keyId" | "name" | "lastUsedAt"> {
+  /** When it ends or ended; null while nothing says so. */
+  readonly endsAt: Date | null;
+}
+
+/** The keys of one merchant, or of all; oldest first. Fault: `not_found`. */
+export async function listEveryKey(
+  { db }: Operator,
+  { merchantId }: { readonly merchantId: string | undefined },
+): Promise<readonly ListedKey[]> {
+  const rows = await withTx(db, async (tx) => {
+    const of = merchantId === undefined ? undefined : await findMerchant(tx, merchantId);
+    return tx
+      .select()
+      .from(apiKey)
+      .where(of && eq(apiKey.merchantId, of.id))
+      .orderBy(asc(apiKey.merchantId), asc(apiKey.createdAt), asc(apiKey.id));
+  });
+  return rows.map((row) => {
+    const ends = [row.expiresAt, row.revokedAt].flatMap((end) => end?.getTime() ?? []);
+    return { ...row, endsAt: ends.length === 0 ? null : new Date(Math.min(...ends)) };
+  });
+}
+
+/** Changes our fee on what a merchant sells from now on, and returns the one before. What was asked for keeps the fee of its day;
+ *  what agents are offered is told anew. Fault: `not_found`. */
+export async function changeFee(
+  operator: Operator,
+  { merchantId, feeBps }: { readonly merchantId: string; readonly feeBps: number },
+): Promise<number> {
+  return withTx(operator.db, async (tx) => {
+    const [before] = await tx.select().from(merchant).where(eq(merchant.id, merchantId)).for("update");
+    if (!before) throw fault("not_found");
+    if (before.feeBps === feeBps) return feeBps;
+    await tx
+      .update(merchant)
+      .set({ feeBps, updatedAt: operator.clock.now() })
+      .where(eq(merchant.id, merchantId));
+    const about = { merchantId, subject: merchantId };
+    await note(tx, operatorOf(operator), { ...about, action: "merchant.updated", detail: { feeBps } });
+    const payload = { changed: ["feeBps"] };
+    await outbox.append(tx, [{ ...about, id: operator.newId("evt"), type: "merchant.updated", payload }]);
+    return before.feeBps;
+  });
+}
+
+function isGood(now: Date) {
+  return and(
+    or(isNull(apiKey.expiresAt), gt(apiKey.expiresAt, now)),
+    or(isNull(apiKey.revokedAt), gt(apiKey.revokedAt, now)),
+  );
 }
 
 function operatorOf({ clock, newId }: Operator): Actor {

@@ -1,14 +1,14 @@
 /** The rails that a merchant takes: it is paid there and nowhere else. */
 import { and, desc, eq } from "drizzle-orm";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { fixedRates, type Rates } from "#api";
+import { changeFee, fixedRates, type Rates } from "#api";
 import type { RailFacts, RefusedRail } from "#facilitator";
 import { merchant } from "../../../api/merchant/tables.ts";
 import { projectPayable } from "../../../facilitator/payable/project.ts";
 import { payable } from "../../../facilitator/payable/tables.ts";
 import { outbox } from "../../../facilitator/store/tables.ts";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
-import { type Answer, type Caller, caller, newCaller } from "../caller.ts";
+import { type Answer, type Caller, caller, newCaller, operatorOf } from "../caller.ts";
 import { clock, fakeFacilitator, rail, recordingLog, world } from "../world.ts";
 
 const eurc: RailFacts = { ...rail, asset: "EURC", contract: "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42" };
@@ -69,10 +69,13 @@ const latestFact = async () => {
 /** Changes the setting, and has done what hears of it. */
 async function take(chosen: readonly object[]) {
   const changed = await must("PATCH", "/v1/merchant", { rails: chosen });
+  await hear();
+  return changed.rails;
+}
+async function hear() {
   const fact = await latestFact();
   for (const job of house.jobs.filter(({ hears }) => hears?.includes("merchant.updated")))
     await job.run({ fact: fact as never, stopping: new AbortController().signal });
-  return changed.rails;
 }
 /** What agents are offered something on; an empty list is every rail at parity. */
 async function offered(id: string) {
@@ -254,6 +257,34 @@ describe("an intent", () => {
     pause(ink);
     await take([onInk]);
     expect([await offered(any.id), await offered(inkOnly.id)]).toEqual([[onInk], [onInk]]);
+  });
+});
+
+describe("our fee, when the operator changes it", () => {
+  it("is that of links, resources and new payments from then on; what was asked for keeps its own", async () => {
+    const feeOf = async (id: string) =>
+      (await database.query<{ fee: number }>("SELECT fee_bps AS fee FROM payable WHERE id = $1", [id]))[0]
+        ?.fee;
+    const asked = async () => {
+      const { body } = await intent();
+      const { id } = await invoice({ issue: true });
+      return [body.id, id] as const;
+    };
+    const agreed = (ids: readonly string[]) =>
+      database.query(
+        `SELECT fee_bps AS fee FROM payment_intent WHERE id = ANY($1)
+         UNION ALL SELECT fee_bps FROM invoice WHERE id = ANY($1)`,
+        [ids],
+      );
+    const offers = [(await link()).id, (await resource()).body.id];
+    const before = await asked();
+    const { merchantId } = shop;
+    expect(await changeFee(operatorOf(database.db), { merchantId, feeBps: 75 })).toBe(0);
+    await hear();
+    expect(await Promise.all(offers.map(feeOf))).toEqual([75, 75]);
+    expect(await agreed(before)).toEqual([{ fee: 0 }, { fee: 0 }]);
+    expect(await agreed(await asked())).toEqual([{ fee: 75 }, { fee: 75 }]);
+    expect(await must("GET", "/v1/merchant")).toMatchObject({ feeBps: 75 });
   });
 });
 
