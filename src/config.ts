@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import { z } from "zod";
 import { addressOf, type ChainRow, chainRows } from "#facilitator";
 import type { Hex } from "#kernel/bytes";
@@ -12,8 +13,10 @@ export type Role = "all" | "web" | "worker";
 /** The service's settings; read once from the environment and handed in. */
 export interface Config {
   readonly port: number;
-  /** Loopback port of `/metrics`; 0 takes a free one. */
+  /** Port of `/metrics`; 0 takes a free one. */
   readonly metricsPort: number;
+  /** Address that it is served on: loopback unless told. */
+  readonly metricsHost: string;
   readonly dataDir: string;
   readonly baseUrl: string;
   readonly role: Role;
@@ -30,6 +33,8 @@ export interface Config {
   readonly mailFrom: string;
   /** Null: the embedded database and local chain of the data folder. */
   readonly outside: OutsideParts | null;
+  /** What may be left out, and is missed where the money is real. */
+  readonly warnings: readonly string[];
 }
 
 /** A database and chains that somebody else runs. */
@@ -44,6 +49,7 @@ export interface OutsideParts {
 const known = [
   "PORT",
   "METRICS_PORT",
+  "METRICS_HOST",
   "DATABASE_URL",
   "ROLE",
   "SMTP_URL",
@@ -72,12 +78,15 @@ export function readConfig(env: Env): Config {
     throw new ConfigProblem(`${stranger} is not a setting of Farebox. Known: ${known.join(", ")}.`);
   const port = integer(env, "PORT", 4020, 1);
   const publicUrl = baseUrl(env.FAREBOX_BASE_URL || `http://127.0.0.1:${port}`);
+  const role = oneOf(env, "ROLE", ["all", "web", "worker"], "all");
+  const outside = outsideParts(env);
   return {
     port,
     metricsPort: integer(env, "METRICS_PORT", 0, 0),
+    metricsHost: metricsHost(env),
     dataDir: env.FAREBOX_DATA || ".farebox",
     baseUrl: publicUrl,
-    role: oneOf(env, "ROLE", ["all", "web", "worker"], "all"),
+    role,
     rateLimits: oneOf(env, "FAREBOX_RATE_LIMITS", ["on", "off"], "on"),
     trustedProxyHops: Number(oneOf(env, "FAREBOX_TRUSTED_PROXIES", ["0", "1", "2", "3", "4", "5"], "0")),
     logLevel: oneOf(env, "LOG_LEVEL", ["info", "warn", "error"], "info"),
@@ -85,8 +94,33 @@ export function readConfig(env: Env): Config {
     mcpOrigins: hostNames(env, "FAREBOX_MCP_ORIGINS"),
     smtpUrl: smtpUrl(env),
     mailFrom: mailFrom(env, publicUrl),
-    outside: outsideParts(env),
+    outside,
+    warnings: outside ? warningsOf(env, { ...outside, role, publicUrl }) : [],
   };
+}
+
+function warningsOf(
+  env: Env,
+  {
+    chains,
+    treasuryKey,
+    role,
+    publicUrl,
+  }: OutsideParts & { readonly role: Role; readonly publicUrl: string },
+): readonly string[] {
+  const isReal = chains.some(({ isLocal }) => !isLocal);
+  return [
+    ...(isReal && !env.FAREBOX_BASE_URL
+      ? [
+          `FAREBOX_BASE_URL is not set: pages, mails and agents are given addresses at ${publicUrl}, which lead nowhere from elsewhere. Set the public URL.`,
+        ]
+      : []),
+    ...(role !== "web" && treasuryKey === null
+      ? [
+          "FAREBOX_TREASURY_KEY is not set: refunds, payouts and returns wait until a process that works has it.",
+        ]
+      : []),
+  ];
 }
 
 function integer(env: Env, name: Name, otherwise: number, least: number): number {
@@ -96,6 +130,15 @@ function integer(env: Env, name: Name, otherwise: number, least: number): number
   if (!(value >= least && value <= 65_535))
     throw new ConfigProblem(`${name} must be a port from ${least} to 65535, got ${JSON.stringify(text)}.`);
   return value;
+}
+
+function metricsHost({ METRICS_HOST: text }: Env): string {
+  if (!text) return "127.0.0.1";
+  if (!isIP(text))
+    throw new ConfigProblem(
+      `METRICS_HOST must be an IP address to listen on, such as 0.0.0.0 for all, got ${JSON.stringify(text)}.`,
+    );
+  return text;
 }
 
 function oneOf<T extends string>(env: Env, name: Name, values: readonly T[], otherwise: T): T {
@@ -121,10 +164,16 @@ function isHostName(text: string): boolean {
 }
 
 function baseUrl(text: string): string {
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (!url || !/^https?:$/.test(url.protocol))
     throw new ConfigProblem(`FAREBOX_BASE_URL must be an http(s) URL, got ${JSON.stringify(text)}.`);
-  }
-  return text.replace(/\/+$/, "");
+  const bare = text.replace(/\/+$/, "");
+  // Routes, forms and agents' addresses begin at the root of a host.
+  if (url.pathname !== "/" || url.username || url.password || /[?#]/.test(text))
+    throw new ConfigProblem(
+      `FAREBOX_BASE_URL must be scheme, host and port and nothing else, such as ${url.origin}, got ${JSON.stringify(text)}.`,
+    );
+  return bare;
 }
 
 function smtpUrl({ SMTP_URL: text }: Env): string | null {

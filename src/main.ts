@@ -1,4 +1,4 @@
-import { createServer } from "node:net";
+import { createServer, isIPv6 } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fileMailer, smtpMailer } from "#api";
@@ -29,6 +29,7 @@ const stopping = new AbortController();
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   log = pinoLog(config.logLevel);
+  for (const warning of config.warnings) log.warn({}, warning);
   // Asked before anything is started: a second service must not take over, and then stop, what the first one uses.
   await portIsFree("PORT", config.port);
   if (config.metricsPort !== 0) await portIsFree("METRICS_PORT", config.metricsPort);
@@ -71,7 +72,8 @@ async function main(): Promise<void> {
   });
   stops.push(() => house.close());
   signal.throwIfAborted();
-  const internal = await metrics.listen(config.metricsPort, house.sources).catch(explainPort("METRICS_PORT"));
+  const metricsAt = { host: config.metricsHost, port: config.metricsPort };
+  const internal = await metrics.listen(metricsAt, house.sources).catch(explainPort("METRICS_PORT"));
   stops.push(internal.close);
   await house.start();
   const listening = await serve(house, config.port).catch(explainPort("PORT"));
@@ -113,7 +115,8 @@ async function tell(
     say(`Everything   ${config.dataDir}/dev.json`);
   }
   if (config.smtpUrl === null) say(`Mail         files in ${mailFolder(config)} (no SMTP_URL)`);
-  say(`Metrics      http://127.0.0.1:${metricsPort}/metrics`);
+  const host = isIPv6(config.metricsHost) ? `[${config.metricsHost}]` : config.metricsHost;
+  say(`Metrics      http://${host}:${metricsPort}/metrics`);
   say(`Farebox ${version} is ready at ${config.baseUrl} (role ${config.role}). Ctrl-C stops it.`);
 }
 
@@ -154,8 +157,12 @@ type PortName = "PORT" | "METRICS_PORT";
 
 const explainPort =
   (name: PortName) =>
-  (error: NodeJS.ErrnoException & { readonly port?: number }): never => {
+  (error: NodeJS.ErrnoException & { readonly address?: string; readonly port?: number }): never => {
     if (error.syscall !== "listen") throw error;
+    if (error.code === "EADDRNOTAVAIL")
+      throw new ConfigProblem(
+        `METRICS_HOST ${error.address} is no address of this machine. Set one that is, or 0.0.0.0 for all of them.`,
+      );
     if (error.code !== "EADDRINUSE")
       throw new ConfigProblem(
         `${name} ${error.port} cannot be used (${error.code}). Set ${name} to another port.`,

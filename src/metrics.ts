@@ -20,11 +20,15 @@ export interface Sources {
     Record<string, { readonly total: number; readonly idle: number; readonly waiting: number }>
   >;
 }
+interface ListenAt {
+  readonly host: string;
+  readonly port: number;
+}
 export interface Metrics {
   readonly meter: Meter;
   readonly onRpc: (chain: string) => (method: string, ok: boolean, ms: number) => void;
-  /** Serves `/metrics` on loopback only; 0 takes a free port. Resolves with the port. */
-  listen(port: number, sources: Sources): Promise<{ readonly port: number; close(): Promise<void> }>;
+  /** Serves `/metrics` on this address; port 0 takes a free one. Resolves with the port. */
+  listen(at: ListenAt, sources: Sources): Promise<{ readonly port: number; close(): Promise<void> }>;
 }
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];
@@ -54,7 +58,7 @@ export function prometheus(): Metrics {
       time: (name, seconds) => stage.observe({ stage: name }, seconds),
     },
     onRpc: (chain) => (method, ok, ms) => rpc.observe({ chain, method, ok: String(ok) }, ms / 1000),
-    listen: (port, sources) => serve(registry, gaugesOf(registry), port, sources),
+    listen: (at, sources) => serve(registry, gaugesOf(registry), at, sources),
   };
 }
 
@@ -201,7 +205,7 @@ function setOutlook(
     if (runwaySeconds !== null) gauges.runway.set({ chain, lane }, runwaySeconds);
 }
 
-async function serve(registry: Registry, gauges: Gauges, port: number, sources: Sources) {
+async function serve(registry: Registry, gauges: Gauges, at: ListenAt, sources: Sources) {
   const server = createServer((request, response) => {
     if (request.url !== "/metrics") return void response.writeHead(404).end();
     readGauges(gauges, sources)
@@ -210,17 +214,17 @@ async function serve(registry: Registry, gauges: Gauges, port: number, sources: 
       .then((text) => response.writeHead(200, { "Content-Type": registry.contentType }).end(text))
       .catch(() => response.writeHead(500).end());
   });
-  await listening(server, port);
+  await listening(server, at);
   const bound = server.address();
   return {
-    port: bound && typeof bound === "object" ? bound.port : port,
+    port: bound && typeof bound === "object" ? bound.port : at.port,
     close: () => new Promise<void>((resolve) => server.close(() => resolve()).closeAllConnections()),
   };
 }
 
-function listening(server: Server, port: number): Promise<void> {
+function listening(server: Server, { host, port }: ListenAt): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, "127.0.0.1", () => resolve());
+    server.listen(port, host, () => resolve());
   });
 }

@@ -44,6 +44,7 @@ describe("readConfig without any setting", () => {
     expect(readConfig({ HOME: "/home/somebody", PATH: "/bin" })).toEqual({
       port: 4020,
       metricsPort: 0,
+      metricsHost: "127.0.0.1",
       dataDir: ".farebox",
       baseUrl: "http://127.0.0.1:4020",
       role: "all",
@@ -55,6 +56,7 @@ describe("readConfig without any setting", () => {
       smtpUrl: null,
       mailFrom: "no-reply@localhost",
       outside: null,
+      warnings: [],
     });
   });
 
@@ -70,6 +72,7 @@ describe("readConfig with everything set", () => {
       ...outside,
       PORT: "8080",
       METRICS_PORT: "9090",
+      METRICS_HOST: "0.0.0.0",
       FAREBOX_DATA: "/srv/farebox",
       FAREBOX_BASE_URL: "https://pay.example/",
       ROLE: "worker",
@@ -86,6 +89,7 @@ describe("readConfig with everything set", () => {
     expect(config).toMatchObject({
       port: 8080,
       metricsPort: 9090,
+      metricsHost: "0.0.0.0",
       dataDir: "/srv/farebox",
       baseUrl: "https://pay.example",
       role: "worker",
@@ -124,6 +128,20 @@ describe("readConfig with everything set", () => {
     ["http://[::1]:4020", "no-reply@localhost"],
   ])("sends mail from its own host: %s has %s", (FAREBOX_BASE_URL, from) => {
     expect(readConfig({ FAREBOX_BASE_URL }).mailFrom).toBe(from);
+  });
+
+  it("warns of what is left out and missed: the public URL of real money, the key that lets money leave", () => {
+    const real = JSON.stringify([{ ...chain, slug: "base", chainId: 8453, assets: undefined }]);
+    const warned = (env: object) => readConfig({ ...outside, ...env }).warnings;
+    expect(warned({ FAREBOX_CHAINS: real, PORT: "8080" })).toEqual([
+      expect.stringMatching(
+        /^FAREBOX_BASE_URL is not set: .* http:\/\/127\.0\.0\.1:8080, which lead nowhere/,
+      ),
+      expect.stringMatching(/^FAREBOX_TREASURY_KEY is not set: refunds, payouts and returns wait/),
+    ]);
+    expect(warned({ ROLE: "web" })).toEqual([]);
+    const set = { FAREBOX_TREASURY_KEY: TREASURY_KEY, FAREBOX_BASE_URL: "https://pay.example" };
+    expect(warned({ ...set, FAREBOX_CHAINS: real })).toEqual([]);
   });
 
   it("reads the chains from a file as well", () => {
@@ -182,6 +200,11 @@ const refused: readonly (readonly [what: string, set: Record<string, string | un
     /^FAREBOX_MCP_ORIGINS holds host names without scheme and port/,
   ],
   [
+    "a host name for metrics",
+    { METRICS_HOST: "metrics.internal" },
+    /^METRICS_HOST must be an IP address to listen on, such as 0\.0\.0\.0 for all, got "metrics\.internal"\.$/,
+  ],
+  [
     "an MCP host with a port",
     { FAREBOX_MCP_HOSTS: "pay.example:443" },
     /^FAREBOX_MCP_HOSTS holds host names/,
@@ -198,6 +221,19 @@ const refused: readonly (readonly [what: string, set: Record<string, string | un
     /^FAREBOX_BASE_URL must be an http\(s\) URL/,
   ],
   ["a base URL of another protocol", { FAREBOX_BASE_URL: "ftp://pay.example" }, /^FAREBOX_BASE_URL must be/],
+  ...[
+    "https://pay.example/farebox",
+    "https://u@pay.example",
+    "https://pay.example?a",
+    "https://pay.example/#",
+  ].map(
+    (FAREBOX_BASE_URL) =>
+      [
+        `a base URL with more than a host: ${FAREBOX_BASE_URL}`,
+        { FAREBOX_BASE_URL },
+        /^FAREBOX_BASE_URL must be scheme, host and port and nothing else, such as https:\/\/pay\.example, got "/,
+      ] as const,
+  ),
   [
     "chains without a database",
     { DATABASE_URL: undefined },
