@@ -80,6 +80,7 @@ import { refundRoutes } from "./refund/routes.ts";
 import { noncesOf } from "./refund/siwe.ts";
 import { resourceJobs } from "./resource/jobs.ts";
 import { resourceRoutes } from "./resource/routes.ts";
+import { subscriptionJobs } from "./subscription/jobs.ts";
 import { subscriptionHearer, subscriptionLoops } from "./subscription/loop.ts";
 import { subscriptionRoutes } from "./subscription/routes.ts";
 import { createCourier } from "./webhook/courier.ts";
@@ -357,6 +358,7 @@ export function createApi({
     whenTermsChange("publish-links-again", (id, stopping) => republishLinks(intentDesk, id, stopping)),
     whenTermsChange("publish-invoices-again", (id, stopping) => republishInvoices(invoices, id, stopping)),
     ...resourceJobs({ db, facilitator, safeFetch, clock, log }),
+    ...subscriptionJobs({ db, newId, now }),
     ...providerJobs(providerDesk),
     ...webhookJobs({ db: loopDb, now }),
     ...(mailDesk ? mailJobs(mailDesk) : []),

@@ -1,7 +1,7 @@
 import { and, desc, eq, lt } from "drizzle-orm";
 import { assert } from "#kernel/fault";
 import { isId, type NewId } from "#kernel/id";
-import { type Executor, isUniqueViolation, type Tx } from "#store";
+import { type Executor, isUniqueViolation, outbox, type Tx } from "#store";
 import type { Call } from "../http/context.ts";
 import { fault } from "../http/faults.ts";
 import type { Page } from "../http/page.ts";
@@ -39,7 +39,7 @@ export async function findOrCreateCustomer(
   return found;
 }
 
-/** Changes what is given. Faults: `not_found`, `email_taken`. */
+/** Changes what is given, and tells who shows it elsewhere. Faults: `not_found`, `email_taken`. */
 export async function changeCustomer({
   ctx,
   input: { id, ...change },
@@ -55,6 +55,8 @@ export async function changeCustomer({
         .where(isIt(ctx.merchantId, id))
         .returning();
       if (!row) throw fault("not_found");
+      const about = { id: ctx.newId("evt"), subject: row.id, merchantId: ctx.merchantId };
+      await outbox.append(tx, [{ ...about, type: "customer.updated", payload: {} }]);
       return presentCustomer(row);
     });
   } catch (error) {
