@@ -170,7 +170,7 @@ export async function createPayout(
     if (!isCheckViolation(error, "ledger_balance_bounded")) throw error;
     throw fault(
       "insufficient_balance",
-      { amount: input.amount.amount, asset: rail.asset, chain: rail.chain },
+      { amount: input.amount.amount, asset: rail.asset, chain: rail.chain, pointer: "/amount/amount" },
       error,
     );
   }
@@ -221,11 +221,13 @@ async function usableAddress(tx: Tx, ctx: MerchantCtx, chain: string, destinatio
     throw fault("payout_address_unknown", {
       destination: address ? checksum(address) : destination.slice(0, 42),
       chain,
+      pointer: "/destination",
     });
   if (row.usableFrom > ctx.now()) {
     throw fault("payout_address_cooling", {
       destination: checksum(row.address),
       usableFrom: row.usableFrom.toISOString(),
+      pointer: "/destination",
     });
   }
   return row.address;

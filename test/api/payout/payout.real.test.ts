@@ -121,7 +121,10 @@ describe("POST /v1/payouts", () => {
       method: "POST",
       body: { amount: { amount: "0.009951", asset: "USDC" }, chain: "local", destination },
     });
-    expect(refused).toMatchObject({ status: 422, body: { code: "insufficient_balance" } });
+    expect(refused).toMatchObject({
+      status: 422,
+      body: { code: "insufficient_balance", errors: [{ pointer: "/amount/amount" }] },
+    });
     expect((await call(merchant, "/v1/balances")).body).toEqual(before);
     expect((await call(merchant, "/v1/payouts")).body).toEqual([]);
   });
