@@ -78,6 +78,7 @@ import { mountReference } from "./reference/routes.tsx";
 import { refundHearer, refundLoop } from "./refund/loop.ts";
 import { refundRoutes } from "./refund/routes.ts";
 import { noncesOf } from "./refund/siwe.ts";
+import { refundedOf } from "./refund/verbs/refunded.ts";
 import { resourceJobs } from "./resource/jobs.ts";
 import { resourceRoutes } from "./resource/routes.ts";
 import { subscriptionJobs } from "./subscription/jobs.ts";
@@ -310,7 +311,7 @@ export function createApi({
   app.openapiRoutes(paymentIntentRoutes(intentDesk));
   app.openapiRoutes(cartRoutes(intentDesk));
   app.openapiRoutes(clearingRoutes(clearing));
-  app.openapiRoutes(paymentRoutes(clearing));
+  app.openapiRoutes(paymentRoutes({ ...clearing, refunds: refundedOf }));
   app.openapiRoutes(refundRoutes({ facilitator }));
   app.openapiRoutes(paymentLinkRoutes(intentDesk));
   app.openapiRoutes(payoutRoutes(till));

@@ -1,15 +1,21 @@
 import { createRoute, defineOpenAPIRoute, z } from "@hono/zod-openapi";
-import { PaymentPath, PaymentPosition } from "../clearing/schema.ts";
+import { PaymentPath } from "../clearing/schema.ts";
 import type { PaymentDesk } from "../clearing/verbs/payment.ts";
 import { PageQuery, pageOf, readPage } from "../http/page.ts";
 import { json, problems, secretKey, secretKeyFaults } from "../http/route.ts";
-import { PaymentFilter, PaymentSummary } from "./schema.ts";
+import { amountsRefunded, type RefundSums } from "./refunded.ts";
+import { PaymentFilter, PaymentRead, PaymentSummary } from "./schema.ts";
 import { listPayments, readPayment } from "./verbs.ts";
 
 const payments = { tags: ["payments"], ...secretKey({ permission: "payments:read" }) };
 
+/** What showing payments over HTTP needs. */
+interface PaymentsDesk extends PaymentDesk {
+  readonly refunds: RefundSums;
+}
+
 /** Payments as they stand, by the id of the intent or of the clearing. */
-export function paymentRoutes(desk: PaymentDesk) {
+export function paymentRoutes({ refunds, ...desk }: PaymentsDesk) {
   const list = defineOpenAPIRoute({
     addRoute: true,
     route: createRoute({
@@ -28,8 +34,12 @@ export function paymentRoutes(desk: PaymentDesk) {
       const page = readPage(c, { limit, cursor }, filter);
       const found = await listPayments(desk, { ctx: c.var.merchant, input: { ...page, ...filter } });
       const shown = pageOf(c, page, found, filter);
+      const refunded = await amountsRefunded(refunds, c.var.merchant, shown);
       return c.json(
-        shown.map(({ paymentIntent, clearing }) => ({ paymentIntent, clearing })),
+        shown.map(({ paymentIntent, clearing }, i) => ({
+          ...{ paymentIntent, clearing },
+          amountRefunded: refunded[i] ?? null,
+        })),
         200,
       );
     },
@@ -44,12 +54,15 @@ export function paymentRoutes(desk: PaymentDesk) {
       ...payments,
       request: { params: PaymentPath },
       responses: {
-        200: json(PaymentPosition, "Intent, clearing, deposit and timeline"),
+        200: json(PaymentRead, "Intent, clearing, deposit and timeline"),
         ...problems(...secretKeyFaults, "not_found"),
       },
     }),
-    handler: async (c) =>
-      c.json(await readPayment(desk, { ctx: c.var.merchant, input: c.req.valid("param") }), 200),
+    handler: async (c) => {
+      const payment = await readPayment(desk, { ctx: c.var.merchant, input: c.req.valid("param") });
+      const [amountRefunded = null] = await amountsRefunded(refunds, c.var.merchant, [payment]);
+      return c.json({ ...payment, amountRefunded }, 200);
+    },
   });
 
   return [list, read] as const;

@@ -1,13 +1,23 @@
 import { z } from "@hono/zod-openapi";
-import { Clearing } from "../clearing/schema.ts";
+import { Clearing, PaymentPosition } from "../clearing/schema.ts";
 import { clearingStates } from "../clearing/state.ts";
+import { Money } from "../http/money.ts";
 import { PaymentIntent, PaymentIntentFilter } from "../payment-intent/schema.ts";
+
+const amountRefunded = Money.nullable().openapi({
+  description:
+    "By refunds that have neither failed nor been cancelled, in the asset that was paid; null unless it is settled",
+});
 
 /** A payment in a list: without its deposits and its timeline. */
 export const PaymentSummary = z
-  .object({ paymentIntent: PaymentIntent, clearing: Clearing.nullable() })
+  .object({ paymentIntent: PaymentIntent, clearing: Clearing.nullable(), amountRefunded })
   .openapi("PaymentSummary");
 export type PaymentSummary = z.infer<typeof PaymentSummary>;
+
+/** A payment as it is read. */
+export const PaymentRead = PaymentPosition.extend({ amountRefunded }).openapi("PaymentRead");
+export type PaymentRead = z.infer<typeof PaymentRead>;
 
 /** What a list of payments may be narrowed by. */
 export const PaymentFilter = PaymentIntentFilter.extend({

@@ -35,11 +35,14 @@ export interface Buyer {
   readonly subscriptionIds: readonly string[];
 }
 
-/** The merchant's payments, newest first; one more than the page holds when there are more. `id` is the intent's. */
+/** A payment with its clearing. `id` is the intent's. */
+export type FoundPayment = Omit<PaymentSummary, "amountRefunded"> & { readonly id: string };
+
+/** The merchant's payments, newest first; one more than the page holds when there are more. */
 export async function listPayments(
   desk: PaymentDesk,
   { ctx, input }: Call<Page & PaymentFilter & { readonly buyer?: Buyer }>,
-): Promise<readonly (PaymentSummary & { readonly id: string })[]> {
+): Promise<readonly FoundPayment[]> {
   ctx.demand("payments:read");
   const { merchantId } = ctx;
   const rows = await ctx.db.pool

@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
-import type { PaymentSummary } from "../../payment/schema.ts";
+import type { FoundPayment } from "../../payment/verbs.ts";
 import type { Refunded } from "../../refund/verbs/refunded.ts";
 import { Heading } from "../view/heading.tsx";
 import { Amount, Badge, Empty, Time } from "../view/shown.tsx";
@@ -108,7 +108,7 @@ export function PaymentBadge({
   of: { paymentIntent, clearing },
   refunded,
 }: {
-  readonly of: PaymentSummary;
+  readonly of: Pick<FoundPayment, "paymentIntent" | "clearing">;
   readonly refunded: Refunded | null;
 }) {
   if (clearing && clearing.state !== "settled")
@@ -129,7 +129,7 @@ export function wayOf({ asset, chain }: { readonly asset: string | null; readonl
   return chain === null ? asset : `${asset} on ${chain}`;
 }
 
-function purposeOf({ merchantReference, customer, source }: PaymentSummary["paymentIntent"]) {
+function purposeOf({ merchantReference, customer, source }: FoundPayment["paymentIntent"]) {
   return merchantReference ?? customer?.email ?? <span class="muted">{source.replaceAll("-", " ")}</span>;
 }
 

@@ -1,13 +1,12 @@
 import type { PaymentDesk } from "../../clearing/verbs/payment.ts";
 import type { Call, MerchantCtx } from "../../http/context.ts";
 import type { Page } from "../../http/page.ts";
-import type { PaymentFilter, PaymentSummary } from "../../payment/schema.ts";
-import { listPayments } from "../../payment/verbs.ts";
+import type { PaymentFilter } from "../../payment/schema.ts";
+import { type FoundPayment, listPayments } from "../../payment/verbs.ts";
 import { type Refunded, refundedOf } from "../../refund/verbs/refunded.ts";
 
 /** A payment as lists show it: what was given back of it counts for how it stands. */
-export interface ListedPayment extends PaymentSummary {
-  readonly id: string;
+export interface ListedPayment extends FoundPayment {
   /** Null where nothing was. */
   readonly refunded: Refunded | null;
 }
@@ -22,7 +21,7 @@ export async function listShown(
 
 export async function withRefunds(
   { db, merchantId }: MerchantCtx,
-  rows: Awaited<ReturnType<typeof listPayments>>,
+  rows: readonly FoundPayment[],
 ): Promise<readonly ListedPayment[]> {
   const ids = rows.flatMap(({ clearing }) => (clearing?.state === "settled" ? [clearing.id] : []));
   const refunded = await refundedOf(db.pool, { merchantId, ids: ids as `clr_${string}`[] });

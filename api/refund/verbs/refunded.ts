@@ -6,6 +6,8 @@ import { refund } from "../tables.ts";
 
 /** How much of a settled payment was given back. */
 export interface Refunded {
+  /** Given back, or on its way back. */
+  readonly amount: bigint;
   /** What can still be refunded, in atomic units of the asset it was paid in. */
   readonly left: bigint;
   readonly asset: string;
@@ -23,6 +25,7 @@ export async function refundedOf(
     .select({
       id: clearing.id,
       asset: clearing.asset,
+      amount: sql<string>`sum(${refund.amount})`,
       left: sql<string>`${clearing.settlementAmount} - sum(${refund.amount})`,
       isDone: sql<boolean>`bool_and(${refund.state} = 'succeeded')`,
     })
@@ -36,5 +39,7 @@ export async function refundedOf(
       ),
     )
     .groupBy(clearing.merchantId, clearing.id);
-  return new Map(rows.map(({ id, left, ...row }) => [id, { ...row, left: BigInt(left) }]));
+  return new Map(
+    rows.map(({ id, amount, left, ...row }) => [id, { ...row, amount: BigInt(amount), left: BigInt(left) }]),
+  );
 }

@@ -4,7 +4,7 @@ import type { Call, MerchantCtx } from "../../http/context.ts";
 import type { Invoice } from "../../invoice/schema.ts";
 import { listBilled } from "../../invoice/verbs/billed.ts";
 import type { InvoiceDesk } from "../../invoice/verbs/desk.ts";
-import { listPayments } from "../../payment/verbs.ts";
+import { type FoundPayment, listPayments } from "../../payment/verbs.ts";
 import { subscription } from "../tables.ts";
 
 interface Customer {
@@ -26,7 +26,7 @@ export async function listBilledTo(
 export async function listPaidBy(
   desk: PaymentDesk,
   { ctx, input: { id, email, limit } }: Call<Customer>,
-): Promise<Awaited<ReturnType<typeof listPayments>>> {
+): Promise<readonly FoundPayment[]> {
   ctx.demand("payments:read");
   const buyer = { email, subscriptionIds: await subscribedBy(ctx, id) };
   return listPayments(desk, { ctx, input: { limit, after: null, buyer } });

@@ -120,7 +120,7 @@ describe(`GET /v1/payments of ${COUNT}`, () => {
         clearing: { state: "failed", failure: { code: "provider_error" } },
       },
     ]);
-    expect(Object.keys(body[0])).toEqual(["paymentIntent", "clearing"]);
+    expect(Object.keys(body[0])).toEqual(["paymentIntent", "clearing", "amountRefunded"]);
   });
 
   it.each(["state=nowhere", "reviewRequired=maybe", "txHash=0x12", "createdFrom=yesterday", "limit=201"])(

@@ -8,6 +8,7 @@ import {
   call,
   held,
   listed,
+  type Merchant,
   paidMerchant,
   purse,
   read,
@@ -24,6 +25,12 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 const rows = (id: string) => ledgerOf(world.database, id);
+/** What the payment says of its refunds, read and listed. */
+const refunded = async (merchant: Merchant, id: string) => {
+  const get = async (path: string) => (await call(merchant, path, { method: "GET" })).body;
+  const [payment, [newest]] = [await get(`/v1/payments/${id}`), await get("/v1/payments?limit=1")];
+  return [payment, newest].map(({ amountRefunded }) => amountRefunded.amount);
+};
 
 describe("POST /v1/payments/{id}/refunds", () => {
   it("201: part of it goes back to who paid; the rows of the worked posting, and nothing else changes", async () => {
@@ -56,6 +63,7 @@ describe("POST /v1/payments/{id}/refunds", () => {
     await until(async () => (await held(world, paid.payer)) === 20_000_000n, "the money arrives");
     await untilState(merchant, made.body.id, "processing");
     await untilSucceeded(world, merchant, made.body.id);
+    expect(await refunded(merchant, paid.id)).toEqual(["20.000000", "20.000000"]);
     expect(await read(merchant, made.body.id)).toMatchObject({
       providerReference: expect.stringMatching(/^0x[0-9a-f]{64}$/),
       failureReason: null,
@@ -180,14 +188,17 @@ describe("POST /v1/refunds/{id}/cancel", () => {
   it("200 before the treasury has signed: the money is free again, and counts as refundable", async () => {
     const { merchant, paid } = await paidMerchant(world, "0.02");
     const before = await books(world.dev, world.database);
+    expect(await refunded(merchant, paid.id)).toEqual(["0.000000", "0.000000"]);
     const id = await withoutSigning(world, async () => {
       const { body } = await refund(merchant, paid.id);
       expect(await purse(merchant)).toEqual(["0.000000", "0.000000", "0.020000"]);
+      expect(await refunded(merchant, paid.id)).toEqual(["0.020000", "0.020000"]);
       const cancelled = await call(merchant, `/v1/refunds/${body.id}/cancel`, { key: null });
       expect(cancelled).toMatchObject({ status: 200, body: { id: body.id, state: "cancelled" } });
       expect(await call(merchant, `/v1/refunds/${body.id}/cancel`)).toMatchObject({ body: cancelled.body });
       return body.id;
     });
+    expect(await refunded(merchant, paid.id)).toEqual(["0.000000", "0.000000"]);
     expect(await rows(id)).toHaveLength(4);
     await expectAtRest(world);
     expect(await books(world.dev, world.database)).toEqual(before);
