@@ -77,6 +77,10 @@ export interface TestWallet {
   lastParams(method: string): readonly unknown[] | undefined;
   /** Declines the next request of this method. */
   decline(method: string): void;
+  /** Keeps the next request of this method waiting, as a wallet does whose owner looks at it, until it is let go. */
+  hold(method: string): () => void;
+  /** Its owner chooses another account, or disconnects the page. */
+  switchTo(payer: Payer | null): Promise<void>;
 }
 
 /** Puts a wallet into a page before it loads: announced as EIP-6963 says, or only on the window as old ones. It begins
@@ -88,9 +92,11 @@ export async function giveWallet(
   const asked: string[] = [];
   const last = new Map<string, readonly unknown[]>();
   const declined = new Set<string>();
+  let owner = payer;
+  const held = new Map<string, Promise<void>>();
   let chainId = "0x1";
   const answers: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
-    eth_requestAccounts: () => [checksum(payer.address)],
+    eth_requestAccounts: () => [checksum(owner.address)],
     eth_chainId: () => chainId,
     wallet_switchEthereumChain: ([wanted]) => {
       chainId = (wanted as { readonly chainId: string }).chainId;
@@ -102,13 +108,14 @@ export async function giveWallet(
         { gas: "0x4c4b40", ...(call as Readonly<Record<string, string>>) },
       ]),
     personal_sign: ([text]) =>
-      privateKeyToAccount(payer.key).signMessage({ message: { raw: text as `0x${string}` } }),
+      privateKeyToAccount(owner.key).signMessage({ message: { raw: text as `0x${string}` } }),
     eth_signTypedData_v4: ([, text]) =>
-      privateKeyToAccount(payer.key).signTypedData(JSON.parse(String(text))),
+      privateKeyToAccount(owner.key).signTypedData(JSON.parse(String(text))),
   };
   await page.exposeFunction("askTestWallet", async (method: string, params: readonly unknown[] = []) => {
     asked.push(method);
     last.set(method, params);
+    await held.get(method);
     if (declined.delete(method)) return { error: { code: 4001, message: "declined" } };
     try {
       return {
@@ -119,7 +126,26 @@ export async function giveWallet(
     }
   });
   await page.addInitScript(isOld ? oldWallet : announcedWallet);
-  return { asked, lastParams: (method) => last.get(method), decline: (method) => declined.add(method) };
+  return {
+    asked,
+    lastParams: (method) => last.get(method),
+    decline: (method) => declined.add(method),
+    hold: (method) => {
+      let letGo = () => {};
+      held.set(method, new Promise((resolve) => (letGo = resolve)));
+      return () => {
+        held.delete(method);
+        letGo();
+      };
+    },
+    switchTo: async (next) => {
+      owner = next ?? payer;
+      const accounts = next ? [checksum(next.address)] : [];
+      await page.evaluate(
+        `dispatchEvent(new CustomEvent("accounts", { detail: ${JSON.stringify(accounts)} }))`,
+      );
+    },
+  };
 }
 
 const provider = `const provider = {
@@ -127,6 +153,9 @@ const provider = `const provider = {
     const { result, error } = await window.askTestWallet(method, params);
     if (error) throw error;
     return result;
+  },
+  on(event, listener) {
+    if (event === "accountsChanged") addEventListener("accounts", ({ detail }) => listener(detail));
   },
 };`;
 const oldWallet = `(() => { ${provider} window.ethereum = provider; })()`;

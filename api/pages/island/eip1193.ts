@@ -1,6 +1,8 @@
 /** How a page talks to a wallet (EIP-1193). */
 export interface Provider {
   request(call: { readonly method: string; readonly params?: readonly unknown[] }): Promise<unknown>;
+  /** Some old ones tell of nothing. */
+  on?(event: "accountsChanged", listener: (accounts: readonly string[]) => void): void;
 }
 
 /** The code of what a wallet refuses with: 4001 declined, 4902 chain unknown. */

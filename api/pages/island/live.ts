@@ -1,6 +1,7 @@
 import { showCopying } from "./copy.ts";
 import { setServerTime } from "./countdown.ts";
 import { newsOf, type Shown } from "./news.ts";
+import { keepPlace } from "./place.ts";
 
 /** What the server tells of the payment; the rest of it is on the page already. */
 interface Status extends Shown {
@@ -64,8 +65,7 @@ export function startLive(page: HTMLElement, shown: () => void): void {
     hasMissed = false;
     for (let asked: Status | null = null; newest !== asked && isStale(newest); ) {
       asked = newest;
-      hasMissed = !(await redraw(base).catch(() => false));
-      if (!hasMissed) shown();
+      hasMissed = !(await redraw(base, shown).catch(() => false));
     }
   };
   const ask = async () => {
@@ -86,20 +86,21 @@ function current(): HTMLElement {
   return page;
 }
 
-/** Asks for the page anew and puts it in place, unless a wallet is at work on what did not change. */
-async function redraw(base: string): Promise<boolean> {
+/** Asks for the page anew and puts it in place. */
+async function redraw(base: string, shown: () => void): Promise<boolean> {
   const response = await fetch(base, { headers: { Accept: "text/html" } });
   if (!response.ok) return false;
   const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
   const next = fresh.getElementById("checkout");
   if (!next) return false;
-  const focused = document.activeElement?.id;
+  const goBack = keepPlace();
   const was = current();
   const hasMoved = was.dataset.phase !== next.dataset.phase;
   was.replaceWith(document.importNode(next, true));
   document.title = fresh.title;
   showCopying();
-  if (focused) document.getElementById(focused)?.focus();
+  shown();
+  goBack();
   const news = document.getElementById("news");
   const title = document.getElementById("state")?.textContent ?? "";
   if (news && hasMoved) news.textContent = title;

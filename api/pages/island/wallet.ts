@@ -1,6 +1,7 @@
 import { claimRefund, NoAddress, OtherWallet } from "./claim.ts";
-import { codeOf } from "./eip1193.ts";
+import { codeOf, type Provider } from "./eip1193.ts";
 import { ensureNetwork, WrongNetwork } from "./networks.ts";
+import { drawNote, isTold, showEnd, tell, tellSent } from "./note.ts";
 import {
   Changed,
   type Facts,
@@ -12,9 +13,10 @@ import {
   Unknown,
 } from "./pay.ts";
 import { type FoundWallet, findWallets } from "./provider.ts";
-import { say } from "./words.ts";
 
 const DECLINED = 4001;
+/** The wallet has an earlier question open. */
+const PENDING = -32002;
 const ways: Readonly<Record<string, (paying: Paying) => Promise<string | null>>> = {
   sign: paySigned,
   send: sendTransfer,
@@ -24,8 +26,11 @@ const ways: Readonly<Record<string, (paying: Paying) => Promise<string | null>>>
 let wallets: readonly FoundWallet[] = [];
 let isAll = false;
 let isSearching = false;
+/** A wallet is asked for something. */
+let isBusy = false;
 /** The one that the payer took: kept when the page is drawn anew. */
 let taken: { readonly wallet: FoundWallet; readonly account: string } | null = null;
+const followed = new Set<Provider>();
 
 /** Shows the wallets of this browser, and what can be done with one. */
 export function startWallet(): void {
@@ -53,9 +58,19 @@ function draw(): void {
   actions.hidden = taken === null;
   const destination = document.getElementById("destination") as HTMLInputElement | null;
   if (taken && destination?.value === "") destination.value = taken.account;
-  if (taken) tell("walletConnected", { account: shortened(taken.account) });
-  else if (wallets.length === 0 && isAll) tell("walletNone");
+  if (wallets.length > 0 && isTold("walletNone")) tell("walletFind");
+  if (wallets.length === 0 && isAll) tell("walletNone");
+  drawNote();
+  drawButtons();
 }
+
+/** A second press while the first is at work, or when it was sent, would pay twice. */
+function drawButtons(): void {
+  for (const button of document.querySelectorAll<HTMLButtonElement>("#wallet button"))
+    button.disabled = isBusy || isSent();
+}
+
+const isSent = () => isTold("walletSent", "walletUnknown");
 
 function walletButton(wallet: FoundWallet): HTMLButtonElement {
   const button = document.createElement("button");
@@ -77,26 +92,49 @@ async function connect(wallet: FoundWallet): Promise<void> {
     const accounts = (await wallet.provider.request({ method: "eth_requestAccounts" })) as readonly string[];
     const [account] = accounts;
     if (!account) throw new Error("no account");
-    taken = { wallet, account };
-    draw();
+    take(wallet, account);
+    followAccount(wallet);
     document.querySelector<HTMLElement>("#wallet-actions button")?.focus();
+  });
+}
+
+function take(wallet: FoundWallet, account: string): void {
+  taken = { wallet, account };
+  tell("walletConnected", { account: shortened(account) });
+  draw();
+}
+
+/** Whose account has too little takes another one in the wallet, and goes on here. */
+function followAccount(wallet: FoundWallet): void {
+  if (followed.has(wallet.provider)) return;
+  followed.add(wallet.provider);
+  wallet.provider.on?.("accountsChanged", ([account]) => {
+    if (taken?.wallet.id !== wallet.id || isBusy || isSent()) return;
+    if (account) take(wallet, account);
+    else {
+      taken = null;
+      tell("walletFind");
+      draw();
+    }
   });
 }
 
 async function act(button: HTMLButtonElement): Promise<void> {
   const panel = document.getElementById("wallet");
-  if (!panel || !taken) return;
+  if (!panel || !taken || isBusy) return;
   const { wallet, account } = taken;
   const { provider } = wallet;
   const id = document.querySelector<HTMLElement>("[data-id]")?.dataset.id ?? "";
   const { payer, facts } = panel.dataset;
-  busy(panel, true);
+  isBusy = true;
+  drawButtons();
   if (payer) await attempt(() => claimRefund({ provider, account, payer, id, tell }));
   else {
     const paying = { provider, account, id, tell, showEnd, facts: JSON.parse(facts ?? "{}") };
     await pay(button.dataset.do ?? "", paying);
   }
-  busy(panel, false);
+  isBusy = false;
+  drawButtons();
 }
 
 async function pay(name: string, paying: Paying): Promise<void> {
@@ -105,17 +143,8 @@ async function pay(name: string, paying: Paying): Promise<void> {
   if (!way) return;
   await attempt(async () => {
     await ensureNetwork(provider, facts);
-    const hash = await way(paying);
-    tell("walletSent");
-    if (hash) showTransaction(hash, facts);
+    tellSent(await way(paying), facts);
   }, facts);
-}
-
-/** A second press while the first is at work would pay twice. */
-function busy(panel: HTMLElement, isBusy: boolean): void {
-  const note = document.getElementById("wallet-note");
-  const isSent = ["walletSent", "walletUnknown"].includes(note?.dataset.key ?? "");
-  for (const button of panel.querySelectorAll("button")) button.disabled = isBusy || isSent;
 }
 
 async function attempt(work: () => Promise<unknown>, facts?: Facts): Promise<void> {
@@ -135,6 +164,7 @@ function reasonOf(error: unknown, facts?: Facts): readonly [string, Readonly<Rec
   if (error instanceof WrongNetwork) return ["walletChain"];
   if (error instanceof NoAddress) return ["walletAddress"];
   if (error instanceof OtherWallet) return ["walletOther", { account: shortened(payerShown()) }];
+  if (codeOf(error) === PENDING) return ["walletConfirm"];
   return [codeOf(error) === DECLINED ? "walletRejected" : "walletFailed"];
 }
 
@@ -148,29 +178,4 @@ function decimal(amount: bigint, decimals: number): string {
   const one = 10n ** BigInt(decimals);
   const part = String(amount % one).padStart(decimals, "0");
   return `${amount / one}.${part.replace(/0+$/, "").padEnd(2, "0")}`;
-}
-
-function tell(key: string, about: Readonly<Record<string, string>> = {}): void {
-  const note = document.getElementById("wallet-note");
-  if (!note) return;
-  note.dataset.key = key;
-  note.textContent = say(key, about);
-}
-
-function showEnd(validBefore: string): void {
-  const place = document.querySelector<HTMLElement>("[data-valid-before]");
-  if (!place) return;
-  const time = new Date(Number(validBefore) * 1_000).toISOString().slice(0, 19).replace("T", " ");
-  place.textContent = say("showsAt", { time: `${time} UTC`, seconds: validBefore });
-}
-
-function showTransaction(hash: string, { explorer }: Facts): void {
-  const note = document.getElementById("wallet-note");
-  const shown = `${hash.slice(0, 10)}…${hash.slice(-8)}`;
-  const at = explorer ? document.createElement("a") : document.createElement("code");
-  if (at instanceof HTMLAnchorElement)
-    Object.assign(at, { href: `${explorer}/tx/${hash}`, target: "_blank", rel: "noreferrer noopener" });
-  at.textContent = shown;
-  at.title = hash;
-  note?.append(" ", at);
 }

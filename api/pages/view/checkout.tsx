@@ -17,6 +17,7 @@ const REFRESH_SECONDS = 10;
 const told = [
   "copied",
   "walletNone",
+  "walletFind",
   "walletConnected",
   "walletConfirm",
   "walletApprove",

@@ -19,6 +19,7 @@ interface RefundProps extends OpenRefunds, Dressed {
 
 const told = [
   "walletNone",
+  "walletFind",
   "walletConnected",
   "walletConfirm",
   "walletRejected",

@@ -11,7 +11,7 @@ import {
   type Tab,
 } from "../../support/browser.ts";
 import { books, newPayer, startWorld } from "../../support/house.ts";
-import { newSeller, type Seller } from "../../support/payments.ts";
+import { newSeller, type Seller, sendTo } from "../../support/payments.ts";
 import { expectAtRest, withMiningHeld } from "../../support/scene.ts";
 
 let world: Awaited<ReturnType<typeof startWorld>>;
@@ -227,6 +227,78 @@ describe("other ways of a wallet", () => {
     await tab.page.getByText("This account has 3.00 USDC, which is less than needed.").waitFor();
     expect(wallet.asked).not.toContain("eth_sendTransaction");
     expect((await seller.read(id)).clearing.state).toBe("awaiting-funds");
+  });
+});
+
+describe("another account of the same wallet", () => {
+  it("is gone on with as soon as it is chosen there, and the first is forgotten", async () => {
+    const { id, tab, wallet } = await visitor({ amount: { amount: "30.00", asset: "USD" } });
+    await rail(tab, "USDC on Local chain").click();
+    await rail(tab, "Test Wallet").click();
+    await rail(tab, "Send 30.00 USDC").click();
+    await tab.page.getByText("This account has 25.00 USDC, which is less than needed.").waitFor();
+    const rich = await newPayer(world.dev, 40_000_000n);
+    await world.dev.anvil.rpc("anvil_setBalance", [rich.address, "0xde0b6b3a7640000"]);
+    await wallet.switchTo(rich);
+    await tab.page.getByText(/^Connected: 0x/).waitFor();
+    await rail(tab, "Send 30.00 USDC").click();
+    await reads(tab, "Paid");
+    await seller.reaches(id, "settled");
+    expect(await world.dev.chain.tokenBalance(world.dev.usdc, rich.address, "latest")).toBe(10_000_000n);
+  });
+
+  it("is asked for anew where none is connected any more", async () => {
+    const { tab, wallet } = await visitor();
+    await rail(tab, "USDC on Local chain").click();
+    await rail(tab, "Test Wallet").click();
+    await wallet.switchTo(null);
+    await rail(tab, "Send 10.00 USDC").waitFor({ state: "hidden" });
+    await tab.page.locator("#wallet-note", { hasText: "Choose a wallet" }).waitFor();
+  });
+});
+
+describe("a page that is drawn anew", () => {
+  const declined = ({ page }: Tab) => page.getByText("You declined in the wallet. Nothing was sent.");
+
+  /** A visitor who has declined a transfer, at a page whose payment then is partly paid from elsewhere. */
+  async function declining() {
+    const visit = await visitor();
+    await rail(visit.tab, "USDC on Local chain").click();
+    await rail(visit.tab, "Test Wallet").click();
+    visit.wallet.decline("eth_sendTransaction");
+    const { deposit } = await seller.read(visit.id);
+    return { ...visit, pay: () => sendTo(world, deposit.address, 4_000_000n) };
+  }
+
+  it("says still what it said of the wallet, also when another one shows up, and leaves people where they are", async () => {
+    const { tab, pay } = await declining();
+    await rail(tab, "Send 10.00 USDC").click();
+    await declined(tab).waitFor();
+    await tab.page.evaluate("dispatchEvent(new Event('eip6963:requestProvider'))");
+    expect(await declined(tab).count()).toBe(1);
+    await rail(tab, "Send 10.00 USDC").focus();
+    await pay();
+    await reads(tab, "Part of it has arrived");
+    expect(await declined(tab).count()).toBe(1);
+    expect(await tab.page.evaluate("document.activeElement.textContent")).toBe(
+      "Send 6.00 USDC from this wallet",
+    );
+    expect(await rail(tab, "Send 6.00 USDC").isEnabled()).toBe(true);
+  });
+
+  it("lets nobody press again while the wallet is asked", async () => {
+    const { tab, wallet, pay } = await declining();
+    const letGo = wallet.hold("eth_sendTransaction");
+    await rail(tab, "Send 10.00 USDC").click();
+    await tab.page.getByText("Please confirm in your wallet.").waitFor();
+    await pay();
+    await reads(tab, "Part of it has arrived");
+    await tab.page.getByText("Please confirm in your wallet.").waitFor();
+    expect(await rail(tab, "Send 6.00 USDC").isDisabled()).toBe(true);
+    expect(await rail(tab, "Test Wallet").isDisabled()).toBe(true);
+    letGo();
+    await declined(tab).waitFor();
+    expect(await rail(tab, "Send 6.00 USDC").isEnabled()).toBe(true);
   });
 });
 
