@@ -147,10 +147,24 @@ export function isDeadEnd({ phase }: Pick<CheckoutStatus, "phase">): boolean {
   return ["expired", "failed", "cancelled"].includes(phase);
 }
 
+/** It ended, and nothing of it is here or held for it: whoever was to pay may begin anew. Pure. */
+export function isUnpaid({ clearing }: OpenPayment, { phase, received }: CheckoutStatus): boolean {
+  if (phase !== "failed") return ["expired", "cancelled", "returned"].includes(phase);
+  // A step that failed came after the money, which lies at a provider where nothing came to us.
+  return clearing?.state === "failed" && clearing.failedSteps === 0 && !(received && amountOf(received) > 0n);
+}
+
+/** A signature did not pay it, and another one can. Pure. */
+export function isPayableAgain(payment: OpenPayment, status: CheckoutStatus): boolean {
+  const isOpen = status.executionPath === "x402" && status.now < status.expiresAt;
+  return status.phase === "failed" && isOpen && isUnpaid(payment, status);
+}
+
 /** Whether a signature of the payer's can pay it on that rail now, so that it costs no gas. */
 export function isGasless({ intent, clearing }: OpenPayment, { chain, asset }: RailFacts): boolean {
   const { offerAmount, offerRails, currency } = intent;
-  if (offerAmount === null || offerRails === null || clearing?.state !== "awaiting-funds") return false;
+  const isOpen = clearing?.state === "awaiting-funds" || clearing?.state === "failed";
+  if (offerAmount === null || offerRails === null || !isOpen) return false;
   if (offerRails.length === 0) return atParity(currency, asset);
   return offerRails.some((each) => each.chain === chain && each.asset === asset);
 }

@@ -13,6 +13,8 @@ const OVER = new Set(["paid", "cancelled"]);
 const LATE = new Set(["expired", "failed", "returned"]);
 const POLL_MS = 4_000;
 const LATE_POLL_MS = 15_000;
+/** As long as it can be paid, somebody waits for what comes of that. */
+const latePollMs = () => (document.getElementById("wallet") ? POLL_MS : LATE_POLL_MS);
 
 /** Keeps the page at what the server tells: by its stream, or by asking where that does not come through. */
 export function startLive(page: HTMLElement, shown: () => void): void {
@@ -43,7 +45,7 @@ export function startLive(page: HTMLElement, shown: () => void): void {
     if (isDone) {
       stream?.close();
       stream = null;
-      poll(LATE.has(phase) ? LATE_POLL_MS : 0);
+      poll(LATE.has(phase) ? latePollMs() : 0);
     } else if (!stream) listen();
     else if (stream.readyState === EventSource.OPEN && !hasMissed) poll(0);
     else if (!polling) poll(POLL_MS);

@@ -26,6 +26,10 @@ export function showEnd(seconds: string): void {
   drawNote();
 }
 
+export function forget(): void {
+  note = null;
+}
+
 export function isTold(...keys: readonly string[]): boolean {
   return note !== null && keys.includes(note.key);
 }

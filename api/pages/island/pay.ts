@@ -45,6 +45,8 @@ export class TooPoor extends Error {
 }
 /** What was to be signed is not what the page shows. */
 export class Changed extends Error {}
+/** What was signed before did not pay, but still can. */
+export class Held extends Error {}
 /** It was signed and sent, and nobody could say what became of it: it may be charged. */
 export class Unknown extends Error {}
 
@@ -96,6 +98,7 @@ export async function paySigned({
   const url = `/x402/payables/${id}`;
   const asked = await fetch(url, { headers: { Accept: "application/json" } });
   const header = asked.headers.get("PAYMENT-REQUIRED");
+  if (asked.status === 409) throw new Held();
   if (asked.status !== 402 || header === null) throw new Changed();
   const { resource, accepts } = fromHeader<Required>(header);
   const option = accepts.find((each) => isShown(each, facts));

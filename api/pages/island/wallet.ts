@@ -1,10 +1,11 @@
 import { claimRefund, NoAddress, OtherWallet } from "./claim.ts";
 import { codeOf, type Provider } from "./eip1193.ts";
 import { ensureNetwork, WrongNetwork } from "./networks.ts";
-import { drawNote, isTold, showEnd, tell, tellSent } from "./note.ts";
+import { drawNote, forget, isTold, showEnd, tell, tellSent } from "./note.ts";
 import {
   Changed,
   type Facts,
+  Held,
   type Paying,
   payContract,
   paySigned,
@@ -37,6 +38,8 @@ export function startWallet(): void {
   const panel = document.getElementById("wallet");
   if (!panel) return;
   panel.hidden = false;
+  // What was sent came to nothing: it can be paid again.
+  if (document.getElementById("checkout")?.dataset.phase === "failed" && isSent()) forget();
   for (const button of panel.querySelectorAll<HTMLButtonElement>("[data-do]"))
     button.addEventListener("click", () => void act(button));
   if (!isSearching) {
@@ -160,6 +163,7 @@ function reasonOf(error: unknown, facts?: Facts): readonly [string, Readonly<Rec
   if (error instanceof TooPoor && facts)
     return ["walletPoor", { balance: `${decimal(error.balance, facts.decimals)} ${facts.symbol}` }];
   if (error instanceof Unknown) return ["walletUnknown"];
+  if (error instanceof Held) return ["walletHeld"];
   if (error instanceof Changed) return ["walletChanged"];
   if (error instanceof WrongNetwork) return ["walletChain"];
   if (error instanceof NoAddress) return ["walletAddress"];

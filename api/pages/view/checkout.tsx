@@ -28,6 +28,7 @@ const told = [
   "walletFailed",
   "walletUnknown",
   "walletChanged",
+  "walletHeld",
   "showsAt",
   "timeUp",
   "transaction",

@@ -1,10 +1,11 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
-import { excessOf, isReturning, refundedOf } from "../present.ts";
-import type { CheckoutStatus, Phase } from "../schema.ts";
+import { excessOf, isGasless, isPayableAgain, isReturning, isUnpaid, refundedOf } from "../present.ts";
+import type { Phase } from "../schema.ts";
 import type { CheckoutProps } from "./props.ts";
 import { Returns } from "./returns.tsx";
 import { Transaction } from "./transaction.tsx";
+import { Wallet } from "./wallet.tsx";
 
 type Over = Exclude<Phase, "choose" | "waiting" | "underpaid">;
 const words = {
@@ -27,20 +28,28 @@ const wordsOfRefund = {
 /** The merchant has no say in it. */
 const wordsOfOperator = ["inReview", "inReviewByOperatorHint", "unsure"] as const;
 
+/** Nothing of it came, nor will. */
+const wordsOfUnpaid = ["failed", "failedUnpaidHint", "bad"] as const;
+
+const wordsOfAgain = ["failed", "failedAgainHint", "bad"] as const;
+
 const wordsOfReturning = ["returning", "returningHint", "going"] as const;
 
-function wordsOf(status: CheckoutStatus) {
+function wordsOf({ status, payment, rail }: CheckoutProps) {
   const { phase, executionPath } = status;
+  if (phase === "failed" && isUnpaid(payment, status))
+    return rail && isPayableAgain(payment, status) ? wordsOfAgain : wordsOfUnpaid;
   if (phase === "returned" && isReturning(status)) return wordsOfReturning;
   return phase === "in-review" && executionPath === "x402" ? wordsOfOperator : words[phase as Over];
 }
 
 /** Where a payment stands once the payer has done what there was to do. */
-export function Outcome({ status, payment, explorer, refunds, contact, speech }: CheckoutProps) {
+export function Outcome(props: CheckoutProps) {
+  const { status, payment, explorer, refunds, contact, speech } = props;
   const { say } = speech;
   const refunded = status.phase === "paid" ? refundedOf(status, refunds) : null;
   const tooMuch = status.phase === "paid" ? excessOf(status) : null;
-  const [title, hint, mood] = refunded ? wordsOfRefund[refunded.isAll ? "all" : "part"] : wordsOf(status);
+  const [title, hint, mood] = refunded ? wordsOfRefund[refunded.isAll ? "all" : "part"] : wordsOf(props);
   const merchant = status.merchant.name;
   const { confirmations, required, phase } = status;
   const { returnUrl } = payment.position.paymentIntent;
@@ -56,6 +65,7 @@ export function Outcome({ status, payment, explorer, refunds, contact, speech }:
           amount: refunded?.amount.display ?? "",
         })}
       </p>
+      <Again {...props} />
       {contact ? <Contact email={contact} id={status.id} merchant={merchant} speech={speech} /> : null}
       {tooMuch ? <p>{say("tooMuch", { merchant, amount: tooMuch.display })}</p> : null}
       {phase === "detected" ? (
@@ -127,6 +137,20 @@ function Contact({ email, id, merchant, speech }: ContactProps) {
   );
 }
 
+/** The same wallet, and a new signature. */
+function Again(props: CheckoutProps) {
+  const { rail, payment, status, speech } = props;
+  if (!rail || !isPayableAgain(payment, status)) return null;
+  return (
+    <div class="again">
+      <Wallet {...props} rail={rail} isGasless={isGasless(payment, rail)} />
+      <noscript>
+        <p class="warning">{speech.say("needsScript")}</p>
+      </noscript>
+    </div>
+  );
+}
+
 /** For the eye only: the words say the same. */
 function Mark({ mood }: { readonly mood: string }) {
   const path = marks[mood];
@@ -142,15 +166,15 @@ function Mark({ mood }: { readonly mood: string }) {
 function Onward({ payment, status, speech }: Pick<CheckoutProps, "payment" | "status" | "speech">) {
   const { source, metadata, merchantReference } = payment.intent;
   const { phase } = status;
-  const isUnpaid = ["expired", "cancelled", "returned"].includes(phase);
+  const isAnew = isUnpaid(payment, status);
   const isInvoice = (source === "invoice" || source === "subscription") && metadata.invoiceId;
-  if (isInvoice && (isUnpaid || phase === "paid"))
+  if (isInvoice && (isAnew || phase === "paid"))
     return (
-      <a class={isUnpaid ? "primary" : "secondary"} href={`/invoices/${metadata.invoiceId}/view`}>
+      <a class={isAnew ? "primary" : "secondary"} href={`/invoices/${metadata.invoiceId}/view`}>
         {speech.say("invoice", { number: merchantReference ?? "" })}
       </a>
     );
-  if (source === "payment-link" && metadata.paymentLinkId && isUnpaid)
+  if (source === "payment-link" && metadata.paymentLinkId && isAnew)
     return (
       <a class="primary" href={`/checkout/${metadata.paymentLinkId}`}>
         {speech.say("restart")}

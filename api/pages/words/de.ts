@@ -60,6 +60,8 @@ export const de: Words = {
   expiredHint: "Es wurde nichts bezahlt. Bitten Sie {merchant} um eine neue Zahlung.",
   failed: "Die Zahlung hat nicht geklappt",
   failedHint: "Fragen Sie {merchant}, was zu tun ist. Angekommenes Geld ist nicht verloren.",
+  failedUnpaidHint: "Es wurde nichts bezahlt. Bitten Sie {merchant} um eine neue Zahlung.",
+  failedAgainHint: "Es wurde nichts bezahlt. Sie können hier noch einmal bezahlen.",
   cancelled: "Abgebrochen",
   cancelledHint: "{merchant} hat diese Zahlung abgebrochen. Bitte senden Sie nichts.",
   returning: "Ihr Geld ist auf dem Weg zurück",
@@ -122,6 +124,8 @@ export const de: Words = {
   walletUnknown:
     "Es wurde gesendet, und die Antwort ging verloren. Zahlen Sie nicht noch einmal: Diese Seite zeigt, wie es ausgeht.",
   walletChanged: "Die Zahlung hat sich geändert. Sehen Sie noch einmal hin, bevor Sie zahlen.",
+  walletHeld:
+    "Was Sie zuvor signiert haben, kann noch abgebucht werden. Versuchen Sie es in ein paar Minuten noch einmal.",
   problem: "Das hat nicht geklappt",
   rail_unsupported: "Diese Münze wird auf diesem Netzwerk nicht genommen. Wählen Sie eine andere.",
   intent_not_confirmable: "Die Zahlung ist weitergegangen. So steht sie jetzt.",

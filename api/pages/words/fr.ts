@@ -59,6 +59,8 @@ export const fr: Words = {
   expiredHint: "Rien n’a été payé. Demandez un nouveau paiement à {merchant}.",
   failed: "Le paiement n’a pas abouti",
   failedHint: "Demandez à {merchant} que faire. L’argent arrivé n’est pas perdu.",
+  failedUnpaidHint: "Rien n’a été payé. Demandez un nouveau paiement à {merchant}.",
+  failedAgainHint: "Rien n’a été payé. Vous pouvez payer de nouveau ici.",
   cancelled: "Annulé",
   cancelledHint: "{merchant} a annulé ce paiement. N’envoyez rien.",
   returning: "Votre argent est en route vers vous",
@@ -120,6 +122,7 @@ export const fr: Words = {
   walletUnknown:
     "Le paiement a été envoyé et la réponse s’est perdue. Ne payez pas une seconde fois : cette page montre la suite.",
   walletChanged: "Le paiement a changé. Regardez-le encore avant de payer.",
+  walletHeld: "Ce que vous avez signé auparavant peut encore être débité. Réessayez dans quelques minutes.",
   problem: "Cela n’a pas fonctionné",
   rail_unsupported: "Cette monnaie n’est pas acceptée sur ce réseau. Choisissez-en une autre.",
   intent_not_confirmable: "Le paiement a avancé. Voici où il en est.",

@@ -25,6 +25,7 @@ interface Asked {
   readonly state?: (typeof clearingStates)[number] | null;
   readonly status?: string;
   readonly received?: string;
+  readonly failedSteps?: number;
   readonly confirmations?: number | null;
   readonly offerRails?: readonly { chain: string; asset: string }[] | null;
   readonly returned?: readonly Partial<OpenPayment["returned"][number]>[];
@@ -35,6 +36,7 @@ function payment({
   state = null,
   status,
   received = "0.000000",
+  failedSteps = 0,
   confirmations = null,
   offerRails = [],
   returned = [],
@@ -47,6 +49,7 @@ function payment({
     executionPath: "deposit-match",
     sourceAmount: usdc("10.000000"),
     transactionHash: null,
+    failedSteps,
   };
   return {
     intent: {
@@ -199,6 +202,7 @@ describe("the way on from a payment that ended unpaid", () => {
   it.each([
     { state: "expired" },
     { state: "cancelled" },
+    { state: "failed" },
     { state: "returned", returned: [{}] },
     { state: "returned", returned: [{ state: "sending" }] },
   ] as const)("is its link, or its invoice: %j", (asked) => {
@@ -210,6 +214,28 @@ describe("the way on from a payment that ended unpaid", () => {
     expect(from({ source: "invoice", metadata: { invoiceId: "inv_x" } })).toContain(
       '<a class="primary" href="/invoices/inv_x/view">',
     );
+  });
+
+  it.each([
+    { state: "failed", received: "10.000000" },
+    { state: "failed", failedSteps: 1 },
+    { state: "reversed" },
+    { state: "returned", returned: [{ state: "failed" }] },
+  ] as const)("is the merchant where money is held, or may come back: %j", (asked) => {
+    const { intent, ...seen } = payment(asked);
+    const metadata = { paymentLinkId: "plink_x" };
+    const html = pageOf({ ...seen, intent: { ...intent, source: "payment-link", metadata } } as OpenPayment);
+    expect(html).not.toContain("Start again");
+    expect(html).toContain("Money that arrived is not lost.");
+  });
+
+  it("is another signature, where one failed and time is left", () => {
+    const seen = payment({ state: "failed" });
+    const at = (then: Date) => ({ ...presentStatus(seen, then), executionPath: "x402" as const });
+    expect(pageOf(seen, { status: at(now) })).toContain('data-do="sign"');
+    expect(pageOf(seen, { status: at(now) })).not.toContain('data-do="send"');
+    expect(pageOf(seen, { status: at(later) })).not.toContain('data-do="sign"');
+    expect(pageOf(seen)).not.toContain('data-do="sign"');
   });
 });
 
