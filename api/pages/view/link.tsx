@@ -40,7 +40,7 @@ export function LinkPage(props: LinkProps) {
           )}
         </header>
         <div class="body">
-          {problem && (link.payable || problem !== "linkPending") ? (
+          {problem && !isAtField(problem, props) && (link.payable || problem !== "linkPending") ? (
             <p class="problem" role="alert">
               {told(problem, props)}
             </p>
@@ -52,7 +52,14 @@ export function LinkPage(props: LinkProps) {
   );
 }
 
-function Form({ link, lines, speech, token, typed }: LinkProps) {
+/** Whether it is about the amount, and there is a field for that. */
+function isAtField(problem: LinkProps["problem"], { link }: LinkProps): boolean {
+  const isOfAmount = ["amountWrong", "amount_too_small", "amount_too_large"].some((each) => each === problem);
+  return isOfAmount && link.kind === "open" && link.payable;
+}
+
+function Form(props: LinkProps) {
+  const { link, lines, speech, token } = props;
   const { say } = speech;
   return (
     <form method="post" action={`/checkout/${link.id}/pay`} class="stack">
@@ -62,7 +69,7 @@ function Form({ link, lines, speech, token, typed }: LinkProps) {
           {lines.map(({ name, quantity, total }) => (
             <li>
               <span class="name">
-                {name}
+                <bdi>{name}</bdi>
                 {quantity > 1 ? <span class="muted"> × {quantity}</span> : null}
               </span>
               <strong class="money">{presentAmount(total).display}</strong>
@@ -71,7 +78,7 @@ function Form({ link, lines, speech, token, typed }: LinkProps) {
         </ul>
       ) : null}
       <input type="hidden" name="token" value={token} />
-      {link.kind === "open" ? <Amount link={link} speech={speech} typed={typed} /> : null}
+      {link.kind === "open" ? <Amount {...props} /> : null}
       <button type="submit" class="primary">
         {link.amount ? say("payNow", { amount: link.amount.display }) : say("continueToPay")}
       </button>
@@ -96,8 +103,10 @@ function exampleOf(currency: string, { lang }: Speech): string {
   return form.format(decimals === 0 ? 1250 : 12.5);
 }
 
-function Amount({ link, speech, typed }: Pick<LinkProps, "link" | "speech" | "typed">) {
+function Amount(props: LinkProps) {
+  const { link, speech, typed, problem } = props;
   const { say } = speech;
+  const wrong = problem && isAtField(problem, props) ? told(problem, props) : null;
   const [min, max] = [link.minAmount?.display, link.maxAmount?.display];
   return (
     <div class="field">
@@ -113,11 +122,18 @@ function Amount({ link, speech, typed }: Pick<LinkProps, "link" | "speech" | "ty
           maxlength={20}
           value={typed}
           required
-          aria-describedby="bounds"
+          autofocus={wrong !== null}
+          aria-invalid={wrong === null ? undefined : "true"}
+          aria-describedby={wrong === null ? "bounds" : "wrong bounds"}
         />
         <input type="hidden" name="currency" value={link.currency} />
         <span class="unit">{link.currency}</span>
       </div>
+      {wrong === null ? null : (
+        <p class="problem" id="wrong" role="alert">
+          {wrong}
+        </p>
+      )}
       <p class="hint" id="bounds">
         {min && max
           ? say("amountBounds", { min, max })

@@ -75,6 +75,27 @@ describe("the page of an invoice", () => {
     expect(tab.faults).toEqual([]);
   });
 
+  it.each(["light", "dark"] as const)(
+    "is printed dark on white, without what can be pressed: %s",
+    async (colorScheme) => {
+      await seller.must("PATCH", "/v1/merchant", { brandColour: "#102a6b" });
+      const made = await issued();
+      const tab = await openTab(browser, { colorScheme });
+      await tab.page.goto(made.url);
+      await tab.page.emulateMedia({ media: "print" });
+      expect(await tab.page.getByRole("button", { name: "Pay $10.00" }).isVisible()).toBe(false);
+      const pale = await tab.page.evaluate(`[...document.querySelectorAll("body *")]
+      .filter((each) => each.checkVisibility() && each.innerText?.trim())
+      .filter((each) => Math.max(...getComputedStyle(each).color.match(/\\d+/g).slice(0, 3)) > 100)
+      .map((each) => each.innerText)`);
+      expect(pale).toEqual([]);
+      const grounds = await tab.page.evaluate(`[...document.querySelectorAll(".stub, .ticket, body")]
+      .map((each) => getComputedStyle(each).backgroundImage + getComputedStyle(each).backgroundColor)`);
+      expect(new Set(grounds as readonly string[])).toEqual(new Set(["nonergb(255, 255, 255)"]));
+      await photograph(tab, `invoice-printed-${colorScheme}`);
+    },
+  );
+
   it("of a listed one tells nothing of its buyer, since anybody may find it; nor afterwards", async () => {
     const made = await issued();
     for (const word of ["list", "unlist", "void"]) {

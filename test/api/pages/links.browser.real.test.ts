@@ -28,6 +28,11 @@ const intentsOf = async (linkId: string) =>
     [linkId],
   );
 
+/** What is read to whoever is at the field of the amount, after its name. */
+const described = ({ page }: Tab) =>
+  page.evaluate<string>(`document.getElementById("amount").getAttribute("aria-describedby").split(" ")
+    .map((id) => document.getElementById(id)?.textContent).join(" ")`);
+
 describe("the page of a link", () => {
   it("of a fixed amount: one button, then the checkout, then paid; a new payer gets a new intent", async () => {
     const made = await link({ kind: "fixed", amount: ten, title: "A pot of tea", maxPayments: 2 });
@@ -91,6 +96,11 @@ describe("the page of a link", () => {
     await alert.waitFor();
     const field = tab.page.getByLabel("How much do you want to pay?");
     expect([await alert.textContent(), await field.inputValue()]).toEqual(["At least €5.00.", "4.99"]);
+    expect([await field.getAttribute("aria-invalid"), await described(tab)]).toEqual([
+      "true",
+      "At least €5.00. From €5.00 to €50.00.",
+    ]);
+    expect(await tab.page.evaluate("document.activeElement.id")).toBe("amount");
     await photograph(tab, "link-too-small");
     await expectAccessible(tab);
     await field.fill("6000");
@@ -115,6 +125,30 @@ describe("the page of a link", () => {
     const page = await (await fetch(`${url}?problem=amountWrong&amount="><b>`, { headers })).text();
     expect(page.split(words)).toHaveLength(3);
     expect(page).not.toContain("<b>");
+  });
+
+  it("of a cart: says how many of a thing after its name, also where that is written from the right", async () => {
+    const product = await seller.must("POST", "/v1/catalog/products", {
+      ...{ sku: "coffee", name: "قهوة عربية", prices: [{ amount: "4.00", asset: "USD" }] },
+    });
+    const lines = [{ productId: product.id, quantity: 3 }];
+    const made = await link({ kind: "cart", currency: "USD", lines });
+    const tab = await openTab(browser);
+    await tab.page.goto(made.url);
+    const ofText = (text: string) =>
+      tab.page.evaluate<number>(`(() => {
+        const words = document.createTreeWalker(document.querySelector(".lines .name"), NodeFilter.SHOW_TEXT);
+        const range = document.createRange();
+        for (let node = words.nextNode(); node; node = words.nextNode()) {
+          const at = node.data.indexOf(${JSON.stringify(text)});
+          if (at < 0) continue;
+          range.setStart(node, at);
+          range.setEnd(node, at + 1);
+          return range.getBoundingClientRect().left;
+        }
+      })()`);
+    expect(await ofText("3")).toBeGreaterThan(await ofText("ق"));
+    await photograph(tab, "link-cart-rtl");
   });
 
   it("of a cart: names what is in it; disabled, it takes no money", async () => {
