@@ -165,8 +165,8 @@ async function perform<Input, Found>(
   return kept.once ?? answer;
 }
 
-/** Back here afterwards, if it was a page. */
-function toSignIn(c: Context): Response {
-  const next = c.req.method === "GET" && c.req.path !== "/dashboard" ? `?next=${c.req.path}` : "";
-  return c.redirect(`/dashboard/sign-in${next}`, 303);
+/** Back here afterwards, if it was a page. Who sent a form is told that it did nothing. */
+function toSignIn({ req, redirect }: Context): Response {
+  const next = req.path === "/dashboard" ? "" : `?next=${req.path}`;
+  return redirect(`/dashboard/sign-in${req.method === "GET" ? next : "?ended=1"}`, 303);
 }

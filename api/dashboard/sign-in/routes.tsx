@@ -25,7 +25,8 @@ export function mountSignIn(app: OpenAPIHono, porch: Porch): void {
 async function showSignIn(c: Context, porch: Porch): Promise<Response> {
   if (await enter(c, porch)) return c.redirect("/dashboard", 303);
   const { next } = SignInForm.parse({ next: c.req.query("next") });
-  return whole(c, <SignInPage style={await porch.style()} next={next} problem={null} />);
+  const hasEnded = c.req.query("ended") === "1";
+  return whole(c, <SignInPage style={await porch.style()} next={next} hasEnded={hasEnded} problem={null} />);
 }
 
 async function signIn(c: Context, porch: Porch): Promise<Response> {

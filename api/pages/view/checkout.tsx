@@ -6,7 +6,7 @@ import { wordsOf } from "../words/index.ts";
 import { chainName } from "./chains.ts";
 import { Chooser } from "./chooser.tsx";
 import { Page } from "./layout.tsx";
-import { Outcome } from "./outcome.tsx";
+import { Outcome, outcomeOf } from "./outcome.tsx";
 import { PayPanel } from "./pay-panel.tsx";
 import type { CheckoutProps } from "./props.ts";
 import { roomFor } from "./room.ts";
@@ -38,7 +38,9 @@ const told = [
 export function CheckoutPage(props: CheckoutProps) {
   const { status, speech, assets, brand, problem } = props;
   const { say } = speech;
-  const title = say("payTitle", { amount: status.amount.display, merchant: status.merchant.name });
+  const what = say("payTitle", { amount: status.amount.display, merchant: status.merchant.name });
+  // Who pays elsewhere reads of this page no more than its tab.
+  const title = isAsking(props) ? what : `${outcomeOf(props)} · ${what}`;
   const isWaiting =
     ["waiting", "underpaid", "detected", "settling", "in-review"].includes(status.phase) ||
     isReturning(status);
@@ -106,9 +108,13 @@ function Stub({ status, payment, speech, brand }: CheckoutProps) {
   );
 }
 
+/** Whether the payer is asked for something. */
+function isAsking({ status: { phase } }: CheckoutProps): boolean {
+  return phase === "choose" || phase === "waiting" || phase === "underpaid";
+}
+
 function Body(props: CheckoutProps) {
-  const { phase } = props.status;
-  if (phase === "choose" || (props.isChoosing && props.offers.length > 0)) return <Chooser {...props} />;
-  if (phase === "waiting" || phase === "underpaid") return <PayPanel {...props} />;
-  return <Outcome {...props} />;
+  const isChoosing = props.isChoosing && props.offers.length > 0;
+  if (props.status.phase === "choose" || isChoosing) return <Chooser {...props} />;
+  return isAsking(props) ? <PayPanel {...props} /> : <Outcome {...props} />;
 }

@@ -27,6 +27,9 @@ export function LandingPage({ speech, assets, isSandbox }: LandingProps) {
           {isSandbox ? <p class="warning">A sandbox: its money is made up.</p> : null}
           <ul class="links">
             <li>
+              <a href="/dashboard">Dashboard for merchants</a>
+            </li>
+            <li>
               <a href="/docs">API reference</a>
             </li>
             <li>

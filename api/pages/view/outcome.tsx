@@ -35,8 +35,19 @@ const wordsOfAgain = ["failed", "failedAgainHint", "bad"] as const;
 
 const wordsOfReturning = ["returning", "returningHint", "going"] as const;
 
-function wordsOf({ status, payment, rail }: CheckoutProps) {
+/** What it came to, in a few words. */
+export function outcomeOf(props: CheckoutProps): string {
+  return props.speech.say(wordsOf(props)[0]);
+}
+
+const refundOf = ({ status, refunds }: CheckoutProps) =>
+  status.phase === "paid" ? refundedOf(status, refunds) : null;
+
+function wordsOf(props: CheckoutProps) {
+  const { status, payment, rail } = props;
   const { phase, executionPath } = status;
+  const refunded = refundOf(props);
+  if (refunded) return wordsOfRefund[refunded.isAll ? "all" : "part"];
   if (phase === "failed" && isUnpaid(payment, status))
     return rail && isPayableAgain(payment, status) ? wordsOfAgain : wordsOfUnpaid;
   if (phase === "returned" && isReturning(status)) return wordsOfReturning;
@@ -47,9 +58,9 @@ function wordsOf({ status, payment, rail }: CheckoutProps) {
 export function Outcome(props: CheckoutProps) {
   const { status, payment, explorer, refunds, contact, speech } = props;
   const { say } = speech;
-  const refunded = status.phase === "paid" ? refundedOf(status, refunds) : null;
+  const refunded = refundOf(props);
   const tooMuch = status.phase === "paid" ? excessOf(status) : null;
-  const [title, hint, mood] = refunded ? wordsOfRefund[refunded.isAll ? "all" : "part"] : wordsOf(props);
+  const [title, hint, mood] = wordsOf(props);
   const merchant = status.merchant.name;
   const { confirmations, required, phase } = status;
   const { returnUrl } = payment.position.paymentIntent;

@@ -129,6 +129,20 @@ describe("a session", () => {
     expect(await session.get("/dashboard/payments")).toMatchObject(toSignIn);
   });
 
+  it("that ended says so to who sends a form, and that nothing was done", async () => {
+    const session = await openSession(ask, owner.key);
+    const csrf = await session.token();
+    await time.advance(12 * HOUR);
+    const sent = await session.post("/dashboard/customers", { csrf, name: "Ada" });
+    expect(sent).toMatchObject({ status: 303, leadsTo: "/dashboard/sign-in?ended=1" });
+    const { text } = await session.get(sent.leadsTo ?? "");
+    expect(text).toContain("Your session had ended, and nothing was done. Sign in, then send it again.");
+    expect((await session.get("/dashboard/sign-in")).text).not.toContain("session had ended");
+    expect(await database.query("SELECT 1 FROM customer WHERE merchant_id = $1", [owner.merchantId])).toEqual(
+      [],
+    );
+  });
+
   it("ends with its key: revoked, or expired", async () => {
     const session = await openSession(ask, owner.key);
     await revokeKey(operatorOf(database.db, time), { key: owner.keyId });

@@ -187,6 +187,17 @@ function pageOf(
   );
 }
 
+describe("the title of the page", () => {
+  it.each([
+    ["awaiting-funds", "$10.00 to Shop"],
+    ["settled", "Paid · $10.00 to Shop"],
+    ["in-review", "Being looked at · $10.00 to Shop"],
+    ["expired", "The time to pay is over · $10.00 to Shop"],
+  ] as const)("tells in a tab that nobody looks at how a payment stands: %s", (state, title) => {
+    expect(pageOf(payment({ state }))).toContain(`<title>${title}</title>`);
+  });
+});
+
 describe("the page's stub", () => {
   it.each([
     ["awaiting-funds", ["Pay with"]],

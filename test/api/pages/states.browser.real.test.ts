@@ -236,6 +236,10 @@ describe("the page of a payment", () => {
     await reads(tab, "One address, payable by people and by programs.");
     await photograph(tab, "landing");
     await expectAccessible(tab);
+    await tab.page.getByRole("link", { name: "Dashboard for merchants" }).click();
+    await reads(tab, "Sign in");
+    await tab.page.getByText("No key yet?").waitFor();
+    await expectAccessible(tab);
     // Who comes again, for the receipt, may stay.
     await tab.page.goto(`${world.baseUrl}/checkout/${paymentIntent.id}`);
     await tab.page.getByRole("heading", { name: "Paid" }).waitFor();
