@@ -19,7 +19,7 @@ const ErrorPage = z
   });
 type ErrorPage = z.infer<typeof ErrorPage>;
 
-const style = `body{max-width:40rem;margin:4rem auto;padding:0 1rem;font:1.1rem/1.5 system-ui,sans-serif;color-scheme:light dark}
+const style = `html{color-scheme:light dark;background:Canvas}body{max-width:40rem;margin:4rem auto;padding:0 1rem;font:1.1rem/1.5 system-ui,sans-serif}
 code{font-size:.95em}footer{margin-top:3rem}`;
 const policy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'; frame-ancestors 'none'; base-uri 'none'`;
 

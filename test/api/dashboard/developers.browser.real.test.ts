@@ -259,6 +259,12 @@ describe("developers", () => {
   }, 120_000);
 
   it("reads events, and changes the settings", async () => {
+    await tab.page.setViewportSize({ width: 320, height: 640 });
+    for (const place of ["events", "resources", "webhooks"]) {
+      await go(place);
+      const wider = await tab.page.evaluate("document.documentElement.scrollWidth > innerWidth");
+      expect([place, wider]).toEqual([place, false]);
+    }
     await go("events?types=payout.*");
     await looksGood("events");
     await follow("payout.succeeded");

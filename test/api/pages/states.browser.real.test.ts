@@ -224,6 +224,16 @@ describe("the page of a payment", () => {
     await expectAccessible(tab);
   });
 
+  it("explains an error code, and that there is nothing at an address, on dark paper too", async () => {
+    const tab = await openTab(browser, { colorScheme: "dark" });
+    for (const path of ["/errors/validation_failed", "/nothing"]) {
+      await tab.page.goto(world.baseUrl + path);
+      await tab.page.getByRole("link", { name: "All error codes" }).waitFor();
+      await photograph(tab, `dark${path.replaceAll("/", "-")}`);
+      await expectAccessible(tab);
+    }
+  });
+
   it("returns a payer who is done to the merchant's page, with the payment's id", async () => {
     const returnUrl = `${world.baseUrl}/?order=7`;
     await seller.must("PATCH", "/v1/merchant", { allowedOrigins: [world.baseUrl] });
