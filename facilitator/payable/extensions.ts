@@ -86,6 +86,8 @@ export function shapeProblem(block: Block): string | null {
   // The schema is run here, over the merchant's own info: a regular expression of theirs could hold up the process.
   if (keysIn(schema, ["pattern", "patternProperties"]) > 0)
     return "schema must not use regular expressions (pattern).";
+  // It would be answered by a promise: true whatever comes of it, and the end of the process where it is rejected.
+  if (keysIn(schema, ["$async"]) > 0) return "schema must not be asynchronous ($async).";
   if (keysIn(schema, ["$ref", "$dynamicRef", "$recursiveRef"]) > MAX_REFERENCES)
     return `schema holds more than ${MAX_REFERENCES} references.`;
   if (routeTemplate !== undefined && validateRouteTemplate(String(routeTemplate)) === undefined)

@@ -81,6 +81,10 @@ describe("what a merchant offers for the index", () => {
         },
       },
     ],
+    [
+      "a schema that says later whether info satisfies it",
+      { ...bazaar, schema: { $async: true, required: ["not there"] } },
+    ],
     ["a schema that holds itself", { ...bazaar, schema: { allOf: [{ $ref: "#" }, { $ref: "#" }] } }],
     ["a route template that climbs", { ...bazaar, routeTemplate: "/%252e%252e/admin" }],
     [
