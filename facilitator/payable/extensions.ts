@@ -57,21 +57,34 @@ export function checkExtensions(offered: OfferedMetadata): {
       "tags_invalid",
       "At most 5 different tags of 1 to 32 printable ASCII characters; the others were left out.",
     );
-  const block = bazaar === undefined ? undefined : (plain(bazaar) as Block);
-  const problem = block === undefined ? null : (shapeProblem(block) ?? schemaProblem(block));
-  if (problem) drop("bazaar_invalid", `The bazaar extension was left out: ${problem}`);
+  const block = bazaar === undefined ? null : readBlock(bazaar);
+  if (typeof block === "string") drop("bazaar_invalid", `The bazaar extension was left out: ${block}`);
   return {
     kept: {
       serviceName: serviceName !== undefined && isValidServiceName(serviceName) ? serviceName : null,
       tags,
       iconUrl: iconUrl !== undefined && isValidIconUrl(iconUrl) ? iconUrl : null,
-      extensions: block === undefined || problem ? {} : { bazaar: block },
+      extensions: block === null || typeof block === "string" ? {} : { bazaar: block },
     },
     findings,
   };
 }
 
 type Block = Readonly<Record<string, unknown>>;
+
+/** A block in plain text; a string instead says what keeps it out. It is measured before it is cleaned, which takes the
+ *  square of a text's length. */
+function readBlock(offered: Block): Block | string {
+  if (isTooLong(offered)) return TOO_LONG;
+  const block = plain(offered) as Block;
+  return shapeProblem(block) ?? schemaProblem(block) ?? block;
+}
+
+const TOO_LONG = `it is larger than ${MAX_BLOCK_BYTES} characters.`;
+
+function isTooLong(block: Block): boolean {
+  return JSON.stringify(block).length > MAX_BLOCK_BYTES;
+}
 
 /** What keeps somebody's bazaar block out of the index by its shape alone; null when nothing does. Its schema is not
  *  run: this may be asked by anybody. */
@@ -80,8 +93,7 @@ export function shapeProblem(block: Block): string | null {
   if (Object.keys(unknown).length > 0) return "it has keys beside info, schema and routeTemplate.";
   if (typeof schema !== "object" || schema === null || Array.isArray(schema))
     return "schema must be an object.";
-  if (JSON.stringify(block).length > MAX_BLOCK_BYTES)
-    return `it is larger than ${MAX_BLOCK_BYTES} characters.`;
+  if (isTooLong(block)) return TOO_LONG;
   if (deeperThan(block, MAX_BLOCK_DEPTH)) return `it is nested deeper than ${MAX_BLOCK_DEPTH} levels.`;
   // The schema is run here, over the merchant's own info: a regular expression of theirs could hold up the process.
   if (keysIn(schema, ["pattern", "patternProperties"]) > 0)

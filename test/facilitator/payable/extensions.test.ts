@@ -96,6 +96,19 @@ describe("what a merchant offers for the index", () => {
   });
 });
 
+describe("a block that is far too long", () => {
+  it.each([
+    ["opening brackets", "[".repeat(200_000)],
+    ["links within links", `${"[".repeat(40_000)}x${"](y)".repeat(40_000)}`],
+  ])("is dropped before its text is read: %s", (_name, description) => {
+    const began = performance.now();
+    expect(codes({ bazaar: { ...bazaar, info: { ...bazaar.info, description } } })).toEqual([
+      "bazaar_invalid",
+    ]);
+    expect(performance.now() - began).toBeLessThan(1_000);
+  });
+});
+
 describe("merchant text in what is offered", () => {
   const dirty = "a\u202e\u200b<b>b</b>\n[c](https://evil.example)\u{e0041}";
 
