@@ -1,5 +1,6 @@
 import { isPaymentRequiredV2 } from "@x402/core/schemas";
 import { stableHash } from "#kernel/codec";
+import { deeperThan } from "./nesting.ts";
 import type { OptionSelection } from "./payable.ts";
 import { payableUrl } from "./url.ts";
 
@@ -14,13 +15,15 @@ export interface Challenge {
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const MAX_OPTIONS = 50;
+/** As deep as JSON of callers may be. A header has room for thousands, and what walks through them all runs out of stack. */
+const MAX_DEPTH = 32;
 
 /** The challenge in a `PAYMENT-REQUIRED` header, or null when clients could not read it either. */
 export function readChallenge(header: string): Challenge | null {
   const text = header.trim();
   if (text === "" || !BASE64.test(text)) return null;
   const value = parsed(Buffer.from(text, "base64").toString("utf8"));
-  if (!isPaymentRequiredV2(value)) return null;
+  if (deeperThan(value, MAX_DEPTH) || !isPaymentRequiredV2(value)) return null;
   const { resource, accepts, extensions } = value;
   return {
     url: payableUrl(resource.url),

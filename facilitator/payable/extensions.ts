@@ -8,6 +8,7 @@ import {
   validateRouteTemplate,
 } from "@x402/extensions/bazaar";
 import { cleanText } from "#kernel/text";
+import { deeperThan } from "./nesting.ts";
 
 /** What a merchant offers for the discovery indexes, as it came. */
 export interface OfferedMetadata {
@@ -121,11 +122,6 @@ function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [cleanText(key), plain(member)]));
-}
-
-function deeperThan(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((member) => deeperThan(member, levels - 1));
 }
 
 function keysIn(value: unknown, names: readonly string[]): number {

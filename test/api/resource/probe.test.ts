@@ -23,6 +23,10 @@ const challenge = (changes: Challenge = {}): Challenge => ({
 });
 const accepting = (changes: object) => challenge({ accepts: [{ ...requirements, ...changes }] });
 
+function nested(levels: number): unknown {
+  return JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`);
+}
+
 function answering(status: number, header?: Challenge | string): Fetched {
   const text =
     typeof header === "string" || header === undefined
@@ -109,6 +113,7 @@ describe("findings", () => {
     ["no JSON", Buffer.from("hello").toString("base64")],
     ["version 1", Buffer.from(JSON.stringify({ x402Version: 1, accepts: [] })).toString("base64")],
     ["another shape", Buffer.from(JSON.stringify({ x402Version: 2 })).toString("base64")],
+    ["nested without an end", challenge({ extensions: { bazaar: { schema: nested(4_000) } } })],
   ])("probe_no_challenge for a header that is %s", async (_, header) => {
     expect(await codes(answering(402, header))).toEqual(["probe_no_challenge"]);
   });
