@@ -17,8 +17,8 @@ export async function openLetters(wanted: ReadonlySet<string>): Promise<Readonly
     const slices = await slicesOf(family);
     for (const letter of wanted) {
       const code = letter.codePointAt(0) ?? 0;
-      const slice = found.has(letter) ? undefined : slices.find(({ has }) => has(code));
-      const font = slice && (await openSlice(family, slice.name));
+      const name = found.has(letter) ? undefined : slices.get(code);
+      const font = name === undefined ? undefined : await openSlice(family, name);
       if (font?.hasGlyphForCodePoint(code)) found.set(letter, font);
     }
   }
@@ -35,20 +35,27 @@ function orderFor(text: string): readonly Family[] {
   return [first, ...families.filter((each) => each !== first)];
 }
 
-interface Slice {
-  readonly name: string;
-  has(code: number): boolean;
+/** The slice of each letter, by its number. */
+type Slices = ReadonlyMap<number, string>;
+const known = new Map<Family, Promise<Slices>>();
+
+function slicesOf(family: Family): Promise<Slices> {
+  const slices = known.get(family) ?? readSlices(family);
+  known.set(family, slices);
+  slices.catch(() => known.delete(family)); // the next document tries again
+  return slices;
 }
 
-async function slicesOf(family: Family): Promise<readonly Slice[]> {
+async function readSlices(family: Family): Promise<Slices> {
   const ranges: Readonly<Record<string, string>> = JSON.parse(
     await readFile(fileOf(family, "unicode.json"), "utf8"),
   );
-  return Object.entries(ranges).map(([name, text]) => {
-    const spans = text.split(",").map(spanOf);
-    const has = (code: number) => spans.some(([from, to]) => from <= code && code <= to);
-    return { name: name.replace(/[[\]]/g, ""), has };
-  });
+  const slices = new Map<number, string>();
+  for (const [name, text] of Object.entries(ranges))
+    for (const [from, to] of text.split(",").map(spanOf))
+      for (let code = from; code <= to; code += 1)
+        if (!slices.has(code)) slices.set(code, name.replace(/[[\]]/g, ""));
+  return slices;
 }
 
 /** `U+4e00-4e0f` or `U+4e00` */
@@ -62,8 +69,8 @@ function spanOf(text: string): readonly [from: number, to: number] {
 const opened = new Map<string, Promise<Font>>();
 
 function openSlice(family: Family, name: string): Promise<Font> {
-  const file = fileOf(family, `files/noto-sans-${family}-${name}-wght-normal.woff2`);
-  const font = opened.get(file) ?? readSlice(file);
+  const file = `files/noto-sans-${family}-${name}-wght-normal.woff2`;
+  const font = opened.get(file) ?? readSlice(fileOf(family, file));
   opened.set(file, font);
   font.catch(() => opened.delete(file)); // the next document tries again
   return font;

@@ -1,6 +1,8 @@
 /** The sheet that documents are drawn on: A4, one column, the same bytes for the same record. */
 import { createRequire } from "node:module";
+import { setImmediate } from "node:timers/promises";
 import { create as createCode } from "qrcode";
+import { gate } from "#kernel/gate";
 import { cleanLines, cleanText, cutText } from "#kernel/text";
 import type { Letterhead } from "../merchant/verbs/brand.ts";
 import { openLetters } from "./letters.ts";
@@ -49,6 +51,9 @@ interface SheetOptions {
   readonly head: Letterhead;
 }
 
+/** Drawing takes the processor: one document at a time, and all else in the process waits for no more than a step of it. */
+const drawing = gate(1);
+
 export async function openSheet({ title, at, head }: SheetOptions): Promise<Sheet> {
   tools ??= openTools().catch((error: unknown) => {
     tools = undefined; // the next document tries again
@@ -56,22 +61,35 @@ export async function openSheet({ title, at, head }: SheetOptions): Promise<Shee
   });
   const { Document, faces } = await tools;
   const { steps, texts, ...sheet } = record();
-  const end = async () => {
+  const draw = async () => {
     const beyond = lettersBeyond(faces, [title, ...texts].flatMap(cleanLines).join(""));
     const others = await openLetters(beyond);
     const { doc, written } = open(Document, { title, at });
     const write = pen(doc, { faces, beyond, others });
     drawHead(doc, head);
     const draws = { ...textOn(doc, write), ...figuresOn(doc, write) };
-    for (const step of steps) step(draws);
+    for (const step of steps) {
+      step(draws);
+      await setImmediate();
+    }
     numberPages(doc, write, title);
     doc.end();
     return written;
   };
-  return { ...sheet, end };
+  return { ...sheet, end: () => drawing.enter(draw) };
 }
 
-type Draws = Omit<Sheet, "end">;
+type Cells = readonly string[];
+interface Table {
+  readonly widths: readonly number[];
+  readonly head: Cells;
+}
+/** The same in steps that are short. */
+interface Draws extends Omit<Sheet, "end" | "table"> {
+  headings(table: Table): void;
+  cells(table: Table, cells: Cells): void;
+  tableEnd(): void;
+}
 
 /** What is drawn is noted first: its letters tell which fonts it takes, and to open those takes a while. */
 function record() {
@@ -81,16 +99,21 @@ function record() {
     texts.push(...said);
     steps.push(step);
   };
-  const draws: Draws = {
+  const sheet: Omit<Sheet, "end"> = {
     title: (text, beside) => note([text, beside], (on) => on.title(text, beside)),
     heading: (text) => note([text], (on) => on.heading(text)),
     paragraph: (text) => note([text], (on) => on.paragraph(text)),
     row: (label, value, style) => note([label, value], (on) => on.row(label, value, style)),
-    table: (widths, rows) => note(rows.flat(), (on) => on.table(widths, rows)),
+    table(widths, [head = [], ...rows]) {
+      const table = { widths, head };
+      note(head, (on) => on.headings(table));
+      for (const cells of rows) note(cells, (on) => on.cells(table, cells));
+      note([], (on) => on.tableEnd());
+    },
     code: (url, beside) => note([url, beside], (on) => on.code(url, beside)),
     stamp: (word, mood) => note([word], (on) => on.stamp(word, mood)),
   };
-  return { ...draws, steps, texts };
+  return { ...sheet, steps, texts };
 }
 
 /** Those that one of the faces lacks. */
@@ -234,21 +257,20 @@ function rule(doc: Doc, y: number): void {
     .stroke();
 }
 
-function figuresOn(doc: Doc, write: Pen): Pick<Sheet, "table" | "code" | "stamp"> {
+function figuresOn(doc: Doc, write: Pen): Pick<Draws, "headings" | "cells" | "tableEnd" | "code" | "stamp"> {
+  const drawHeadings = ({ widths, head }: Table) =>
+    drawCells(doc, write, { widths: wide(widths), cells: head.map(clean), face: "bold" });
   return {
-    table(widths, rows) {
-      const total = widths.reduce((sum, width) => sum + width, 0);
-      const wide = widths.map((width) => (width / total) * WIDTH);
-      const [head = [], ...body] = rows.map((cells) => cells.map(clean));
-      const drawHeadings = () => drawCells(doc, write, { widths: wide, cells: head, face: "bold" });
+    headings(table) {
       room(doc, HEAD_AND_ROW);
-      drawHeadings();
-      for (const cells of body) {
-        if (room(doc, heightOf(write, wide, cells, "regular"))) drawHeadings();
-        drawCells(doc, write, { widths: wide, cells, face: "regular" });
-      }
-      doc.moveDown(0.4);
+      drawHeadings(table);
     },
+    cells(table, row) {
+      const [widths, cells] = [wide(table.widths), row.map(clean)];
+      if (room(doc, heightOf(write, widths, cells, "regular"))) drawHeadings(table);
+      drawCells(doc, write, { widths, cells, face: "regular" });
+    },
+    tableEnd: () => void doc.moveDown(0.4),
     code(url, beside) {
       const size = 84;
       room(doc, size + 12);
@@ -270,6 +292,12 @@ function figuresOn(doc: Doc, write: Pen): Pick<Sheet, "table" | "code" | "stamp"
       doc.y = y;
     },
   };
+}
+
+/** Shares of the width, as lengths. */
+function wide(widths: readonly number[]): readonly number[] {
+  const total = widths.reduce((sum, width) => sum + width, 0);
+  return widths.map((width) => (width / total) * WIDTH);
 }
 
 /** A table does not begin with a head alone at the foot of a page. */

@@ -39,17 +39,18 @@ export interface Case {
 export function pen(doc: Doc, { faces, beyond, others }: Case): Pen {
   const isPlain = (text: string) => beyond.size === 0 || ![...text].some((letter) => beyond.has(letter));
   const take = takeOf(doc);
+  const widths = keptWidths();
   return (face, size, colour) => {
     const fonts = { own: faces[face], others };
     const dip = () => take(fonts.own).fontSize(size).fillColor(colour);
     return {
       text(text, { x, y }, box) {
         if (isPlain(text)) dip().text(text, x, y, box);
-        else writeSpans(dip(), spansOf(text, fonts), { own: fonts.own, size, take }, { x, y }, box);
+        else writeSpans(dip(), spansOf(text, fonts), { own: fonts.own, size, take, widths }, { x, y }, box);
       },
       heightOf(text, box) {
         if (isPlain(text)) return dip().heightOfString(text, box);
-        const lines = linesOf(spansOf(text, fonts), box.width, measureOf(size));
+        const lines = linesOf(spansOf(text, fonts), box.width, measureOf(widths, size));
         return lines.length * heightOf(dip());
       },
     };
@@ -60,21 +61,35 @@ function heightOf(doc: Doc): number {
   return doc.currentLineHeight(true);
 }
 
-function measureOf(size: number): Measure {
-  return ({ text, font }) => (font.layout(text).advanceWidth / font.unitsPerEm) * size;
+/** As a part of the size. */
+type Widths = (span: Span) => number;
+
+/** Each text is laid out once a document: what is looked at letter by letter is, several times over. */
+function keptWidths(): Widths {
+  const known = new Map<Font, Map<string, number>>();
+  return ({ text, font }) => {
+    const ofFont = known.get(font) ?? new Map<string, number>();
+    known.set(font, ofFont);
+    const width = ofFont.get(text) ?? font.layout(text).advanceWidth / font.unitsPerEm;
+    ofFont.set(text, width);
+    return width;
+  };
+}
+
+function measureOf(widths: Widths, size: number): Measure {
+  return (span) => widths(span) * size;
 }
 
 type Take = (font: Font) => Doc;
 
 /** By a name each: the library compares one that has none with those it knows, each time anew. */
 function takeOf(doc: Doc): Take {
-  const known: Font[] = [];
+  const known = new Map<Font, string>();
   return (font) => {
-    if (!known.includes(font)) {
-      known.push(font);
-      doc.registerFont(`font ${known.length - 1}`, font);
-    }
-    return doc.font(`font ${known.indexOf(font)}`);
+    const name = known.get(font) ?? `font ${known.size}`;
+    if (!known.has(font)) doc.registerFont(name, font);
+    known.set(font, name);
+    return doc.font(name);
   };
 }
 
@@ -82,19 +97,20 @@ interface Manner {
   readonly own: Font;
   readonly size: number;
   readonly take: Take;
+  readonly widths: Widths;
 }
 
 /** Each line on the base line of the face, whatever fonts are on it. */
 function writeSpans(
   doc: Doc,
   spans: readonly Span[],
-  { own, size, take }: Manner,
+  { own, size, take, widths }: Manner,
   { x, y }: Place,
   { width, align, link }: Box,
 ): void {
   const height = heightOf(doc);
   const ascent = (own.ascent / own.unitsPerEm) * size;
-  const measure = measureOf(size);
+  const measure = measureOf(widths, size);
   let top = y;
   for (const line of linesOf(spans, width, measure)) {
     if (top + height > doc.page.maxY()) {

@@ -1,11 +1,12 @@
 import { expect, it, vi } from "vitest";
 import { openSheet } from "../../../api/documents/page.ts";
 
+const options = { title: "Receipt", at: new Date(0), head: { zone: "UTC", colour: null, png: null } };
+
 it("draws the next document when what it draws with could not be read for one", async () => {
   vi.doMock("fontkit", () => {
     throw new Error("too many open files");
   });
-  const options = { title: "Receipt", at: new Date(0), head: { zone: "UTC", colour: null, png: null } };
   await expect(openSheet(options)).rejects.toThrow();
   vi.doUnmock("fontkit");
   const sheet = await openSheet(options);
@@ -16,3 +17,38 @@ it("draws the next document when what it draws with could not be read for one", 
       .toString(),
   ).toBe("%PDF-");
 });
+
+it.each([
+  ["that no font has", "\u{13000}".repeat(100)],
+  ["of two fonts in turn", "a漢".repeat(100)],
+])(
+  "leaves the process to others while it draws letters %s",
+  async (_, name) => {
+    const rows = Array.from({ length: 40 }, () => [name, "1", "$1.00"]);
+    const drawn = async () => {
+      const sheet = await openSheet(options);
+      sheet.table([6, 1, 2], [["Item", "Quantity", "Total"], ...rows]);
+      return sheet.end();
+    };
+    await drawn(); // with the fonts read
+    const began = performance.now();
+    const longest = await longestHold(() => Promise.all([drawn(), drawn()]));
+    // Drawn in one go, each of the two would take half; the fonts of each are embedded in one go.
+    expect(longest).toBeLessThan((performance.now() - began) * 0.4);
+  },
+  30_000,
+);
+
+/** Milliseconds in which nothing else could be done. */
+async function longestHold(work: () => Promise<unknown>): Promise<number> {
+  let [last, longest] = [performance.now(), 0];
+  const look = () => {
+    const now = performance.now();
+    [last, longest] = [now, Math.max(longest, now - last)];
+  };
+  const timer = setInterval(look, 5);
+  await work();
+  clearInterval(timer);
+  look();
+  return longest;
+}
