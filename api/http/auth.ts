@@ -7,6 +7,9 @@ import { isAllowedOrigin } from "./origin.ts";
 import type { Permission } from "./permissions.ts";
 import { routeOf } from "./version.ts";
 
+/** What changes nothing. */
+const READS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
 /** A secret key with this permission, from a server. Faults: `unauthenticated`, `rate_limited`, `address_not_allowed`,
  *  `secret_key_required`, `secret_key_in_browser`, `permission_denied`. */
 export function requireSecretKey(
@@ -21,7 +24,7 @@ export function requireSecretKey(
     const ctx = merchantContext(c, scope);
     ctx.demand(permission);
     c.set("merchant", ctx);
-    c.set("isNoted", isNotedByVerb || c.req.method === "GET");
+    c.set("isNoted", isNotedByVerb || READS.has(c.req.method));
     await next();
     await noteRest(c, ctx);
   };

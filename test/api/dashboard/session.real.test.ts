@@ -233,4 +233,18 @@ describe("GET /dashboard/audit-log", () => {
     expect(page.text).not.toContain(other.keyId);
     expect(await audit()).toContainEqual(["POST /v1/customers", owner.keyId]);
   });
+
+  it.each(["GET", "HEAD"])("tells nothing of a %s, which changes nothing", async (method) => {
+    const reader = await newCaller(database.db, {
+      merchantId: owner.merchantId,
+      permissions: ["customers:read"],
+    });
+    const before = await audit();
+    const { status } = await ask("/v1/customers", {
+      method,
+      headers: { authorization: `Bearer ${reader.key}` },
+    });
+    expect(status).toBe(200);
+    expect(await audit()).toEqual(before);
+  });
 });
