@@ -7,6 +7,7 @@ import { layGround } from "./parts/ground.ts";
 import type { Process } from "./parts/house.ts";
 import { FINAL_AFTER } from "./parts/node.ts";
 import type { Call } from "./parts/scheduler.ts";
+import { wipe } from "./parts/shop.ts";
 import { LEASES_LAPSE_MS, type Life, type Lived, liveOn } from "./seed.ts";
 
 /** What may come instead of the call that is next: one that came later; the death of its process; another branch, with
@@ -50,7 +51,8 @@ async function liveSmall(
   life: number,
   plan: readonly Departure[],
 ): Promise<{ lived: Lived; departures: readonly Departure[] }> {
-  const ground = await layGround(life * APART, backend, { ...choices(SALES), chance: () => false });
+  await wipe(backend);
+  const ground = await layGround(SEED, backend, { ...choices(SALES), chance: () => false });
   ground.faults.isOff = true;
   const departures: Departure[] = [];
   const lived = await liveOn(ground, life, async (it) => {
@@ -61,9 +63,8 @@ async function liveSmall(
   return { lived, departures };
 }
 
-/** Even, since the chains of odd seeds wait for another depth; and so many seconds that no life meets another one's time,
- *  at which its ids would be the same. */
-const APART = 1_000;
+/** The chain of every life, or hashes would sort otherwise. */
+const SEED = 2;
 
 /** By these choices two payers with money and time buy two things. */
 const SALES = 4;

@@ -28,15 +28,26 @@ export async function tidyUp(backend: Backend): Promise<void> {
 /** Every row of every seed: one that is lived again must find nothing of its own. Truncating takes as long as some seeds,
  *  and every statement is planned anew, so it is done once for many; the template of what is sold stays. */
 export async function sweepUp(backend: Backend): Promise<void> {
-  const tables = await backend.look<{ name: string }>(
-    `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'payable'
-       AND pg_relation_size(format('public.%I', tablename)::regclass) > 0`,
-  );
-  if (tables.length > 0)
-    await backend.look(
-      `TRUNCATE ${tables.map(({ name }) => `"${name}"`).join(", ")} RESTART IDENTITY CASCADE`,
-    );
+  const tables = await tablesOf(backend);
+  if (tables.length > 0) await backend.look(`TRUNCATE ${tables.join(", ")} RESTART IDENTITY CASCADE`);
   await backend.look("DELETE FROM payable WHERE id <> 'template'");
+}
+
+/** The same where it is done for each life: quicker, and leaves behind what is swept up in the end. */
+export async function wipe(backend: Backend): Promise<void> {
+  const deletions = (await tablesOf(backend)).map((name, i) => `gone${i} AS (DELETE FROM ${name}), `);
+  await backend.look(
+    `WITH ${deletions.join("")} last AS (DELETE FROM payable WHERE id <> 'template') SELECT`,
+  );
+}
+
+/** Those that have rows, or had. */
+async function tablesOf(backend: Backend): Promise<readonly string[]> {
+  const tables = await backend.look<{ name: string }>(
+    `SELECT format('%I', tablename) AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'payable'
+       AND pg_relation_size(format('public.%I', tablename)::regclass) > 0 ORDER BY tablename`,
+  );
+  return tables.map(({ name }) => name);
 }
 
 const opened = new Date("2026-08-11T09:30:00Z");
