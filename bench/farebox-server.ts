@@ -97,7 +97,8 @@ function settings(
 /** Of a new merchant, over the command that operators use. */
 export async function secretKey(env: Readonly<Record<string, string>>): Promise<string> {
   await buildPrograms();
-  const keys = ["keys", "create", "--new-merchant", "Bench", "--permissions", "x402:manage,x402:read"];
+  const merchant = ["--new-merchant", "Bench", "--city", "Lisbon", "--country", "PT"];
+  const keys = ["keys", "create", ...merchant, "--permissions", "x402:manage,x402:read"];
   const { stdout } = await promisify(execFile)(process.execPath, [join(dist, "cli.mjs"), ...keys], {
     cwd: repository,
     env: { PATH: "/usr/bin:/bin", ...env },

@@ -146,13 +146,21 @@ export function pointed({ context, code, detail }: Fault): readonly FieldError[]
 export function fieldErrors(issues: readonly core.$ZodIssue[], root = ""): FieldError[] {
   return issues.flatMap((issue) => {
     const at = root + issue.path.map((step) => `/${escapePointer(String(step))}`).join("");
-    if (issue.code !== "unrecognized_keys") return [{ pointer: at, code: issue.code, detail: issue.message }];
+    if (issue.code !== "unrecognized_keys")
+      return [{ pointer: at, code: issue.code, detail: detailOf(issue) }];
     return issue.keys.map((key) => ({
       pointer: `${at}/${escapePointer(key)}`,
       code: "unknown_key",
       detail: "This key is not known here.",
     }));
   });
+}
+
+/** In JSON nothing is undefined: what is said to be is not there. */
+function detailOf(issue: core.$ZodIssue): string {
+  if (issue.code !== "invalid_type" || !issue.message.endsWith("received undefined")) return issue.message;
+  const { expected } = issue;
+  return `It is missing. Send ${/^[aeiou]/.test(expected) ? "an" : "a"} ${expected}.`;
 }
 
 function escapePointer(step: string): string {

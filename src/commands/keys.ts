@@ -28,8 +28,8 @@ export function addKeysCommands(program: Command): void {
     .description("create a key; it is shown once, as the last line")
     .option("--merchant <id>", "the merchant it belongs to (mer_…)")
     .option("--new-merchant <name>", "create a merchant of this name for it")
-    .option("--city <city>", "city of the new merchant", "Unknown")
-    .option("--country <code>", "two-letter country code of the new merchant", "US")
+    .option("--city <city>", "city of the new merchant, for receipts")
+    .option("--country <code>", "two-letter country code of the new merchant, for receipts")
     .option("--fee-bps <bps>", "our fee on the new merchant's payments, in basis points", "0")
     .option("--publishable", "a publishable key, without permissions")
     .option("--name <name>", "what the key is for", "created on the command line")
@@ -65,8 +65,8 @@ const FOREIGN_KEY_VIOLATION = "23503";
 interface KeyOptions {
   readonly merchant?: string;
   readonly newMerchant?: string;
-  readonly city: string;
-  readonly country: string;
+  readonly city?: string;
+  readonly country?: string;
   readonly feeBps: string;
   readonly publishable?: boolean;
   readonly name: string;
@@ -134,10 +134,13 @@ async function newMerchant(
   operator: Parameters<typeof createMerchant>[0],
   options: KeyOptions,
 ): Promise<string> {
+  const { city, country } = options;
+  if (city === undefined || country === undefined)
+    throw new ConfigProblem("A new merchant needs --city and --country (two letters): receipts name them.");
   const { id } = await createMerchant(operator, {
     name: options.newMerchant ?? "",
-    city: options.city,
-    countryCode: options.country,
+    city,
+    countryCode: country,
     feeBps: Number(options.feeBps),
   });
   return id;

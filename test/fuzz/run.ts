@@ -98,7 +98,10 @@ async function run(): Promise<number> {
   const { dev, pid, cli, logFile } = await startDeployment();
   const { baseUrl, secretKey: secret, publishableKey: publishable } = dev;
   const foreign =
-    (await cli("keys", "create", "--new-merchant", "Stranger")).trimEnd().split("\n").at(-1) ?? "";
+    (await cli("keys", "create", "--new-merchant", "Stranger", "--city", "Nowhere", "--country", "US"))
+      .trimEnd()
+      .split("\n")
+      .at(-1) ?? "";
   const keys = { secret, publishable, foreign };
   const document = (await (await fetch(`${baseUrl}/openapi.json`)).json()) as OpenApi;
   const all = [...routeShots(document, keys), ...agentShots(await toolsOf(baseUrl), keys)];

@@ -99,13 +99,15 @@ describe("keys create", () => {
       );
     const before = await counts();
     const missing = "mer_00000000000000000000000000";
+    const inFaro = ["--city", "Faro", "--country", "PT"];
     const cases: readonly (readonly [args: readonly string[], says: RegExp])[] = [
       [["--new-merchant", "A", "--permissions", "everything"], /^everything is not a permission\. Known: /],
       [[], /^Name the merchant with --merchant mer_…, or create one with --new-merchant NAME\.$/],
       [["--merchant", missing, "--new-merchant", "A"], /^Name the merchant with --merchant/],
       [["--merchant", missing], new RegExp(`^There is no merchant ${missing} here\\.`)],
-      [["--new-merchant", "A", "--fee-bps", "half"], /^--fee-bps: /],
-      [["--new-merchant", "A", "--country", "Portugal"], /^--country: /],
+      [["--new-merchant", "A", "--city", "Faro"], /^A new merchant needs --city and --country/],
+      [["--new-merchant", "A", ...inFaro, "--fee-bps", "half"], /^--fee-bps: /],
+      [["--new-merchant", "A", "--city", "Faro", "--country", "Portugal"], /^--country: /],
       [
         ["--new-merchant", "A", "--publishable", "--permissions", permissions[0]],
         /^A publishable key has no perm/,
@@ -124,7 +126,10 @@ describe("keys create", () => {
 describe("merchants list, merchants fee, keys list", () => {
   it("tell who is there, and whose keys are good", async () => {
     const [about = "", first = ""] = shown(
-      await run("keys", "create", "--new-merchant", "Tea & Co", "--fee-bps", "50"),
+      await run(
+        ...["keys", "create", "--new-merchant", "Tea & Co", "--city", "Bath", "--country", "GB"],
+        ...["--fee-bps", "50"],
+      ),
     );
     const merchant = about.slice("merchant ".length);
     const [, second = ""] = shown(
@@ -181,7 +186,9 @@ describe("merchants list, merchants fee, keys list", () => {
 
 describe("keys rotate, keys revoke", () => {
   it("replace a key for a while and end one at once, by its id or by what logs show; each is noted", async () => {
-    const made = shown(await run("keys", "create", "--new-merchant", "Rotating"));
+    const made = shown(
+      await run("keys", "create", "--new-merchant", "Rotating", "--city", "Bath", "--country", "GB"),
+    );
     const [about = "", old = ""] = made;
     const merchant = about.slice("merchant ".length);
     const rotated = await run("keys", "rotate", old.slice(3, 15), "--grace-seconds", "60");

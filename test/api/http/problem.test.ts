@@ -173,6 +173,18 @@ describe("validation", () => {
       ["/extra", "unknown_key"],
     ]);
   });
+
+  it("says of what is missing that it is, and what to send", () => {
+    const schema = z.object({ amount: z.object({}), tags: z.array(z.string()), name: z.string("a name") });
+    const issues = schema.safeParse({}).error?.issues ?? [];
+    expect(fieldErrors(issues).map(({ pointer, detail }) => [pointer, detail])).toEqual([
+      ["/amount", "It is missing. Send an object."],
+      ["/tags", "It is missing. Send an array."],
+      ["/name", "a name"],
+    ]);
+    const [wrong] = schema.safeParse({ amount: "1", tags: [], name: "x" }).error?.issues ?? [];
+    expect(wrong && fieldErrors([wrong])[0]?.detail).toBe("Invalid input: expected object, received string");
+  });
 });
 
 describe("GET /errors/{code}", () => {
