@@ -73,6 +73,7 @@ export async function openSheet({ title, at, head }: SheetOptions): Promise<Shee
       await setImmediate();
     }
     numberPages(doc, write, title);
+    drawPicture(doc, head);
     doc.end();
     return written;
   };
@@ -157,12 +158,17 @@ async function openTools() {
 const LOGO = { width: 150, height: 48 };
 const BAND = 10;
 
-/** The merchant's colour along the upper edge, and its picture; nothing is written on either. */
+/** The merchant's colour along the upper edge, and room for its picture; nothing is written on either. */
 function drawHead(doc: Doc, { colour, png }: Letterhead): void {
   if (colour !== null) doc.rect(0, 0, doc.page.width, BAND).fill(colour);
+  if (png !== null) doc.y = MARGIN + LOGO.height + 14;
+}
+
+/** Last of all: its pixels are read meanwhile, and what is written before they are there comes ahead of them in the file. */
+function drawPicture(doc: Doc, { png }: Letterhead): void {
   if (png === null) return;
+  doc.switchToPage(0);
   doc.image(png, MARGIN, MARGIN, { fit: [LOGO.width, LOGO.height] });
-  doc.y = MARGIN + LOGO.height + 14;
 }
 
 /** Merchants and buyers write what stands here: no control characters, and nothing that turns the line around. */

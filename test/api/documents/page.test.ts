@@ -1,5 +1,8 @@
+import { pbkdf2 } from "node:crypto";
+import { promisify } from "node:util";
 import { expect, it, vi } from "vitest";
 import { openSheet } from "../../../api/documents/page.ts";
+import { png } from "../../support/png.ts";
 
 const options = { title: "Receipt", at: new Date(0), head: { zone: "UTC", colour: null, png: null } };
 
@@ -16,6 +19,21 @@ it("draws the next document when what it draws with could not be read for one", 
       .subarray(0, 5)
       .toString(),
   ).toBe("%PDF-");
+});
+
+it("draws the same bytes, whenever the pixels of its picture are read", async () => {
+  const head = { ...options.head, png: png({ width: 120, height: 40, colourType: 6, value: 90 }) };
+  const drawn = async () => {
+    const sheet = await openSheet({ ...options, head });
+    for (let i = 0; i < 100; i += 1) sheet.paragraph("paid");
+    return sheet.end();
+  };
+  const atOnce = await drawn();
+  // what pixels are read by has something else to do
+  const busy = Promise.all(Array.from({ length: 8 }, () => promisify(pbkdf2)("", "", 200_000, 64, "sha512")));
+  const late = await drawn();
+  await busy;
+  expect(Buffer.compare(late, atOnce)).toBe(0);
 });
 
 it.each([
