@@ -37,6 +37,7 @@ const secrets: string[] = [];
 const addresses = { address: expect.stringMatching(/^0x[0-9a-fA-F]{40}$/) };
 
 beforeAll(async () => {
+  allLogs.length = 0; // files of one worker share it
   folder = await dataFolder();
   service = await startDeployment(folder.dataDir);
   const secret = await masterSecret(folder.dataDir);

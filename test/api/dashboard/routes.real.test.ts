@@ -35,7 +35,7 @@ describe("without a session", () => {
       }
       for (const path of walk("POST")) {
         const { status, leadsTo } = await nobody.post(path, fields);
-        expect([path, status, leadsTo]).toEqual([path, 303, "/dashboard/sign-in"]);
+        expect([path, status, leadsTo?.split("?")[0]]).toEqual([path, 303, "/dashboard/sign-in"]);
       }
     }
   });
