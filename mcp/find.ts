@@ -1,26 +1,21 @@
-import type { Facilitator, Offer } from "#facilitator";
+import { type Facilitator, hasAgentUrl, namesItsPrice, type Offer } from "#facilitator";
 import { isId } from "#kernel/id";
 import type { Call } from "./deps.ts";
 import { priceOf } from "./present.ts";
 import { badArgument, failure, type ToolResult } from "./result.ts";
 
-/** Ids of what is paid at its own agent URL. */
-const prefixes = ["plink", "inv", "pi"] as const;
 const IN_OUR_URL = /\/(?:x402\/payables|checkout|invoices)\/([a-z]+_[0-9A-Z]{26})(?:[/?#]|$)/;
-
-/** A resource by its id or the URL it is called at. Text that cannot be an id is not looked up. */
-export async function findResource(
-  facilitator: Facilitator,
-  { id, url }: { readonly id?: string | undefined; readonly url?: string | undefined },
-): Promise<Offer | null> {
-  if (id !== undefined) return isId("x402r", id) ? facilitator.offer({ by: "id", id }) : null;
-  const found = await facilitator.offer({ by: "url", url: url ?? "" });
-  return found?.payable.kind === "resource" ? found : null;
-}
 
 interface Named {
   readonly id?: string | undefined;
   readonly url?: string | undefined;
+}
+
+/** A resource by its id or the URL it is called at. Text that cannot be an id is not looked up. */
+export async function findResource(facilitator: Facilitator, { id, url }: Named): Promise<Offer | null> {
+  if (id !== undefined) return isId("x402r", id) ? facilitator.offer({ by: "id", id }) : null;
+  const found = await facilitator.offer({ by: "url", url: url ?? "" });
+  return found?.payable.kind === "resource" ? found : null;
 }
 
 /** A link, invoice or intent by its id, its agent URL or its page. */
@@ -46,20 +41,15 @@ export async function findToPay(
   return facilitator.offer({ by: "id", id: derived ?? id });
 }
 
-/** To an amount that is named for what says itself what it costs: who names less must not be charged the whole by a client
- *  that pays whatever it is asked for. Null where nothing is wrong; an intent may be what an amount was named for. */
-export async function fixedPrice(
+/** Refuses an amount for what says itself what it costs. Null where nothing is wrong. */
+export async function refuseAmount(
   { facilitator }: Call,
   { openAmount, ...named }: Named & { readonly openAmount: string | undefined },
 ): Promise<ToolResult | null> {
   const offer = openAmount === undefined ? null : await findPayable(facilitator, named);
-  if (!offer || !isPriced(offer)) return null;
+  if (!offer || !namesItsPrice(offer)) return null;
   const { decimal, symbol } = priceOf(offer.payable);
   return badArgument("openAmount", `none: this costs ${decimal} ${symbol}, all at once. Leave it out`);
-}
-
-function isPriced({ payable: { kind }, options }: Offer): boolean {
-  return kind === "invoice" || (kind === "payment-link" && options.length > 0);
 }
 
 /** What a payload pays that comes with the id of a link or invoice: where that is paid by intents, one of them. */
@@ -71,7 +61,7 @@ export function findPaid(call: Call, id: string, payment: unknown): Promise<Offe
 function idIn({ id, url }: Named): string | null {
   const given = (id ?? url ?? "").trim();
   const named = IN_OUR_URL.exec(given)?.[1] ?? given;
-  return prefixes.some((prefix) => isId(prefix, named)) ? named : null;
+  return hasAgentUrl(named) ? named : null;
 }
 
 export const noResource: ToolResult = failure(

@@ -2,7 +2,14 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { parseAccept } from "hono/utils/accept";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import type { Facilitator, Offer, Refusal, SettleAnswer } from "#facilitator";
+import {
+  type Facilitator,
+  hasAgentUrl,
+  namesItsPrice,
+  type Offer,
+  type Refusal,
+  type SettleAnswer,
+} from "#facilitator";
 import { Fault, unreachable } from "#kernel/fault";
 import { isId } from "#kernel/id";
 import { errorFields } from "#kernel/log";
@@ -25,9 +32,6 @@ import { presentReceipt } from "./receipt.ts";
 import { readSpend } from "./spend.ts";
 import { v1Networks } from "./v1.ts";
 import { toHeader, type WirePayment } from "./wire.ts";
-
-/** What has an agent URL: everything that is paid here and not at a merchant's own endpoint. */
-const prefixes = ["plink", "inv", "pi"] as const;
 
 /** Pages that agents are sent, too. */
 export const pagePaths = ["/checkout/:id", "/invoices/:id/view"] as const;
@@ -102,9 +106,10 @@ async function arrive(c: Context, counter: Counter, payload: unknown): Promise<V
 
 async function find(c: Context, { facilitator, derive }: Counter, payload: unknown): Promise<Offer | null> {
   const id = c.req.param("id") ?? "";
-  if (!prefixes.some((prefix) => isId(prefix, id))) return null;
+  if (!hasAgentUrl(id)) return null;
   const offer = await facilitator.offer({ by: "id", id });
-  if (payload === null && offer) refuseAmount(c, offer);
+  if (payload === null && offer && namesItsPrice(offer) && c.req.query("amount") !== undefined)
+    throw invalid("/query/amount", "none: it says what it costs, all at once. Leave it out");
   if (!derive || isId("pi", id) || (offer && offer.options.length > 0)) return offer;
   const meant = await meantBy(facilitator, payload);
   // It was paid as it is, and is not offered so any more.
@@ -113,14 +118,6 @@ async function find(c: Context, { facilitator, derive }: Counter, payload: unkno
   // It was signed for something else.
   if (derived === null && meant.named !== null) return null;
   return facilitator.offer({ by: "id", id: derived ?? id });
-}
-
-/** Who names less than what says itself what it costs must not be charged the whole by a client that pays whatever it is
- *  asked for. An intent may be what an amount was named for. Fault: `validation_failed`. */
-function refuseAmount(c: Context, { payable: { kind }, options }: Offer): void {
-  const isPriced = kind === "invoice" || (kind === "payment-link" && options.length > 0);
-  if (isPriced && c.req.query("amount") !== undefined)
-    throw invalid("/query/amount", "none: it says what it costs, all at once. Leave it out");
 }
 
 /** Of identical calls that come at once each has an intent made for it, and one of them is claimed: the one that all pay.

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Offer } from "#facilitator";
-import { findToPay, fixedPrice, noPayable } from "../find.ts";
+import { findToPay, noPayable, refuseAmount } from "../find.ts";
 import { standingNext } from "../outcome.ts";
 import {
   clientNotes,
@@ -41,7 +41,7 @@ export const getPayable = defineTool({
   effect: "reads",
   rate: "lookup",
   async run(call, input) {
-    const priced = await fixedPrice(call, { openAmount: undefined, ...input });
+    const priced = await refuseAmount(call, { openAmount: undefined, ...input });
     if (priced) return priced;
     const offer = await findToPay(call, { payment: null, openAmount: undefined, ...input });
     if (!offer) return noPayable;

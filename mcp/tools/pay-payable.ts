@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Offer, Refusal, SettleAnswer } from "#facilitator";
 import type { Call, Members, ReadPayment, Settled } from "../deps.ts";
-import { findPayable, findToPay, fixedPrice, noPayable } from "../find.ts";
+import { findPayable, findToPay, noPayable, refuseAmount } from "../find.ts";
 import { outcomeNext, spentNext, unanswered, underWay } from "../outcome.ts";
 import { overBudget, settle, unreadable } from "../pay.ts";
 import { challengeOf, nothingToSign, obstacle } from "../present.ts";
@@ -38,7 +38,7 @@ export const payPayable = defineTool({
   async run(call, { payableId, openAmount, payment, idempotencyKey }) {
     const carried = carriedPayment(call, payment);
     if (!carried.ok) return misread(call, { id: payableId, refusal: carried.refusal });
-    const priced = await fixedPrice(call, { id: payableId, openAmount });
+    const priced = await refuseAmount(call, { id: payableId, openAmount });
     if (priced) return priced;
     const offer = await findToPay(call, { id: payableId, openAmount, payment: carried.payload });
     if (!offer) return noPayable;
