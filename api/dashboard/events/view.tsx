@@ -1,6 +1,7 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
 import type { Event, WebhookDelivery, WebhookEndpoint } from "../../webhook/schema.ts";
+import { Days } from "../view/days.tsx";
 import { Card, Heading } from "../view/heading.tsx";
 import { Json, ObjectLink } from "../view/object.tsx";
 import { Code, Empty, Facts, Time } from "../view/shown.tsx";
@@ -40,14 +41,7 @@ export function EventsPage({ filter, rows, next }: EventsProps) {
               placeholder="payment.*, payout.succeeded"
             />
           </div>
-          <div class="field">
-            <label for="from">From</label>
-            <input id="from" name="from" type="date" value={filter.from ?? ""} />
-          </div>
-          <div class="field">
-            <label for="to">Until</label>
-            <input id="to" name="to" type="date" value={filter.to ?? ""} />
-          </div>
+          <Days from={filter.from} to={filter.to} />
           <button type="submit">Filter</button>
         </form>
       </search>

@@ -2,6 +2,7 @@
 /** @jsxImportSource hono/jsx */
 import type { z } from "@hono/zod-openapi";
 import type { LedgerEntry } from "../../payout/schema.ts";
+import { Days } from "../view/days.tsx";
 import { Heading } from "../view/heading.tsx";
 import { ObjectLink } from "../view/object.tsx";
 import { Empty, Time } from "../view/shown.tsx";
@@ -72,14 +73,7 @@ function LedgerSearch({ of }: { readonly of: LedgerFilter }) {
             placeholder="stl_…, clr_…, re_… or po_…"
           />
         </div>
-        <div class="field">
-          <label for="from">From</label>
-          <input id="from" name="from" type="date" value={of.from ?? ""} />
-        </div>
-        <div class="field">
-          <label for="to">Until</label>
-          <input id="to" name="to" type="date" value={of.to ?? ""} />
-        </div>
+        <Days from={of.from} to={of.to} />
         <button type="submit">Filter</button>
       </form>
     </search>

@@ -2,6 +2,7 @@
 /** @jsxImportSource hono/jsx */
 import type { FoundPayment } from "../../payment/verbs.ts";
 import type { Refunded } from "../../refund/verbs/refunded.ts";
+import { Days } from "../view/days.tsx";
 import { Heading } from "../view/heading.tsx";
 import { Amount, Badge, Empty, Time } from "../view/shown.tsx";
 import { type Column, Table } from "../view/table.tsx";
@@ -60,14 +61,7 @@ export function PaymentsPage({ filter, rows, next, baseUrl }: ListProps) {
               placeholder="Id, reference, email or transaction"
             />
           </div>
-          <div class="field">
-            <label for="from">From</label>
-            <input id="from" name="from" type="date" value={filter.from ?? ""} />
-          </div>
-          <div class="field">
-            <label for="to">Until</label>
-            <input id="to" name="to" type="date" value={filter.to ?? ""} />
-          </div>
+          <Days from={filter.from} to={filter.to} />
           <button type="submit">Filter</button>
         </form>
       </search>
