@@ -26,7 +26,7 @@ interface CompiledContract {
 }
 
 /** Compiles when sources, settings or versions changed; "fresh" when there was nothing to do. */
-export async function buildContracts(): Promise<"built" | "fresh"> {
+async function buildContracts(): Promise<"built" | "fresh"> {
   const stamp = await currentStamp();
   if (await isFresh(stamp)) return "fresh";
   const output = await compile();

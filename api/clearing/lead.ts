@@ -42,7 +42,7 @@ export async function leadDue(desk: ClearingDesk): Promise<number> {
 }
 
 /** Brings up one clearing; false when it is in another's hands, or was moved meanwhile. */
-export async function lead(desk: ClearingDesk, name: Named): Promise<boolean> {
+async function lead(desk: ClearingDesk, name: Named): Promise<boolean> {
   const before = await peek(desk, name);
   if (!before) return false;
   const outside = await askOutside(desk, before);

@@ -27,7 +27,7 @@ export function clearingLoops(desk: ClearingDesk): readonly MoneyLoop[] {
 }
 
 /** Ends what was never confirmed in its time; how many. Agents cannot pay it from that instant on, told or not. */
-export async function expireIntents({
+async function expireIntents({
   db,
   newId,
   now,

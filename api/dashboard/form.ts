@@ -72,7 +72,7 @@ const own: readonly string[] = [CSRF, ONCE, MORE];
 type Body = { [name: string]: unknown };
 
 /** The members that a form sent, as text where nothing says otherwise. */
-export function bodyOf(fields: Fields, readers: Readers = {}, readings: Readings = {}): Body {
+function bodyOf(fields: Fields, readers: Readers = {}, readings: Readings = {}): Body {
   const body: Body = {};
   for (const [name, text] of fields) {
     if (own.includes(name) || Object.hasOwn(readings, name)) continue;

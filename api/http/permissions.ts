@@ -33,7 +33,7 @@ export type Preset = keyof typeof presets;
 
 const known: ReadonlySet<string> = new Set(permissions);
 
-export function isPermission(text: string): text is Permission {
+function isPermission(text: string): text is Permission {
   return known.has(text);
 }
 

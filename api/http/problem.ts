@@ -9,7 +9,7 @@ import { asPublic, fault, publicFaults } from "./faults.ts";
 import { policyOf, type RateName, rateOf } from "./rates.ts";
 import { requestFields } from "./request-id.ts";
 
-export const statusOf = {
+const statusOf = {
   invalid: 400,
   unauthenticated: 401,
   forbidden: 403,
@@ -83,7 +83,7 @@ export function problem(c: Context, seen: Fault, parts: ProblemParts = {}): Resp
   return problemResponse(placeOf(c), seen, parts);
 }
 
-export function placeOf(c: Context): ProblemPlace {
+function placeOf(c: Context): ProblemPlace {
   return { baseUrl: c.var.edge.baseUrl, path: c.req.path, requestId: c.var.ctx.requestId };
 }
 

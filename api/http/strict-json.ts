@@ -7,7 +7,7 @@ const MAX_DEPTH = 32;
 const MAX_KEYS = 200;
 const MAX_VALUES = 10_000;
 
-export const BODY_LIMIT = 256 * 1_024;
+const BODY_LIMIT = 256 * 1_024;
 export const PAYMENT_BODY_LIMIT = 32 * 1_024;
 
 const QUOTE = 34;

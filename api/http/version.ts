@@ -36,7 +36,7 @@ export function currentOf(later: readonly Revision[]): string {
 
 /** The newest revision that is not after the pinned date; the current one without a pin, null for a date that cannot be
  *  pinned. Source: merchant-api.md §3.8. */
-export function resolveRevision(pinned: string | undefined, later: readonly Revision[]): Served | null {
+function resolveRevision(pinned: string | undefined, later: readonly Revision[]): Served | null {
   const current = currentOf(later);
   const asked = pinned ?? current;
   if (!isDate(asked) || asked < FIRST || asked > current) return null;

@@ -1,11 +1,5 @@
 /** Kinds of reminder, in the order in which they come. Source: merchant-api.md §8. */
-export const reminderTemplates = [
-  "due-in-3-days",
-  "due-today",
-  "overdue-3",
-  "overdue-7",
-  "overdue-14",
-] as const;
+const reminderTemplates = ["due-in-3-days", "due-today", "overdue-3", "overdue-7", "overdue-14"] as const;
 export type ReminderTemplate = (typeof reminderTemplates)[number];
 
 export interface Reminder {

@@ -49,6 +49,6 @@ export function presentIntent(row: IntentRow, { baseUrl }: { readonly baseUrl: s
   };
 }
 
-export function amountOf({ amount, currency }: Pick<IntentRow, "amount" | "currency">): Money {
+function amountOf({ amount, currency }: Pick<IntentRow, "amount" | "currency">): Money {
   return { amount, asset: currency };
 }

@@ -4,7 +4,7 @@ import { NamedRails } from "../merchant/schema.ts";
 
 const MIME_TYPE = /^[\w!#$&^.+-]{1,60}\/[\w!#$&^.+-]{1,60}$/;
 
-export const PaymentFlow = z.enum(["authorization", "upfront"]);
+const PaymentFlow = z.enum(["authorization", "upfront"]);
 
 /** What a merchant sends to register an endpoint, or to register it anew. The token's domain and its transfer method
  *  are read off the contracts, so they cannot be entered. Source: interface §4, merchant-api.md §2.6. */

@@ -8,7 +8,7 @@ export type SubscriptionTrigger = "fall-behind" | "recover" | "pause" | "resume"
 type Steps = Partial<Record<SubscriptionTrigger, SubscriptionState>>;
 
 /** What leads where. Whether one that is resumed is past due is seen right after. */
-export const subscriptionTransitions = {
+const subscriptionTransitions = {
   active: { "fall-behind": "past-due", pause: "paused", cancel: "cancelled" },
   "past-due": { recover: "active", pause: "paused", cancel: "cancelled" },
   paused: { resume: "active", cancel: "cancelled" },

@@ -60,7 +60,7 @@ function chanceOf(random: Random): number {
 }
 
 /** What a delivery becomes. Pure, but for the chance. */
-export function afterAttempt(
+function afterAttempt(
   { state, tries, attempts }: Pick<Sent, "state" | "tries" | "attempts">,
   outcome: Outcome,
   { now, chance }: { readonly now: Date; readonly chance: () => number },

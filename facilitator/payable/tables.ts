@@ -63,7 +63,7 @@ export const payable = pgTable(
 );
 
 /** Why a listing is shown with a warning, until its merchant registers it anew. */
-export const listingWarnings = ["pay-to-not-ours", "target-changed", "schema-changed"] as const;
+const listingWarnings = ["pay-to-not-ours", "target-changed", "schema-changed"] as const;
 export type ListingWarning = (typeof listingWarnings)[number];
 
 /** Facts about a payable that its merchant cannot write. */

@@ -12,7 +12,7 @@ const marks = { path: "p", title: "t", tags: "g", anywhere: "a" } as const satis
 >;
 
 /** A query of more words than this is cut: every word narrows the result, and costs a look-up. */
-export const MAX_WORDS = 8;
+const MAX_WORDS = 8;
 /** Shorter words are found whole only: too many others begin like them. */
 const SHORTEST_BEGINNING = 3;
 

@@ -215,7 +215,7 @@ export const stillSandbox: Sandbox = {
 };
 
 /** A database that must not be asked. */
-export const noDatabase = {
+const noDatabase = {
   get pool(): never {
     throw new Error("the database was asked");
   },

@@ -18,7 +18,7 @@ export function startCountdown(): void {
 let offset: number | null = null;
 
 /** Milliseconds since 1970, as the server counts them. */
-export function serverNow(): number {
+function serverNow(): number {
   return Date.now() + (offset ?? setServerTime(document.getElementById("checkout")?.dataset.now ?? ""));
 }
 

@@ -46,7 +46,7 @@ const Refund = z
 const Event = z.object({ type: z.string(), data: z.object({ id: z.string() }) });
 
 /** What an intent's metadata may ask of the simulation; `by-command` where it says nothing else. */
-export const OUTCOME_KEY = "sandbox.outcome";
+const OUTCOME_KEY = "sandbox.outcome";
 const Outcome = z.enum(["by-command", "paid", "declined", "not-settled"]).catch("by-command");
 
 export interface SandboxProvider extends ProviderAdapter {

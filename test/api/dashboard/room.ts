@@ -11,7 +11,7 @@ export interface Page {
 const FORM = "application/x-www-form-urlencoded";
 
 /** A form as a browser sends it. */
-export function formOf(fields: Readonly<Record<string, string>>, headers: Record<string, string> = {}) {
+function formOf(fields: Readonly<Record<string, string>>, headers: Record<string, string> = {}) {
   const body = new URLSearchParams(fields).toString();
   return {
     method: "POST",

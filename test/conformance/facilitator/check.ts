@@ -27,7 +27,7 @@ export type Verdict =
   | { readonly kind: "not applicable"; readonly why: string };
 
 export const kept: Verdict = { kind: "kept" };
-export const violated = (saw: string): Verdict => ({ kind: "violated", saw });
+const violated = (saw: string): Verdict => ({ kind: "violated", saw });
 export const notApplicable = (why: string): Verdict => ({ kind: "not applicable", why });
 
 /** Violated when anything is said, kept otherwise. */

@@ -2,7 +2,7 @@
 export type FieldType = "string" | "integer" | "boolean" | "timestamp" | `${string}[]` | Shape;
 export type Shape = { readonly [field: string]: FieldType };
 
-export const money: Shape = { amount: "string", asset: "string", formatted: "string", display: "string" };
+const money: Shape = { amount: "string", asset: "string", formatted: "string", display: "string" };
 const merchantRef: Shape = {
   id: "string",
   name: "string",
@@ -33,7 +33,7 @@ export const paymentIntent: Shape = {
   completedAt: "timestamp",
 };
 
-export const clearing: Shape = {
+const clearing: Shape = {
   id: "string",
   state: "string",
   provider: "string",
@@ -57,7 +57,7 @@ const depositEntry: Shape = {
   confirmations: "integer",
   firstSeenAt: "timestamp",
 };
-export const deposit: Shape = {
+const deposit: Shape = {
   address: "string",
   chain: "string",
   asset: "string",
@@ -69,7 +69,7 @@ export const deposit: Shape = {
   deposits: "depositEntry[]",
 };
 
-export const timelineEntry: Shape = {
+const timelineEntry: Shape = {
   sequence: "integer",
   state: "string",
   from: "string",

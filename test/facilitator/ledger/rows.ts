@@ -4,7 +4,7 @@ import { imbalance, trialBalance, type X402Payment } from "#ledger";
 import type { TestDatabase } from "../../support/db.ts";
 
 export const usdc = "USDC@base";
-export const block = 1_000;
+const block = 1_000;
 
 export interface TransferRow {
   readonly code: string;

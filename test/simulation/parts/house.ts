@@ -134,7 +134,7 @@ function bugIn(fields: LogFields, message: string): string | null {
   return isOutage || isLostQuery ? null : `${message} ${JSON.stringify(fields)}`;
 }
 
-export function fieldsOf(error: unknown): LogFields {
+function fieldsOf(error: unknown): LogFields {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const { code, message } = cause as { code?: string; message?: string };
   return { code, message };
