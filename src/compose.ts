@@ -6,25 +6,19 @@ import {
   intentDeriver,
   liveRates,
   type Mailer,
-  type MoneyLoop,
   mailBacklog,
   openMovableClock,
   paymentCodec,
   quoter,
   type Rates,
-  type Readiness,
   type Sandbox,
   type SandboxChain,
   sandboxAccess,
   sandboxProvider,
 } from "#api";
 import {
-  acceptReviewed,
   adoptSlugs,
   adoptTreasury,
-  afterRestore,
-  approveOrder,
-  bookOutflow,
   budgetUse,
   type ChainRow,
   type Checkpoint,
@@ -32,35 +26,10 @@ import {
   defaultSettings,
   type Engine,
   health,
-  type InspectedClaim,
-  inspectClaims,
-  isTaken,
-  type LaneRef,
-  type Loop,
-  loop,
   type Meter,
-  type OutflowProblem,
-  type OutflowRef,
-  type OutflowWord,
   outlook,
-  quarantineLane,
-  type Reconciled,
-  type RefusedRail,
-  type Restored,
-  type ResumedLane,
-  type ReviewedPayment,
-  type ReviewProblem,
   type Running,
-  reconcileAll,
-  resumeChain,
-  resumeLane,
-  returnReviewed,
-  reviewedPayments,
   type Settings,
-  type StrayOutflow,
-  strayOutflows,
-  type UnapprovedOrder,
-  unapprovedOrders,
 } from "#facilitator";
 import type { Random } from "#kernel/clock";
 import { idMaker, type NewId } from "#kernel/id";
@@ -70,7 +39,10 @@ import { type Background, noBackground, openBackground } from "./background.ts";
 import { booksCheck, booksJobs } from "./books.ts";
 import { ConfigProblem } from "./config.ts";
 import type { Sources } from "./metrics.ts";
+import { looped } from "./money-loop.ts";
 import { accountsOf, type ChainParts, openChain } from "./open-chain.ts";
+import { type OperatorDesk, operatorDesk } from "./operator-desk.ts";
+import { readiness, untilWorking } from "./readiness.ts";
 import { railWatches } from "./watch-rails.ts";
 
 /** What the house is built from; the shell picks them, tests pick others. */
@@ -103,36 +75,13 @@ export interface SandboxParts {
   readonly providerUrl: string | null;
 }
 
-export interface House {
+export interface House extends OperatorDesk {
   /** What it answers over HTTP; a worker only whether it is well. */
   readonly app: ReturnType<typeof createApi>["app"];
   readonly facilitator: Running["facilitator"];
   readonly sources: Sources;
   readonly db: Database;
   readonly newId: NewId;
-  /** Books against chain, now, on every chain. */
-  reconcile(): Promise<readonly Reconciled[]>;
-  /** What leaves the treasury only when an operator has approved it. `give` is false where nothing of that id waits. */
-  readonly approvals: {
-    list(): Promise<readonly UnapprovedOrder[]>;
-    give(id: string): Promise<boolean>;
-  };
-  /** What an operator does by hand. */
-  readonly operate: {
-    inspect(ref: string): Promise<readonly InspectedClaim[]>;
-    quarantineLane(lane: LaneRef): Promise<boolean>;
-    resumeLane(lane: LaneRef): Promise<ResumedLane | null>;
-    resumeChain(slug: string): Promise<string | null>;
-    afterRestore(): Promise<Restored | null>;
-    strayOutflows(): Promise<readonly StrayOutflow[]>;
-    bookOutflow(outflow: OutflowRef, word: OutflowWord): Promise<OutflowProblem | null>;
-  };
-  /** Payments that wait for a person, and what a person decides. */
-  readonly reviews: {
-    list(): Promise<readonly ReviewedPayment[]>;
-    accept(id: string): Promise<ReviewProblem | null>;
-    sendBack(id: string): Promise<ReviewProblem | null>;
-  };
   /** Resolves when every chain can be settled on, or after a few seconds without. */
   start(): Promise<void>;
   /** Unready from now on. Resolves after the pause in which a load balancer notices; then waiting settles are answered
@@ -252,25 +201,7 @@ export async function compose(parts: Parts): Promise<House> {
         loops: loopDb.usage(),
       }),
     },
-    reconcile: () => reconcileAll(engine),
-    approvals: {
-      list: () => unapprovedOrders(engine),
-      give: (id) => approveOrder(engine, id),
-    },
-    operate: {
-      inspect: (ref) => inspectClaims(engine, ref),
-      quarantineLane: (lane) => quarantineLane(engine, lane),
-      resumeLane: (lane) => resumeLane(engine, lane),
-      resumeChain: (slug) => resumeChain(engine, slug),
-      afterRestore: () => afterRestore(engine),
-      strayOutflows: () => strayOutflows(engine),
-      bookOutflow: (outflow, word) => bookOutflow(engine, outflow, word),
-    },
-    reviews: {
-      list: () => reviewedPayments(engine),
-      accept: (id) => acceptReviewed(engine, id),
-      sendBack: (id) => returnReviewed(engine, id),
-    },
+    ...operatorDesk(engine),
     async start() {
       sandbox?.clock.start();
       running.start({ moneyLoops: isWorking });
@@ -324,42 +255,6 @@ async function openSandbox(parts: Parts, given: SandboxParts, db: Database): Pro
   };
 }
 
-const LONGEST_PAUSE_MS = 1_000;
-
-/** Turn after turn while there is something to do, then a pause, which grows while there is nothing. What follows from
- *  a fact need not wait for its end: facts that were told wake the loop. */
-function looped({ clock, log, meter }: Engine, { name, everyMs, turn, stop }: MoneyLoop): Loop {
-  const longestMs = Math.max(everyMs, LONGEST_PAUSE_MS);
-  let pauseMs = everyMs;
-  const running = loop({ name, clock, log, meter, everyMs }, async (stopping) => {
-    pauseMs = Math.min(pauseMs * 2, longestMs);
-    while (!stopping.aborted && (await turn()) > 0) pauseMs = everyMs;
-    return pauseMs;
-  });
-  if (!stop) return running;
-  return {
-    ...running,
-    async stop() {
-      await running.stop();
-      await stop();
-    },
-  };
-}
-
-const FIRST_LOOK_MS = 5_000;
-
-/** A stock merchant server that asks for `supported` before a chain was followed refuses to work: we say that we are
- *  ready only after. A chain that stays dark is no reason to stay down. */
-async function untilWorking({ chains, clock }: Engine, facilitator: Running["facilitator"]): Promise<void> {
-  const wanted = [...chains.values()].filter(({ rails }) => rails.some(isTaken)).length;
-  const deadline = clock.monotonicMs() + FIRST_LOOK_MS;
-  while (clock.monotonicMs() < deadline) {
-    const supported = await facilitator.supported();
-    if ((supported?.networks.length ?? 0) >= wanted) return;
-    await clock.sleep(50);
-  }
-}
-
 /** What a rate source may take of our time, and how much of its answer is read. */
 const SOURCE_LIMITS = { connectMs: 1_500, totalMs: 4_000, maxBytes: 262_144 };
 
@@ -371,39 +266,4 @@ function ratesOf({ clock, log, version }: Parts, { isSandbox }: { readonly isSan
     limits: SOURCE_LIMITS,
   });
   return liveRates({ fetch, clock, log });
-}
-
-async function readiness(
-  engine: Engine,
-  refusedRails: readonly RefusedRail[],
-  { isStarted, draining }: { readonly isStarted: boolean; readonly draining: boolean },
-): Promise<Readiness> {
-  const chains = [...engine.chains.values()];
-  const refused = {
-    refusedRails: refusedRails.map(({ chain, asset, problem }) => ({ chain, asset, problem })),
-    refusedRouters: chains.flatMap(({ chain, routerProblem }) =>
-      routerProblem === null ? [] : [{ chain: chain.row.slug, problem: routerProblem }],
-    ),
-  };
-  try {
-    const { chains: followed, openClaims, openSweeps, undeliveredFacts, deadFacts } = await health(engine);
-    return {
-      isReady: isStarted && !draining,
-      checks: {
-        draining,
-        database: "ok",
-        chains: followed,
-        ...refused,
-        openClaims,
-        openSweeps,
-        undeliveredFacts,
-        deadFacts,
-      },
-    };
-  } catch {
-    return {
-      isReady: false,
-      checks: { draining, database: "unreachable", ...refused },
-    };
-  }
 }
