@@ -36,8 +36,7 @@ async function pdfOf(who: { readonly call: Call }, path: string) {
 const jsonOf = async (who: { readonly call: Call }, path: string): Promise<any> =>
   (await who.call(path)).json();
 
-/** Who has no key, and holds an address. */
-/** With a client that asks every path for JSON. */
+/** Who has no key, and holds an address: with a client that asks every path for JSON. */
 const anybody = {
   call: (path: string) => fetch(`${world.baseUrl}${path}`, { headers: { accept: "application/json" } }),
 };
