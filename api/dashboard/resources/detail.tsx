@@ -104,7 +104,7 @@ function Connect({ id, baseUrl }: { readonly id: string; readonly baseUrl: strin
         of={[
           ["Facilitator", <Code>{`${baseUrl}/x402/resources/${id}`}</Code>],
           ["For all your endpoints", <Code>{`${baseUrl}/x402`}</Code>],
-          ["For agents", <Code>{`${baseUrl}/x402/payables/${id}`}</Code>],
+          ["For agents", <Code>{`${baseUrl}/x402/resources/${id}/payment-required`}</Code>],
         ]}
       />
     </>

@@ -174,3 +174,9 @@ it("no page shows another merchant's thing", async () => {
     expect([path, (await mine.get(path)).status]).toEqual([path, 200]);
   }
 });
+
+it("the page of an endpoint shows agents an address that tells its price", async () => {
+  const { text } = await mine.get(`resources/${ids.resources}`);
+  const shown = /<dt>For agents<\/dt><dd><code[^>]*>([^<]+)</.exec(text)?.[1] ?? "none";
+  expect([shown, (await fetch(shown)).status]).toEqual([shown, 200]);
+});
