@@ -24,7 +24,7 @@ export type {
   RefusedRail,
   Supported,
 } from "./door.ts";
-export { hasAgentUrl, namesItsPrice } from "./payable/agent-url.ts";
+export { agentUrl, hasAgentUrl, namesItsPrice } from "./payable/agent-url.ts";
 export { type Challenge, readChallenge } from "./payable/challenge.ts";
 export { isDefaultAsset } from "./payable/default-assets.ts";
 export { registrableDomain } from "./payable/domain.ts";

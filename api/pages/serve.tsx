@@ -3,6 +3,7 @@
 import type { Context, Handler } from "hono";
 import { html } from "hono/html";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { agentUrl } from "#facilitator";
 import type { Clock } from "#kernel/clock";
 import type { Edge } from "../http/context.ts";
 import { clientAddress, spend } from "../http/limit.ts";
@@ -84,7 +85,7 @@ export function forPeople(counter: Counter, show: (c: Context) => Promise<Respon
 }
 
 const linkToAgentUrl = ({ baseUrl }: Counter, id: string) =>
-  `<${baseUrl}/x402/payables/${id}>; rel="alternate"; type="application/json"`;
+  `<${agentUrl(baseUrl, id)}>; rel="alternate"; type="application/json"`;
 
 /** Without this first line browsers lay pages out as they did long ago. */
 export async function whole(

@@ -8,6 +8,11 @@ export function hasAgentUrl(id: string): boolean {
   return prefixes.some((prefix) => isId(prefix, id));
 }
 
+/** Where an agent pays such a thing. */
+export function agentUrl(baseUrl: string, id: string): string {
+  return `${baseUrl}/x402/payables/${id}`;
+}
+
 interface Asked {
   readonly payable: Pick<Payable, "kind">;
   readonly options: readonly PaymentOption[];

@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
+import { agentUrl } from "#facilitator";
 import type { Invoice } from "../../invoice/schema.ts";
 import { isPayable } from "../../invoice/state.ts";
 import { lineTotal } from "../../invoice/verbs/line.ts";
@@ -167,7 +168,7 @@ function LinesCard({ invoice: { lines, total, paid, outstanding, state } }: Pick
 function addressesOf({ id, url, listed }: Invoice, baseUrl: string) {
   return [
     ["For people", <Code>{url}</Code>],
-    ["For agents", <Code>{`${baseUrl}/x402/payables/${id}`}</Code>],
+    ["For agents", <Code>{agentUrl(baseUrl, id)}</Code>],
     ["Agents find it", listed ? "in the public index, while it can be paid" : "only by its URL"],
   ] as const;
 }

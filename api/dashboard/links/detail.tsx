@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
+import { agentUrl } from "#facilitator";
 import type { ProductRow } from "../../catalog/verbs/find.ts";
 import type { PaymentLink } from "../../payment-link/schema.ts";
 import { columns as paymentColumns } from "../payments/list.tsx";
@@ -82,7 +83,7 @@ export function LinkPage({ link, payments, products, now, baseUrl, notice }: Lin
 function addressesOf(link: PaymentLink, baseUrl: string) {
   return [
     ["For people", <Code>{link.url}</Code>],
-    ["For agents", <Code>{`${baseUrl}/x402/payables/${link.id}`}</Code>],
+    ["For agents", <Code>{agentUrl(baseUrl, link.id)}</Code>],
     ["Agents find it", link.listed ? "in the public index, while it can be paid" : "only by its URL"],
   ] as const;
 }

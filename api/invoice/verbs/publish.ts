@@ -1,12 +1,11 @@
 import type { Payable } from "#facilitator";
 import type { Tx } from "#store";
 import { findMerchant } from "../../merchant/verbs/merchant.ts";
+import { atAgentUrl } from "../../payment-intent/verbs/payable.ts";
 import { priceOf } from "../../payment-intent/verbs/rails.ts";
 import { type InvoiceRow, invoiceUrl } from "../present.ts";
 import { isPayable, outstandingOf } from "../state.ts";
 import type { InvoiceDesk } from "./desk.ts";
-
-const MAX_TIMEOUT_SECONDS = 300;
 
 /** Tells the facilitator what can be paid, in the transaction that made it so; of a draft nothing is told. A buyer's name
  *  never stands in it, whoever may read an index. In a currency without a coin of its own it has no rail that an
@@ -21,22 +20,12 @@ export async function publishInvoice(
   const isOpen = isPayable(row.state);
   const left = { amount: isOpen ? outstandingOf(row) : row.total, asset: row.currency };
   const payable: Payable = {
-    id: row.id,
+    ...atAgentUrl(baseUrl, row),
     kind: "invoice",
-    merchantId: row.merchantId,
-    merchantName: row.merchantName,
-    url: `${baseUrl}/x402/payables/${row.id}`,
     title: `Invoice ${row.number}`,
     description: `Invoice ${row.number} of ${row.merchantName}`,
-    mimeType: "application/json",
     price: priceOf(left),
     rails,
-    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
-    paymentFlow: "upfront",
-    serviceName: null,
-    tags: [],
-    iconUrl: null,
-    extensions: {},
     feeBps: row.feeBps,
     once: true,
     listed: row.listed,

@@ -7,11 +7,11 @@ import type { MerchantRow } from "../../merchant/verbs/merchant.ts";
 import { takenRails } from "../../merchant/verbs/rails.ts";
 import { checkoutUrl, type IntentRow } from "../present.ts";
 import type { AskedRail } from "../tables.ts";
+import { atAgentUrl, MAX_TIMEOUT_SECONDS } from "./payable.ts";
 import { asPrice, type PricedRail, railsFor } from "./rails.ts";
 
 export type { IntentRow } from "../present.ts";
 
-const MAX_TIMEOUT_SECONDS = 300;
 /** What an agent is offered at a locked rate must hold for as long as it may take to sign and be sent. */
 export const TIME_TO_SIGN_MS = MAX_TIMEOUT_SECONDS * 1_000;
 
@@ -119,22 +119,12 @@ export async function publishIntent(
   const { offerAmount, offerAsset, offerRails } = row;
   if (offerAmount === null || offerAsset === null || offerRails === null) return;
   const payable: Payable = {
-    id: row.id,
+    ...atAgentUrl(baseUrl, row),
     kind: "payment-intent",
-    merchantId: row.merchantId,
-    merchantName: row.merchantName,
-    url: `${baseUrl}/x402/payables/${row.id}`,
     title: row.merchantReference,
     description: `A payment to ${row.merchantName}`,
-    mimeType: "application/json",
     price: { amount: offerAmount, asset: offerAsset },
     rails: offerRails,
-    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
-    paymentFlow: "upfront",
-    serviceName: null,
-    tags: [],
-    iconUrl: null,
-    extensions: {},
     feeBps: row.feeBps,
     once: true,
     heldAs: row.heldAs,

@@ -3,13 +3,12 @@ import type { Facilitator, Payable } from "#facilitator";
 import { unreachable } from "#kernel/fault";
 import type { Tx } from "#store";
 import { findMerchant } from "../../merchant/verbs/merchant.ts";
+import { atAgentUrl } from "../../payment-intent/verbs/payable.ts";
 import { priceOf } from "../../payment-intent/verbs/rails.ts";
 import { type LinkRow, linkUrl, type Standing } from "../present.ts";
 import { type LinkObstacle, obstacleOf, placesLeft } from "../state.ts";
 import { paymentLink } from "../tables.ts";
 import { isIt } from "./standing.ts";
-
-const MAX_TIMEOUT_SECONDS = 300;
 
 export interface Publishing {
   readonly facilitator: Pick<Facilitator, "project" | "readmit" | "once">;
@@ -59,22 +58,12 @@ function payableOf(
   { price, closing, feeBps, rails }: Terms,
 ): Payable {
   return {
-    id: link.id,
+    ...atAgentUrl(baseUrl, link),
     kind: "payment-link",
-    merchantId: link.merchantId,
-    merchantName: link.merchantName,
-    url: `${baseUrl}/x402/payables/${link.id}`,
     title: link.title,
     description: `A payment to ${link.merchantName}`,
-    mimeType: "application/json",
     price,
     rails,
-    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
-    paymentFlow: "upfront",
-    serviceName: null,
-    tags: [],
-    iconUrl: null,
-    extensions: {},
     feeBps,
     once: link.maxPayments !== null,
     listed: link.listed,
