@@ -18,6 +18,7 @@ export function decimalsOfPrice(unit: string): number {
   return priceDecimals[unit] ?? fiatDecimals(unit);
 }
 
+/** Whether a code is of a coin that is known here; not whether a deployment takes it. */
 export function isStablecoin(code: string): code is Stablecoin {
   return Object.hasOwn(pegs, code);
 }

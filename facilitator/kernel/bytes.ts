@@ -44,10 +44,12 @@ export function parseHex(text: unknown): Hex | null {
   return typeof text === "string" && HEX.test(text) ? (text.toLowerCase() as Hex) : null;
 }
 
+/** Bytes of their own, which nobody else holds. */
 export function toBytes(hex: Hex): Buffer {
   return Buffer.from(hex.slice(2), "hex");
 }
 
+/** Lower-case, with its 0x, as every hex in here. */
 export function fromBytes(bytes: Uint8Array): Hex {
   return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex")}`;
 }

@@ -14,6 +14,7 @@ export function canonicalJson(value: unknown): string {
   return `{${entries.map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`).join(",")}}`;
 }
 
+/** Of the parts as one follows the other; text as UTF-8. */
 export function sha256(...parts: readonly (string | Uint8Array)[]): Hash {
   const [only = ""] = parts;
   const bytes = (part: string | Uint8Array) => (typeof part === "string" ? Buffer.from(part) : part);

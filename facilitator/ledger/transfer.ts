@@ -55,6 +55,7 @@ export function entry(
   return { ...about, id: entryId(about.eventKey), transfers };
 }
 
+/** The id of an event's entry, 16 bytes: posting it again meets its own row. */
 export function entryId(eventKey: string): Hex {
   return sha256(`farebox/entry/v1\n${eventKey}`).slice(0, 34) as Hex;
 }

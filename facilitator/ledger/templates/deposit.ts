@@ -25,6 +25,7 @@ export interface Deposit extends DepositLog {
   readonly toUnmatched: bigint;
 }
 
+/** A log's key; a log that is booked once more has another one. */
 export function depositEventKey({ chain, txHash, logIndex, blockHash, booking }: DepositLog): string {
   const key = `deposit:${chain}:${txHash}:${logIndex}:${blockHash}`;
   return booking === 1 ? key : `${key}:${booking}`;
