@@ -1,10 +1,11 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
 import type { PaymentLink } from "../../payment-link/schema.ts";
-import { type Asked, Listing } from "../view/listing.tsx";
+import { Listing } from "../view/listing.tsx";
 import { Way } from "../view/needs.tsx";
 import { Amount, Badge, Empty, Time } from "../view/shown.tsx";
 import type { Column } from "../view/table.tsx";
+import type { Asked } from "../view/tabs.tsx";
 
 const PATH = "/dashboard/links";
 const tabs = [

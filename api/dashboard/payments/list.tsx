@@ -6,6 +6,7 @@ import { Days } from "../view/days.tsx";
 import { Heading } from "../view/heading.tsx";
 import { Amount, Badge, Empty, Time } from "../view/shown.tsx";
 import { type Column, Table } from "../view/table.tsx";
+import { Tabs } from "../view/tabs.tsx";
 import type { ListedPayment } from "./listed.ts";
 import { toneOfState, toneOfStatus } from "./tones.ts";
 
@@ -40,13 +41,12 @@ export function PaymentsPage({ filter, rows, next, baseUrl }: ListProps) {
   return (
     <>
       <Heading title="Payments" about="What payers were asked for, and where each payment stands." />
-      <nav class="tabs" aria-label="Kinds of payments">
-        {tabs.map(([name, query]) => (
-          <a href={addressOf(query)} {...(isOn(filter, query) ? { "aria-current": "page" } : {})}>
-            {name}
-          </a>
-        ))}
-      </nav>
+      <Tabs
+        label="Kinds of payments"
+        path={PATH}
+        tabs={tabs}
+        asked={{ status: filter.status, reviewRequired: filter.reviewRequired }}
+      />
       <search>
         <form class="filter" method="get" action={PATH}>
           {hidden("status", filter.status)}
@@ -125,18 +125,6 @@ export function wayOf({ asset, chain }: { readonly asset: string | null; readonl
 
 function purposeOf({ merchantReference, customer, source }: FoundPayment["paymentIntent"]) {
   return merchantReference ?? customer?.email ?? <span class="muted">{source.replaceAll("-", " ")}</span>;
-}
-
-function addressOf(query: Readonly<Record<string, string>>): string {
-  const text = new URLSearchParams(query).toString();
-  return text === "" ? PATH : `${PATH}?${text}`;
-}
-
-function isOn(
-  { status, reviewRequired }: Filter,
-  query: { readonly status?: string; readonly reviewRequired?: string },
-) {
-  return status === query.status && reviewRequired === query.reviewRequired;
 }
 
 function hidden(name: string, value: string | undefined) {

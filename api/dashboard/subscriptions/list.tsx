@@ -2,10 +2,11 @@
 /** @jsxImportSource hono/jsx */
 import type { Subscription } from "../../subscription/schema.ts";
 import type { SubscriptionState } from "../../subscription/state.ts";
-import { type Asked, Listing } from "../view/listing.tsx";
+import { Listing } from "../view/listing.tsx";
 import { Way } from "../view/needs.tsx";
 import { Amount, Badge, Empty, Time, type Tone } from "../view/shown.tsx";
 import type { Column } from "../view/table.tsx";
+import type { Asked } from "../view/tabs.tsx";
 
 const PATH = "/dashboard/subscriptions";
 const tabs = [

@@ -4,9 +4,7 @@ import type { Child } from "hono/jsx";
 import { Heading } from "./heading.tsx";
 import { Empty } from "./shown.tsx";
 import { type Column, Table } from "./table.tsx";
-
-/** What a list is narrowed by, as its address says it. */
-export type Asked = Readonly<Partial<Record<string, string>>>;
+import { type Asked, Tabs } from "./tabs.tsx";
 
 interface ListingProps<Row> {
   readonly title: string;
@@ -66,25 +64,6 @@ interface NarrowingProps {
   readonly asked: Asked;
 }
 
-function Tabs({
-  label,
-  path,
-  tabs,
-  asked,
-}: NarrowingProps & { readonly label: string; readonly tabs: readonly (readonly [string, Asked])[] }) {
-  const names = [...new Set(tabs.flatMap(([, query]) => Object.keys(query)))];
-  const isOn = (query: Asked) => names.every((name) => asked[name] === query[name]);
-  return (
-    <nav class="tabs" aria-label={label}>
-      {tabs.map(([name, query]) => (
-        <a href={addressOf(path, query)} {...(isOn(query) ? { "aria-current": "page" } : {})}>
-          {name}
-        </a>
-      ))}
-    </nav>
-  );
-}
-
 function Find({
   path,
   asked: { find, ...kept },
@@ -104,9 +83,4 @@ function Find({
       </form>
     </search>
   );
-}
-
-function addressOf(path: string, query: Asked): string {
-  const text = new URLSearchParams(query as Record<string, string>).toString();
-  return text === "" ? path : `${path}?${text}`;
 }
