@@ -8,23 +8,32 @@ const HIDDEN =
 export function cleanText(text: string): string {
   // Again until nothing changes: taking one thing out must not put another together.
   let before = text.normalize("NFC");
-  for (;;) {
-    const after = cleanOnce(before);
+  for (let pass = 1; ; pass += 1) {
+    const after = cleanOnce(pass > PASSES ? before.replace(OPENING, " ") : before);
     if (after === before) return after;
     before = after;
   }
 }
 
+/** Nobody who means well nests deeper: what does would take as many passes as it has letters. */
+const PASSES = 8;
+/** What every mark that is taken out begins with. */
+const OPENING = /[[<]|data:/gi;
+
+/** Takes time in proportion to the text, whatever that is. */
 function cleanOnce(text: string): string {
-  return text
-    .replace(/[\n\r\t\u2028\u2029]+/g, " ")
-    .replace(HIDDEN, "")
-    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+  return unlinked(text.replace(/[\n\r\t\u2028\u2029]+/g, " ").replace(HIDDEN, ""))
     .replace(/\bdata:[^\s"'<>]*/gi, "")
     .replace(/<[a-z/!?][^<>]*>?/gi, "")
     .replace(/\s+/g, " ")
     .trim()
     .normalize("NFC");
+}
+
+/** Links without where they lead. Behind the last closing one no parenthesis is looked for its end. */
+function unlinked(text: string): string {
+  const end = text.lastIndexOf(")") + 1;
+  return text.slice(0, end).replace(/!?\[([^[\]]*)\]\([^)]*\)/g, "$1") + text.slice(end);
 }
 
 /** The same of text on several lines, which stay lines; of empty ones between them one is kept. */

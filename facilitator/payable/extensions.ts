@@ -73,8 +73,7 @@ export function checkExtensions(offered: OfferedMetadata): {
 
 type Block = Readonly<Record<string, unknown>>;
 
-/** A block in plain text; a string instead says what keeps it out. It is measured before it is cleaned, which takes the
- *  square of a text's length. */
+/** A block in plain text; a string instead says what keeps it out. It is measured before it is cleaned, and again then. */
 function readBlock(offered: Block): Block | string {
   if (isTooLong(offered)) return TOO_LONG;
   const block = plain(offered) as Block;
