@@ -1,7 +1,7 @@
-import { and, desc, eq, inArray, lt, or, sql } from "drizzle-orm";
-import { alias } from "drizzle-orm/pg-core";
+import { and, desc, eq, inArray, or, type SQLWrapper, sql } from "drizzle-orm";
+import { alias, type PgColumn } from "drizzle-orm/pg-core";
 import { fromBytes, type Hex, toBytes } from "#kernel/bytes";
-import type { Executor } from "#store";
+import { type Executor, readRows } from "#store";
 import { ledgerAccount, ledgerTransfer } from "./tables.ts";
 import { entryId, type Phase } from "./transfer.ts";
 
@@ -45,26 +45,37 @@ export async function merchantEntries(
     .select({ id: ledgerAccount.id })
     .from(ledgerAccount)
     .where(eq(ledgerAccount.merchantId, merchantId));
+  const ids = await newest(db, own, filter);
   const touches = or(inArray(ledgerTransfer.debitAccount, own), inArray(ledgerTransfer.creditAccount, own));
-  const first = sql<Date>`min(${ledgerTransfer.postedAt})`;
-  const page = await db
-    .select({ entryId: ledgerTransfer.entryId })
-    .from(ledgerTransfer)
-    .where(
-      and(
-        touches,
-        isAbout(filter.subject),
-        filter.from && sql`${ledgerTransfer.postedAt} >= ${filter.from.toISOString()}`,
-        filter.to && sql`${ledgerTransfer.postedAt} < ${filter.to.toISOString()}`,
-        before(db, filter.after),
-      ),
-    )
-    .groupBy(ledgerTransfer.entryId)
-    .orderBy(desc(first), desc(ledgerTransfer.entryId))
-    .limit(filter.limit);
-  const ids = page.map(({ entryId }) => entryId);
   const entries = await readEntries(db, ids, touches);
   return ids.flatMap((id) => entries.get(id) ?? []);
+}
+
+/** The newest of each account and side, and of those the newest: an account may have any number, of which a page is read.
+ *  Rows of an entry share their time and id, so the pair orders entries. */
+async function newest(db: Executor, own: SQLWrapper, filter: EntryFilter): Promise<readonly Hex[]> {
+  const { subject, from, to, after, limit } = filter;
+  const { postedAt, entryId, debitAccount, creditAccount } = ledgerTransfer;
+  const ofSide = (account: PgColumn) =>
+    db
+      .selectDistinct({ postedAt, entryId })
+      .from(ledgerTransfer)
+      .where(
+        and(
+          eq(account, sql`own.id`),
+          isAbout(subject),
+          from && sql`${postedAt} >= ${from.toISOString()}`,
+          to && sql`${postedAt} < ${to.toISOString()}`,
+          before(db, after),
+        ),
+      )
+      .orderBy(desc(postedAt), desc(entryId))
+      .limit(limit);
+  const page = sql`SELECT DISTINCT ${postedAt}, ${entryId} FROM ${own} AS own CROSS JOIN LATERAL (
+    ${ofSide(debitAccount)} UNION ALL ${ofSide(creditAccount)}) AS ledger_transfer
+    ORDER BY ${postedAt} DESC, ${entryId} DESC LIMIT ${limit}`;
+  const rows = await readRows(db, { postedAt, entryId }, page);
+  return rows.map((row) => row.entryId);
 }
 
 function isAbout(subject: EntryFilter["subject"]) {
@@ -74,19 +85,13 @@ function isAbout(subject: EntryFilter["subject"]) {
     : inArray(ledgerTransfer.subject, [...subject]);
 }
 
-/** Rows of an entry share their time and id, so the pair orders entries. */
 function before(db: Executor, after: string | null) {
   if (after === null) return undefined;
   const id = toEntryId(after);
   if (id === null) return sql`false`;
-  const at = db
-    .select({ at: sql`min(posted_at)` })
-    .from(ledgerTransfer)
-    .where(eq(ledgerTransfer.entryId, id));
-  return or(
-    sql`${ledgerTransfer.postedAt} < (${at})`,
-    and(sql`${ledgerTransfer.postedAt} = (${at})`, lt(ledgerTransfer.entryId, id)),
-  );
+  const { postedAt, entryId } = ledgerTransfer;
+  const at = db.select({ at: sql`min(posted_at)` }).from(ledgerTransfer).where(eq(entryId, id));
+  return sql`(${postedAt}, ${entryId}) < (${at}, ${sql.param(id, entryId)})`;
 }
 
 async function readEntries(db: Executor, ids: readonly Hex[], touches: ReturnType<typeof or>) {
