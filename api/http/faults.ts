@@ -338,6 +338,11 @@ export const apiFaults = {
     detail:
       "{destination} is not in the address book of {chain}. Add it with POST /v1/payout-addresses first.",
   },
+  payout_address_limit: {
+    kind: "conflict",
+    title: "Too many payout addresses",
+    detail: "A merchant has at most {most} payout addresses. Remove one that is not needed any more.",
+  },
   payout_address_cooling: {
     kind: "conflict",
     title: "Payout address too new",

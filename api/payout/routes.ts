@@ -139,7 +139,13 @@ function addressRoutes(till: Till) {
       request: { body: body(PayoutAddressInput) },
       responses: {
         201: json(PayoutAddress, "The address"),
-        ...problems(...secretKeyFaults, ...bodyFaults, "rail_unsupported", "recipient_is_ours"),
+        ...problems(
+          ...secretKeyFaults,
+          ...bodyFaults,
+          "rail_unsupported",
+          "recipient_is_ours",
+          "payout_address_limit",
+        ),
       },
     }),
     handler: async (c) =>

@@ -10,6 +10,7 @@ import type { Call, MerchantCtx } from "../http/context.ts";
 import { fault, invalid } from "../http/faults.ts";
 import { parseAmount } from "../http/money.ts";
 import type { Page } from "../http/page.ts";
+import { merchant } from "../merchant/tables.ts";
 import { leavePromises } from "../refund/verbs/promise.ts";
 import { presentAccount, presentAddress, presentBalances, presentPayout } from "./present.ts";
 import type { Payout, PayoutAddress, PayoutAddressInput, PayoutInput } from "./schema.ts";
@@ -49,7 +50,7 @@ export async function readEntries({
 }
 
 /** Adds an address to the book; one that is there comes back as it is. Faults: `validation_failed`, `rail_unsupported`,
- *  `recipient_is_ours`. */
+ *  `recipient_is_ours`, `payout_address_limit`. */
 export async function addAddress(
   { facilitator, coolingMs }: Till,
   { ctx, input }: Call<PayoutAddressInput>,
@@ -73,7 +74,10 @@ export async function addAddress(
       })
       .onConflictDoNothing()
       .returning({ id: payoutAddress.id });
-    if (added) await tellOfAddress(tx, ctx, added.id);
+    if (added) {
+      await demandRoom(tx, ctx);
+      await tellOfAddress(tx, ctx, added.id);
+    }
     const [row] = await tx
       .select()
       .from(payoutAddress)
@@ -81,6 +85,16 @@ export async function addAddress(
     if (!row) throw new Error("an address that was just added is not there");
     return presentAddress(row);
   });
+}
+
+/** The book is read whole wherever it is shown. */
+const MOST = 1_000;
+
+/** Two that are added at once wait for each other: their merchant's row is held. */
+async function demandRoom(tx: Tx, { merchantId }: MerchantCtx): Promise<void> {
+  await tx.select({ id: merchant.id }).from(merchant).where(eq(merchant.id, merchantId)).for("no key update");
+  const isInBook = and(eq(payoutAddress.merchantId, merchantId), isNull(payoutAddress.removedAt));
+  if ((await tx.$count(payoutAddress, isInBook)) > MOST) throw fault("payout_address_limit", { most: MOST });
 }
 
 /** The merchant hears of it by mail: a key that was taken over could send its money anywhere. */

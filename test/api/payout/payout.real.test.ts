@@ -225,6 +225,28 @@ describe("POST /v1/payouts", () => {
     expect((await call(merchant, "/v1/payout-addresses")).body).toEqual([]);
   });
 
+  it("409 payout_address_limit beyond a thousand, which are read whole; one that is there comes back, and room is made", async () => {
+    const merchant = await newMerchant(world);
+    const add = (address: string) =>
+      call(merchant, "/v1/payout-addresses", { method: "POST", body: { chain: "local", address } });
+    const first = await add(newKey().address);
+    await world.database.query(
+      `INSERT INTO payout_address (merchant_id, id, chain, address, label, usable_from, created_at)
+       SELECT merchant_id, 'pad_' || i, chain, substr(sha256(i::text::bytea), 1, 20), label, usable_from, created_at
+       FROM payout_address, generate_series(1, 998) AS i WHERE id = $1`,
+      [first.body.id],
+    );
+    const both = [newKey().address, newKey().address] as const;
+    const answers = await Promise.all(both.map(add));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
+    const refused = answers.find(({ status }) => status === 409);
+    expect(refused?.body.code).toBe("payout_address_limit");
+    expect((await call(merchant, "/v1/payout-addresses")).body).toHaveLength(1_000);
+    expect(await add(first.body.address)).toMatchObject({ status: 201, body: { id: first.body.id } });
+    await call(merchant, `/v1/payout-addresses/${first.body.id}`, { method: "DELETE" });
+    expect(await add(newKey().address)).toMatchObject({ status: 201 });
+  });
+
   it("400 for a payout to a token's contract that the book has from before, and nothing is reserved", async () => {
     const merchant = await earned();
     const before = (await call(merchant, "/v1/balances")).body;
