@@ -67,6 +67,9 @@ export interface Due {
   readonly event: EventRow;
 }
 
+/** How many of those that are due longest are looked through, for each one asked for: many may be of the same thing. */
+const LOOKED_THROUGH = 8;
+
 /** What is due to an endpoint, save what this process has in hand. Of one thing the first event goes first: a later one
  *  waits while an earlier one is due, or is tried again within seconds; not longer, or one that is refused, or that the
  *  endpoint wants later, would hold up all that follow. */
@@ -77,17 +80,16 @@ export async function readDue(
 ): Promise<readonly Due[]> {
   const at = now.toISOString();
   const quick = sql`make_interval(secs => ${QUICK_PAUSE_MS / 1_000})`;
-  // Counted, not asked for by NOT EXISTS: the planner makes a join of that, which reads the whole queue for each row while
-  // it has no statistics of a queue that has just become long. The order is that of the index which is meant.
-  const before = sql`SELECT 1 FROM webhook_delivery AS earlier
-    WHERE earlier.merchant_id = due.merchant_id AND earlier.endpoint_id = due.endpoint_id AND earlier.subject = due.subject
-      AND earlier.sequence < due.sequence AND earlier.state = 'pending'
-      AND (earlier.due_at <= ${at} OR earlier.due_at - earlier.updated_at <= ${quick})
-    ORDER BY earlier.sequence LIMIT 1`;
-  const page = sql`SELECT due.merchant_id, due.id FROM webhook_delivery AS due
-    WHERE due.merchant_id = ${merchantId} AND due.endpoint_id = ${id} AND due.state = 'pending' AND due.due_at <= ${at}
-      AND due.id <> ALL(${toArray([...inHand], "text")}) AND (SELECT count(*) FROM (${before}) AS waits) = 0
-    ORDER BY due.due_at, due.sequence LIMIT ${limit}`;
+  const isNotInHand = sql`id <> ALL(${toArray([...inHand], "text")})`;
+  const pending = sql`SELECT * FROM webhook_delivery WHERE merchant_id = ${merchantId} AND endpoint_id = ${id} AND state = 'pending'`;
+  const early = sql`${pending} AND due_at <= ${at} AND ${isNotInHand} ORDER BY due_at, sequence LIMIT ${LOOKED_THROUGH * limit}`;
+  // Each thing is asked once for its first event, however many of it wait. The order is that of the index which is meant.
+  const page = sql`SELECT merchant_id, id FROM (
+      SELECT subject, min(due_at) AS since, min(sequence) AS place FROM (${early}) AS early GROUP BY subject ORDER BY since, place
+    ) AS thing CROSS JOIN LATERAL (
+      ${pending} AND webhook_delivery.subject = thing.subject AND (due_at <= ${at} OR due_at - updated_at <= ${quick})
+      ORDER BY sequence LIMIT 1
+    ) AS first WHERE due_at <= ${at} AND ${isNotInHand} ORDER BY since, place LIMIT ${limit}`;
   return pool
     .select({ delivery: webhookDelivery, event })
     .from(webhookDelivery)
