@@ -2,6 +2,7 @@ import { and, eq, gte, inArray, lte, ne, not, notInArray, or, type SQL, sql } fr
 import { pegs, priceDecimals } from "#kernel/asset";
 import { parseAddress } from "#kernel/bytes";
 import { canonicalJson } from "#kernel/codec";
+import { gate } from "#kernel/gate";
 import type { Database } from "#store";
 import { findPayables } from "./find.ts";
 import { MCP } from "./listing.ts";
@@ -9,7 +10,7 @@ import type { Payable, PayableKind } from "./payable.ts";
 import { pageOf } from "./rank.ts";
 import type { OfferedRail } from "./requirements.ts";
 import type { ResourceType } from "./resource-type.ts";
-import { bestMatches, countMatches, lexemesOf, type Search } from "./search.ts";
+import { bestMatches, countMatches, lexemesOf, rankAll, type Search } from "./search.ts";
 import { LIVE } from "./standing.ts";
 import { listing, payable } from "./tables.ts";
 import { countEachTime, type Totals } from "./totals.ts";
@@ -51,6 +52,8 @@ const EVERYWHERE = ["payment-identifier"];
 /** Matches read for each one asked for, to begin with: room for domains that have many. */
 const READ_AHEAD = 1.5;
 const MORE = 6;
+/** Beyond that, a search would hold the process up. */
+const MOST_READ = 2_000;
 
 /** Listed, open payables that can be paid on at least one of `rails`, and how many there are under the same filter.
  *  Order: text match (path, title, tags, anywhere), last probe, paying wallets, host verified, age, id; what a domain
@@ -121,9 +124,10 @@ interface Page {
   readonly isExact: boolean;
 }
 
-/** Reads the best matches until the page is known: more only where a few domains have most of them. */
+/** Reads the best matches until the page is known: more only where a few domains have most of them. A page far down is
+ *  left to the database. */
 async function readPage(db: Database, search: Search, { offset, limit }: DiscoverFilter): Promise<Page> {
-  for (let count = Math.ceil(READ_AHEAD * (offset + limit + 1)); ; count *= MORE) {
+  for (let count = Math.ceil(READ_AHEAD * (offset + limit + 1)); count <= MOST_READ; count *= MORE) {
     const { ranked, isAll, total } = await bestMatches(db, search, count);
     const ids = pageOf(ranked, { offset, limit: limit + 1, isAll });
     if (ids)
@@ -134,7 +138,13 @@ async function readPage(db: Database, search: Search, { offset, limit }: Discove
         isExact: total !== null,
       };
   }
+  const ids = await farPages.enter(() => rankAll(db, search, { offset, limit: limit + 1 }));
+  const isLast = ids.length > 0 && ids.length <= limit;
+  return { ids: ids.slice(0, limit), search, total: offset + ids.length, isExact: isLast };
 }
+
+/** The database has all matches to rank for each: those who ask for what lies near wait for none of them. */
+const farPages = gate(1);
 
 async function load(db: Database, ids: readonly string[]): Promise<readonly Discovered[]> {
   const [found, trust] = await Promise.all([

@@ -6,7 +6,7 @@ export interface Ranked {
 }
 
 /** How many of one domain may stand in front of the others. */
-const IN_FRONT = 3;
+export const IN_FRONT = 3;
 
 /** The page at `offset` of all matches, when what each domain has beyond its third place goes behind all others.
  *  `ranked` are the first matches by rank; `isAll` tells that there are no more. Null when more of them are needed to

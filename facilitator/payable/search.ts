@@ -1,6 +1,6 @@
 import { and, type SQL, sql } from "drizzle-orm";
 import type { Database } from "#store";
-import type { Ranked } from "./rank.ts";
+import { IN_FRONT, type Ranked } from "./rank.ts";
 import { listing } from "./tables.ts";
 import { allIn, places, plainWords, type WordPlace } from "./words.ts";
 
@@ -47,6 +47,21 @@ export async function bestMatches(db: Database, { where, words }: Search, count:
   return { ranked, isAll, total: isAll ? ranked.length : null };
 }
 
+/** The page at `offset` of all matches, as `pageOf` has it; every one of them is ranked for it. */
+export async function rankAll(
+  db: Database,
+  { where, words }: Search,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Promise<readonly string[]> {
+  const { rows } = await db.pool.execute<{ id: string }>(sql`
+    SELECT id FROM (
+      SELECT id, standing, created_at, place, row_number() OVER (PARTITION BY domain ORDER BY place, ${order}) > ${IN_FRONT} AS is_behind
+      FROM (SELECT id, domain, standing, created_at, ${words ? placeOf(words) : sql`0`} AS place FROM ${listing}
+        WHERE ${and(where, words ? holds("anywhere", words) : undefined)}) AS matches
+    ) AS ranked ORDER BY is_behind, place, ${order} OFFSET ${offset} LIMIT ${limit}`);
+  return rows.map(({ id }) => id);
+}
+
 export async function countMatches(db: Database, { where, words }: Search): Promise<number> {
   const { rows } = await db.pool.execute<{ total: string }>(
     sql`SELECT count(*) AS total FROM ${listing} WHERE ${and(where, words ? holds("anywhere", words) : undefined)}`,
@@ -69,10 +84,15 @@ async function bestOfSeveral(db: Database, search: WordSearch, count: number): P
 
 /** All places at once. Null when more than a few hold the words. */
 async function bestOfFew(db: Database, { where, words }: WordSearch, count: number): Promise<Best | null> {
-  const arms = places.map((place, i) => sql`WHEN ${holds(place, words)} THEN ${sql.raw(String(i))}`);
-  const by = sql`CASE ${sql.join(arms, sql` `)} END, ${order}`;
+  const by = sql`${placeOf(words)}, ${order}`;
   const found = await byWords(db, { held: holds("anywhere", words), where, by, count });
   return found && { ...found, isAll: found.total < count };
+}
+
+/** The best place that holds the words, by its number. */
+function placeOf(words: Words): SQL {
+  const arms = places.map((place, i) => sql`WHEN ${holds(place, words)} THEN ${sql.raw(String(i))}`);
+  return sql`CASE ${sql.join(arms, sql` `)} END`;
 }
 
 /** Each place by itself, the best first: a word which many have in their description then costs no more than the page

@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { address } from "#kernel/bytes";
 import type { Database } from "#store";
@@ -233,6 +233,26 @@ describe("many matches", () => {
     expect((await find({ query: "common", limit: 10, count: "page" })).total).toBe(11);
     expect((await find({ limit: 10 })).total).toBe(4_001);
     expect((await find({ query: "common", offset: 4_000, count: "page" })).total).toBe(4_001);
+  });
+
+  it.each([
+    ["far down", { offset: 3_500 }],
+    ["far down, by a word", { offset: 3_500, query: "common" }],
+    ["behind the end", { offset: 900_000 }],
+    ["whose first domains have nearly all", {}],
+  ])("bring no more than a few thousand into the process for a page %s", async (_, asked) => {
+    if (Object.keys(asked).length === 0) await db.pool.execute(sql`UPDATE listing SET domain = 'bulk'`);
+    let brought = 0;
+    const execute = async (query: SQL) => {
+      const result = await db.pool.execute(query);
+      brought += result.rows.length;
+      return result;
+    };
+    const counted = { ...db, pool: { execute } as unknown as Database["pool"] };
+    const filter = { kinds: ["resource"], limit: 20, offset: 0, ...asked } as const;
+    const { items, total } = await discoverPayables({ db, searchDb: counted }, rails, filter);
+    expect([items.length, total]).toEqual([filter.offset < 4_000 ? 20 : 0, 4_000]);
+    expect(brought).toBeLessThan(2_500);
   });
 
   it("cost the page that is shown: the best are met on the way down the ranking", async () => {
