@@ -11,6 +11,7 @@ import { sellerOf } from "../invoice/verbs/seller.ts";
 import { letterheadOf } from "../merchant/verbs/brand.ts";
 import { findMerchant } from "../merchant/verbs/merchant.ts";
 import { type IntentRow, openIntent } from "../payment-intent/verbs/read.ts";
+import { inTurn } from "./in-turn.ts";
 import { invoicePdf } from "./invoice.ts";
 import { isOfInvoice } from "./lines.ts";
 import type { Drawn } from "./page.ts";
@@ -195,7 +196,7 @@ async function askedWith(
   const { invoiceId } = intent.metadata;
   if (invoiceId === undefined || !isOfInvoice(intent)) {
     const drawn = await drawnFor(c, room, merchantId);
-    return sent(c, await paymentRequestPdf(intent, drawn), `payment-request-${intent.id}`);
+    return sent(c, () => paymentRequestPdf(intent, drawn), `payment-request-${intent.id}`);
   }
   const row = await findInvoice(c.var.edge.db.pool, { merchantId, id: invoiceId });
   return printed(c, room, row, { isForBuyer: isForBuyer || !row.wasListed });
@@ -209,7 +210,7 @@ async function printed(
 ) {
   const drawn = await drawnFor(c, room, row.merchantId);
   const shown = row.state === "draft" ? await asIssuedNow(c, row) : row;
-  return sent(c, await invoicePdf(shown, { ...drawn, isForBuyer }), row.number ?? row.id);
+  return sent(c, () => invoicePdf(shown, { ...drawn, isForBuyer }), row.number ?? row.id);
 }
 
 /** A draft is looked over before it is issued, so it shows the seller that it would freeze. */
@@ -225,7 +226,8 @@ async function receipt(
 ) {
   const signed = room.key.sign(proofOf(room, settled));
   const drawn = await drawnFor(c, room, settled.intent.merchantId);
-  return sent(c, await receiptPdf(settled, signed, { ...drawn, tellsPayer }), `receipt-${settled.intent.id}`);
+  const draw = () => receiptPdf(settled, signed, { ...drawn, tellsPayer });
+  return sent(c, draw, `receipt-${settled.intent.id}`);
 }
 
 async function drawnFor(c: Context, { baseUrl }: ProofDesk, merchantId: string): Promise<Drawn> {
@@ -239,7 +241,8 @@ export function mountProofKey(app: OpenAPIHono, { key }: Pick<ProofDesk, "key">)
   );
 }
 
-function sent(c: Context, bytes: Uint8Array, name: string) {
+async function sent(c: Context, draw: () => Promise<Uint8Array>, name: string) {
+  const bytes = await inTurn(c, draw);
   return c.body(bytes as Uint8Array<ArrayBuffer>, 200, {
     "Content-Type": PDF,
     "Content-Disposition": `inline; filename="${name}.pdf"`,
