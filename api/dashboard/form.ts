@@ -94,8 +94,16 @@ function put(body: Body, name: string, value: unknown): void {
   const last = steps.pop() ?? "";
   let at: Body = body;
   for (const [i, step] of steps.entries()) at = stepInto(at, step, steps[i + 1] ?? last);
-  if (!isList) define(at, last, value);
-  else define(at, last, [...(Array.isArray(at[last]) ? at[last] : []), value]);
+  if (isList) add(at, last, value);
+  else define(at, last, value);
+}
+
+/** To the list of this name. */
+function add(at: Body, name: string, value: unknown): void {
+  const there = Object.hasOwn(at, name) ? at[name] : undefined;
+  const list: readonly unknown[] = Array.isArray(there) ? there : [];
+  if (list.length >= MAX_ITEMS) throw fault("validation_failed");
+  define(at, name, [...list, value]);
 }
 
 function stepInto(at: Body, step: string, next: string): Body {

@@ -1,0 +1,16 @@
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { type Fields, parseFields } from "../../../api/dashboard/form.ts";
+
+const Body = z.object({ permissions: z.array(z.string()).optional(), lines: z.array(z.any()).optional() });
+const read = (fields: Fields) => parseFields(Body, fields);
+const chosen = (count: number) => Array.from({ length: count }, (_, i) => ["permissions[]", `${i}`] as const);
+
+it("takes two hundred of one list, and refuses more before it has put them together", () => {
+  expect(read(chosen(200)).permissions).toHaveLength(200);
+  expect(() => read(chosen(201))).toThrow(expect.objectContaining({ code: "validation_failed" }));
+  expect(read([["lines.199.name", "the last"]]).lines).toHaveLength(200);
+  expect(() => read([["lines.200.name", "one more"]])).toThrow(
+    expect.objectContaining({ code: "validation_failed" }),
+  );
+});
