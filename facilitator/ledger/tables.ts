@@ -75,8 +75,8 @@ export const ledgerTransfer = pgTable(
     }),
     index("ledger_transfer_subject").on(table.subject),
     // An account's newest entries: what is new of one lies together.
-    index("ledger_transfer_debit").on(table.debitAccount, table.postedAt, table.entryId),
-    index("ledger_transfer_credit").on(table.creditAccount, table.postedAt, table.entryId),
+    index("ledger_transfer_debit").on(table.debitAccount, table.postedAt),
+    index("ledger_transfer_credit").on(table.creditAccount, table.postedAt),
     index("ledger_transfer_block").on(table.asset, table.blockNumber),
     // Rows lie in the order in which they were posted: a few pages tell where those of a time are.
     index("ledger_transfer_posted").using("brin", table.postedAt).with({ autosummarize: true }),
