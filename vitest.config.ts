@@ -16,7 +16,7 @@ const long = "test/**/*.long.test.ts";
 /** Begun last, one of these would run on alone for minutes: those that take longest begin first. */
 const longest = [
   /simulation\.real/,
-  /payments\.property/,
+  /(payments|bills)\.property/,
   /(cli|main|kill|torture|claim|promises|reviews)\.real|(reference|selling|journeys|states|pay)\.browser/,
 ];
 class LongestFirst extends BaseSequencer {

@@ -1,10 +1,11 @@
 /** Whatever merchants, payers and the chain do, in whatever order: the ledger's invariants hold after every round, and
  *  at rest the books equal the chain. Thousands of payments with random lives, on the real database. */
 import { expect, it } from "vitest";
-import { tokens } from "../simulation/world.ts";
+import type { tokens } from "../simulation/world.ts";
 import { problemsIn, unlikeChain } from "./payments/invariants.ts";
 import { beginLife, type Life } from "./payments/life.ts";
 import { type Choices, choices } from "./payments/random.ts";
+import { comeToRest, heldOnChain } from "./payments/rest.ts";
 import { openShop, type Shop } from "./payments/shop.ts";
 
 const WORLDS = 20;
@@ -60,47 +61,4 @@ async function live(shop: Shop, chance: Choices): Promise<void> {
 async function payOut({ call }: Shop, chance: Choices): Promise<void> {
   const amount = { amount: `${1 + chance.below(400)}.000000`, asset: "USDC" };
   await call("POST", "/v1/payouts", { amount, chain: "local", destination: `0x${"ab".repeat(20)}` });
-}
-
-/** Far more than it takes. */
-const MOST_TURNS = 240;
-
-/** Blocks come until nothing waits for one. */
-async function comeToRest(shop: Shop): Promise<void> {
-  for (let turns = 0; turns < MOST_TURNS; turns += 1) {
-    await hurryWaiting(shop);
-    shop.world.sim.mine();
-    await shop.turn();
-    if ((await moving(shop)).length === 0) return;
-  }
-  throw new Error(`it does not come to rest: ${(await moving(shop)).join("; ")}`);
-}
-
-/** Sweeps wait for payments to travel with, and what was reserved waits, too: by the database's clock, of which
- *  turns take the less the faster the machine is. */
-async function hurryWaiting({ world }: Shop): Promise<void> {
-  await world.database.query(
-    "UPDATE claim SET created_at = created_at - interval '1 hour', taken_until = NULL WHERE state = 'claimed'",
-  );
-}
-
-async function moving({ world }: Shop): Promise<readonly string[]> {
-  const rows = await world.database.query<{ what: string }>(`
-    SELECT kind || ' ' || id || ' is ' || state || ' after ' || attempts || ' attempts' AS what FROM claim
-      WHERE state IN ('claimed','submitting','included')
-    UNION ALL SELECT path || ' has pending money' FROM ledger_balance JOIN ledger_account ON id = account_id
-      WHERE debits_pending <> 0 OR credits_pending <> 0
-    UNION ALL SELECT 'slot ' || id || ' is open' FROM slot WHERE open
-    UNION ALL SELECT 'fact ' || id || ' ' || type || ' is not told' FROM outbox WHERE delivered_at IS NULL`);
-  return rows.map(({ what }) => what);
-}
-
-/** Of the treasury and of every deposit address. */
-async function heldOnChain({ world }: Shop, symbol: keyof typeof tokens): Promise<bigint> {
-  const { sim, row, database } = world;
-  const rows = await database.query<{ address: string }>(
-    "SELECT '0x' || encode(address, 'hex') AS address FROM deposit_order WHERE path = 'deposit-match'",
-  );
-  const ours = [row.treasury, ...new Set(rows.map(({ address }) => address as typeof row.treasury))];
-  return ours.reduce((sum, account) => sum + sim.balance(tokens[symbol], account), 0n);
 }
