@@ -54,7 +54,7 @@ export const clearingTransitions: Readonly<Record<ClearingState, Steps<ClearingT
   failed: { reopen: "funds-received", detect: "funds-detected", review: "in-review" },
   cancelled: { review: "in-review" },
   returned: {},
-  reversed: { detect: "funds-detected" },
+  reversed: { detect: "funds-detected", fail: "failed" },
 };
 
 /** What moves an intent on; all but the first three come from its clearing. */

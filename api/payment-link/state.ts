@@ -14,7 +14,7 @@ export interface LinkBounds {
 export interface LinkUse {
   /** What it asks for now; null for an open link, and for a cart of which something has no price. */
   readonly total: bigint | null;
-  /** Payments that completed, or whose money is being cleared. */
+  /** Payments that completed, or whose money is being cleared or comes again after a reorganisation. */
   readonly taken: number;
   readonly completed: number;
   /** Intents that can still be confirmed. */

@@ -143,7 +143,9 @@ function toUnpaid(
   if (state === "created") return hasOtherWay ? [{ trigger: "lock", cause: "an agent came" }] : [fail];
   if (state === "awaiting-funds") return hasOtherWay ? [] : [fail];
   if (state === "funds-detected" && isTheOne) return hasOtherWay ? [lose] : [fail];
-  if (state !== "in-review" || !isTheOne || payment.state === "failed-watch") return [];
+  if (!isTheOne || payment.state === "failed-watch") return [];
+  if (state === "reversed") return [fail];
+  if (state !== "in-review") return [];
   const extend: Step = { trigger: "extend", cause: `the claim is ${payment.state}` };
   return hasOtherWay ? [extend] : [extend, fail];
 }

@@ -50,7 +50,11 @@ function intents(position: SQL): SQL<number> {
 /** Only a bounded link is counted: the others may have any number. */
 const counted = (count: SQL<number>) =>
   sql<number>`CASE WHEN payment_link.max_payments IS NULL THEN 0 ELSE ${count} END`;
-const taken = counted(intents(sql`payment_intent.status IN ('clearing', 'completed')`));
+// An agent's payment whose block left the chain comes again by itself, until its authorization has ended.
+const taken = counted(
+  intents(sql`(payment_intent.status IN ('clearing', 'completed')
+    OR payment_intent.clearing_state = 'reversed' AND payment_intent.execution_path = 'x402')`),
+);
 const completed = counted(intents(sql`payment_intent.status = 'completed'`));
 const reserved = (now: Date) =>
   counted(

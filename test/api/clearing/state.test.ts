@@ -55,6 +55,7 @@ const legal: readonly (readonly [ClearingState, ClearingTrigger, ClearingState])
   ["failed", "review", "in-review"],
   ["cancelled", "review", "in-review"],
   ["reversed", "detect", "funds-detected"],
+  ["reversed", "fail", "failed"],
 ];
 
 describe("a clearing", () => {
