@@ -116,7 +116,9 @@ export async function openShop(terms: Partial<Terms> = {}): Promise<Shop> {
 
   /** Facts written while another transaction was open are told only after it. */
   async function untold(): Promise<number> {
-    const rows = await database.query("SELECT FROM outbox WHERE delivered_at IS NULL AND dead_at IS NULL LIMIT 1");
+    const rows = await database.query(
+      "SELECT FROM outbox WHERE delivered_at IS NULL AND dead_at IS NULL LIMIT 1",
+    );
     return rows.length;
   }
 
