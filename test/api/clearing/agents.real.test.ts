@@ -218,13 +218,14 @@ describe("POST /x402/payables/{id} of an intent", () => {
   it("is refused an agent whose payment was found good a moment before a deposit was seen", async () => {
     const asked = await seller.asked();
     const { id } = asked.paymentIntent;
-    const { send } = await agentPays(id);
+    const { send, signed } = await agentPays(id);
     let isFirst = true;
     faults.set({
       readAuthorizations:
         (real) =>
         async (...read) => {
-          if (isFirst) {
+          // of this agent, and not of one before who is still looked after
+          if (isFirst && read[1].some(({ nonce }) => nonce === signed.nonce)) {
             isFirst = false;
             await sendTo(world, asked.deposit.address, 10_000_000n);
             await until(
