@@ -4,6 +4,7 @@ import pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { readDue } from "../../../api/webhook/due.ts";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { type Asked, rowsTouched } from "../../support/plans.ts";
 import { newListener, openOffice } from "./office.ts";
 
 /** A page of rows, those that are looked through for it, and once what waits of each thing. */
@@ -12,7 +13,7 @@ const MOST_ROWS = 20_000;
 let database: TestDatabase;
 let pool: pg.Pool;
 let endpoint: { readonly merchantId: string; readonly id: `whe_${string}` };
-const asked: { readonly text: string; readonly values: readonly unknown[] }[] = [];
+const asked: Asked[] = [];
 
 beforeAll(async () => {
   database = await freshDatabase();
@@ -56,26 +57,8 @@ async function look(inHand: readonly string[] = []) {
   const db = { ...database.db, pool: drizzle(pool, { logger }) };
   asked.length = 0;
   const found = await readDue(db, endpoint, { now: new Date(), inHand, limit: 128 });
-  const [{ text, values } = { text: "", values: [] }] = asked;
-  const { rows } = await pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, [...values]);
-  return {
-    sequences: found.map(({ delivery }) => delivery.sequence),
-    rows: touched(rows[0]["QUERY PLAN"][0].Plan),
-  };
-}
-
-interface Plan {
-  readonly "Node Type": string;
-  readonly "Actual Rows": number;
-  readonly "Actual Loops": number;
-  readonly "Rows Removed by Filter"?: number;
-  readonly Plans?: readonly Plan[];
-}
-/** Rows that the scans of a plan have touched. */
-function touched(plan: Plan): number {
-  const below = (plan.Plans ?? []).reduce((total, each) => total + touched(each), 0);
-  if (!plan["Node Type"].includes("Scan")) return below;
-  return below + (plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0)) * plan["Actual Loops"];
+  const sequences = found.map(({ delivery }) => delivery.sequence);
+  return { sequences, rows: await rowsTouched(pool, asked.slice(0, 1)) };
 }
 
 const LATER = "now() + interval '1 hour'";
