@@ -1,0 +1,64 @@
+/** A body that may be left out says, when it is, as much as an empty object: what it leaves open has its defaults. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startWorld } from "../../support/house.ts";
+import { newSeller, type Seller } from "../../support/payments.ts";
+import { type Body, issued } from "../invoice/agents.ts";
+
+const amount = { amount: "10.00", asset: "USD" };
+let world: Awaited<ReturnType<typeof startWorld>>;
+let seller: Seller;
+beforeAll(async () => {
+  world = await startWorld();
+  seller = await newSeller(world);
+});
+afterAll(() => world.stop());
+
+/** Without a body a client names no type of it either. */
+async function send(path: string, key: string, body?: object) {
+  const type = body && { "Content-Type": "application/json" };
+  const response = await fetch(`${world.baseUrl}${path}`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${seller.secretKey}`, "Idempotency-Key": key, ...type },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const isReplayed = response.headers.has("Idempotent-Replayed");
+  return { status: response.status, isReplayed, body: (await response.json()) as Body };
+}
+
+const subscription = () =>
+  seller.must("POST", "/v1/subscriptions", {
+    customer: { name: "Ada", email: "ada@buyer.example" },
+    description: "Tea",
+    amount,
+    interval: "week",
+  });
+const routes: readonly (readonly [route: string, path: () => Promise<string>])[] = [
+  ["invoices/{id}/checkout", async () => `/v1/invoices/${(await issued(seller)).id}/checkout`],
+  [
+    "payment-links/{id}/checkout",
+    async () => {
+      const { id } = await seller.must("POST", "/v1/payment-links", { kind: "fixed", amount });
+      return `/v1/payment-links/${id}/checkout`;
+    },
+  ],
+  ["payment-intents/{id}/confirm", async () => `/v1/payment-intents/${(await seller.intent()).id}/confirm`],
+  ["subscriptions/{id}/pause", async () => `/v1/subscriptions/${(await subscription()).id}/pause`],
+  ["subscriptions/{id}/cancel", async () => `/v1/subscriptions/${(await subscription()).id}/cancel`],
+];
+
+it.each(routes)("%s: no body and an empty object are one request", async (_, pathOf) => {
+  const path = await pathOf();
+  const bare = await send(path, "one");
+  expect(bare.status).toBeLessThan(300);
+  expect(await send(path, "one", {})).toEqual({ ...bare, isReplayed: true });
+});
+
+it("what an invoice's checkout without a body made can be confirmed without one", async () => {
+  const { id } = await issued(seller);
+  const { body: intent } = await send(`/v1/invoices/${id}/checkout`, "checkout");
+  const confirmed = await send(`/v1/payment-intents/${intent.id}/confirm`, "confirm");
+  expect(confirmed).toMatchObject({
+    status: 200,
+    body: { paymentIntent: { executionPath: "deposit-match" }, clearing: { state: "awaiting-funds" } },
+  });
+});
