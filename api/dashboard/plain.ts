@@ -1,4 +1,5 @@
 import { NOT_AN_AMOUNT } from "../http/money.ts";
+import { NOT_AN_INSTANT } from "../http/text.ts";
 
 /** What the API says to programs of a wrong value, as a person is told. */
 const words: readonly (readonly [said: RegExp, plain: string])[] = [
@@ -9,7 +10,7 @@ const words: readonly (readonly [said: RegExp, plain: string])[] = [
   [/^Too big: expected number to be <=(\d+)$/, "At most $1."],
   [/^Too big: expected string to have <=(\d+) characters$/, "At most $1 characters."],
   [/^Invalid input: expected number/, "A whole number."],
-  [/^Invalid ISO datetime$/, "A day and a time."],
+  [new RegExp(`^${NOT_AN_INSTANT}`), "A day and a time."],
   [new RegExp(`^${NOT_AN_AMOUNT}`), "An amount in digits, such as 12.50."],
   [/^a PNG as data:/, "A PNG."],
   [/^give a productId, or name and unitPrice$/, "Choose a product, or give a name and a unit price."],

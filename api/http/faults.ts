@@ -361,7 +361,7 @@ export const apiFaults = {
   invoice_not_editable: {
     kind: "conflict",
     title: "Invoice not editable",
-    detail: "An invoice that is {state} keeps its {field}. Void it and issue another one.",
+    detail: "An invoice that is {state} keeps its {field}. {next}",
   },
   invoice_not_payable: {
     kind: "conflict",

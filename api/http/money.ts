@@ -8,6 +8,8 @@ const DECIMAL = /^(0|[1-9]\d{0,14})(\.\d{1,18})?$/;
 
 /** What is said of text that is no amount, before an example. */
 export const NOT_AN_AMOUNT = "a decimal string in major units";
+const AS_WRITTEN =
+  "no sign, no exponent, no separators, no leading zero; at most 15 digits before the point and 18 behind it";
 
 /** An amount as people write it: `9,99` is `9.99`. With three digits behind it a comma may part thousands, so it
  *  stays, and is refused. */
@@ -20,7 +22,7 @@ export const MoneyInput = z
   .strictObject({
     amount: z
       .string()
-      .regex(DECIMAL, `${NOT_AN_AMOUNT}, such as 0.01`)
+      .regex(DECIMAL, `${NOT_AN_AMOUNT}, such as 0.01: ${AS_WRITTEN}`)
       // One spelling of an amount: what is written as 10.0 and as 10.00 is the same request.
       .transform((amount) => amount.replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, ""))
       .openapi({ type: "string", pattern: DECIMAL.source, example: "0.01" }),
@@ -76,7 +78,10 @@ interface Scale {
 
 function parse({ amount, asset }: MoneyInput, { decimals, supported, pointer }: Scale): InnerMoney {
   if (decimals === undefined)
-    throw fault("currency_unsupported", { asset, supported: supported().join(", "), pointer });
+    throw fault("currency_unsupported", {
+      ...{ asset, supported: supported().join(", ") },
+      pointer: `${pointer}/asset`,
+    });
   const atomic = parseDecimal(amount, decimals);
   if (atomic === "too_many_decimals")
     throw fault("too_many_decimals", { asset, decimals, pointer: `${pointer}/amount` });

@@ -156,8 +156,9 @@ export function fieldErrors(issues: readonly core.$ZodIssue[], root = ""): Field
   });
 }
 
-/** In JSON nothing is undefined: what is said to be is not there. */
+/** In JSON nothing is undefined: what is said to be is not there. What is wrong with a key stands inside its issue. */
 function detailOf(issue: core.$ZodIssue): string {
+  if (issue.code === "invalid_key") return issue.issues[0]?.message ?? issue.message;
   if (issue.code !== "invalid_type" || !issue.message.endsWith("received undefined")) return issue.message;
   const { expected } = issue;
   return `It is missing. Send ${/^[aeiou]/.test(expected) ? "an" : "a"} ${expected}.`;

@@ -2,9 +2,16 @@ import { z } from "@hono/zod-openapi";
 
 export const Timestamp = z.string().openapi({ format: "date-time", example: "2026-08-11T09:30:00.000Z" });
 
+/** What is said of text that is no moment, before an example. */
+export const NOT_AN_INSTANT = "a date and a time with its zone";
+
 /** A moment that a caller names. Other years JavaScript writes as PostgreSQL does not read them. */
 export const Instant = z.iso
-  .datetime({ offset: true, abort: true })
+  .datetime({
+    ...{ offset: true, abort: true },
+    error: ({ code }) =>
+      code === "invalid_format" ? `${NOT_AN_INSTANT}, such as 2026-08-11T09:30:00Z` : undefined,
+  })
   .refine((text) => isReadable(new Date(text)), "a moment of the years 1 to 9999, in UTC")
   .openapi({ type: "string", format: "date-time" });
 

@@ -47,16 +47,25 @@ async function billOf(
 
 const FROZEN = ["currency", "lines", "daysUntilDue", "sendEmail"] as const;
 
+/** How a merchant comes to an invoice that says something else. */
+const INSTEAD = {
+  open: "Void it and issue another one.",
+  uncollectible: "Void it and issue another one.",
+  paid: "Refund its payment and issue another one.",
+  void: "Issue another one.",
+} as const;
+
 function refuseFrozen({ state }: InvoiceRow, input: InvoiceChange): void {
   if (state === "draft") return;
-  const asked = Object.keys(input).filter((key) => !["id", "version"].includes(key));
-  const [first = "fields"] = asked;
-  if (!isPayable(state) && asked.length > 0)
-    throw fault("invoice_not_editable", { state, field: first, pointer: `/${first}` });
+  const refuse = (field: string) => {
+    const pointer = `/${field.replace(".", "/")}`;
+    throw fault("invoice_not_editable", { state, field, next: INSTEAD[state], pointer });
+  };
+  const [first] = Object.keys(input).filter((key) => !["id", "version"].includes(key));
+  if (!isPayable(state) && first !== undefined) refuse(first);
   const frozen = FROZEN.find((key) => input[key] !== undefined);
-  if (frozen) throw fault("invoice_not_editable", { state, field: frozen, pointer: `/${frozen}` });
-  if (input.buyer?.name !== undefined)
-    throw fault("invoice_not_editable", { state, field: "buyer.name", pointer: "/buyer/name" });
+  if (frozen) refuse(frozen);
+  if (input.buyer?.name !== undefined) refuse("buyer.name");
 }
 
 function changesOf(desk: InvoiceDesk, row: InvoiceRow, input: InvoiceChange): Partial<InvoiceRow> {

@@ -111,7 +111,7 @@ describe("POST /v1/catalog/products", () => {
       400,
       "/prices/1/asset",
     ],
-    [{ prices: [{ amount: "1", asset: "XXX" }] }, 422, "/prices/0"],
+    [{ prices: [{ amount: "1", asset: "XXX" }] }, 422, "/prices/0/asset"],
     [{ price: "1" }, 400, "/price"],
     [{ version: 1 }, 400, "/version"],
     [{ merchantId: "mer_01K2C0Z0000000000000000000" }, 403, "/merchantId"],

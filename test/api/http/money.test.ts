@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { currencies } from "../../../api/http/currency.ts";
-import { parseAmount, presentAmount } from "../../../api/http/money.ts";
+import { MoneyInput, parseAmount, presentAmount } from "../../../api/http/money.ts";
 
 const codes = currencies.map(({ code }) => code);
 
@@ -50,7 +50,18 @@ describe("an amount", () => {
     expect(() => parseAmount({ amount: "1", asset }, "/amount")).toThrow(
       /currency_unsupported.*USD, EUR.*EURC/,
     );
+    expect(() => parseAmount({ amount: "1", asset }, "/amount")).toThrow(
+      expect.objectContaining({ context: expect.objectContaining({ pointer: "/amount/asset" }) }),
+    );
   });
+
+  it.each(["+1", "-1", "1e3", "01", "1.", ".5", "1,000", " 1", "1".repeat(16)])(
+    "%j is refused, with how amounts are written",
+    (amount) => {
+      const [issue] = MoneyInput.safeParse({ amount, asset: "USD" }).error?.issues ?? [];
+      expect(issue?.message).toMatch(/such as 0\.01: .*no sign.*leading zero.*at most 15 digits/);
+    },
+  );
 });
 
 describe("the currencies", () => {

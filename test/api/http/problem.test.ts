@@ -185,6 +185,13 @@ describe("validation", () => {
     const [wrong] = schema.safeParse({ amount: "1", tags: [], name: "x" }).error?.issues ?? [];
     expect(wrong && fieldErrors([wrong])[0]?.detail).toBe("Invalid input: expected object, received string");
   });
+
+  it("says of a key what is wrong with it", () => {
+    const { error } = z.record(z.string().max(3, "a short key"), z.string()).safeParse({ long: "x" });
+    expect(fieldErrors(error?.issues ?? [], "/metadata")).toEqual([
+      { pointer: "/metadata/long", code: "invalid_key", detail: "a short key" },
+    ]);
+  });
 });
 
 describe("GET /errors/{code}", () => {

@@ -344,6 +344,21 @@ describe("actions", () => {
       });
   });
 
+  it("a change that its state does not allow is refused with what can be done instead", async () => {
+    const { id } = await merchant.must("POST", "/v1/invoices", draft({ issue: true }));
+    const change = () => merchant.ask("PATCH", `/v1/invoices/${id}`, { buyer: { name: "Eve" } });
+    const refusal = {
+      code: "invoice_not_editable",
+      detail: expect.stringMatching(/keeps its buyer.*Void it/),
+    };
+    expect(await change()).toMatchObject({ status: 409, body: refusal });
+    await merchant.must("POST", `/v1/invoices/${id}/void`);
+    expect((await change()).body).toMatchObject({
+      detail: "An invoice that is void keeps its buyer. Issue another one.",
+      errors: [{ pointer: "/buyer" }],
+    });
+  });
+
   it("a list can be narrowed by state, status, buyer and number, and paged", async () => {
     const [first, second] = [
       await merchant.must("POST", "/v1/invoices", draft({ issue: true, daysUntilDue: 1 })),

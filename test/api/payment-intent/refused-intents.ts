@@ -12,7 +12,13 @@ export const refused: readonly (readonly [string, unknown, number, string, strin
     "too_many_decimals",
     "/amount/amount",
   ],
-  ["an unknown currency", { amount: { amount: "1", asset: "XYZ" } }, 422, "currency_unsupported", "/amount"],
+  [
+    "an unknown currency",
+    { amount: { amount: "1", asset: "XYZ" } },
+    422,
+    "currency_unsupported",
+    "/amount/asset",
+  ],
   ["zero", { amount: { amount: "0", asset: "USD" } }, 422, "amount_too_small", "/amount/amount"],
   [
     "less than a cent",
