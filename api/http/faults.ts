@@ -319,7 +319,7 @@ export const apiFaults = {
   asset_mismatch: {
     kind: "unprocessable",
     title: "Another asset",
-    detail: "A refund of this payment is in {currency}, as it was priced, or in {asset}, as it was paid.",
+    detail: "A refund of this payment is in {units}, as it was paid.",
   },
   refund_has_destination: {
     kind: "conflict",

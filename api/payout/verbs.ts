@@ -204,15 +204,15 @@ function orderOf({ id, merchantId, destination, amount }: PayoutRow, { network, 
 
 function chainNamed(rails: readonly RailFacts[], named: string): string {
   const found = rails.find(({ chain, network }) => chain === named || network === named);
-  if (!found) throw fault("rail_unsupported", { rail: named });
+  if (!found) throw fault("rail_unsupported", { rail: named, pointer: "/chain" });
   return found.chain;
 }
 
 function railFor(rails: readonly RailFacts[], { chain, amount: { asset } }: PayoutInput): RailFacts {
-  const found = rails.find(
-    (rail) => (rail.chain === chain || rail.network === chain) && rail.asset === asset,
-  );
-  if (!found || !isStablecoin(asset)) throw fault("rail_unsupported", { rail: `${asset}@${chain}` });
+  const slug = chainNamed(rails, chain);
+  const found = rails.find((rail) => rail.chain === slug && rail.asset === asset);
+  if (!found || !isStablecoin(asset))
+    throw fault("rail_unsupported", { rail: `${asset}@${chain}`, pointer: "/amount/asset" });
   return found;
 }
 

@@ -48,8 +48,10 @@ function inPaidAsset(
   of: { readonly left: bigint; readonly earlier: number },
 ): bigint {
   const { asset, rateFrom: currency } = paid;
-  if (asked.asset !== asset && asked.asset !== currency)
-    throw fault("asset_mismatch", { asset, currency, pointer: "/amount/asset" });
+  if (asked.asset !== asset && asked.asset !== currency) {
+    const units = currency === asset ? asset : `${currency}, as it was priced, or in ${asset}`;
+    throw fault("asset_mismatch", { units, pointer: "/amount/asset" });
+  }
   const { amount } = parseAmount(asked, "/amount");
   if (amount === 0n) throw invalid("/amount/amount", "more than nothing");
   if (asked.asset === asset) return amount;

@@ -129,6 +129,30 @@ describe("POST /v1/payouts", () => {
     expect((await call(merchant, "/v1/payouts")).body).toEqual([]);
   });
 
+  it.each([
+    ["a currency that is no token", { amount: { amount: "1", asset: "USD" } }, "/amount/asset"],
+    ["a token that no chain here has", { amount: { amount: "1", asset: "DAI" } }, "/amount/asset"],
+    ["a chain that is not served", { chain: "base" }, "/chain"],
+  ])("422 rail_unsupported for %s, which is named", async (_, over, pointer) => {
+    const merchant = await newMerchant(world);
+    const destination = await payee(merchant);
+    const body = { amount: { amount: "1", asset: "USDC" }, chain: "local", destination, ...over };
+    expect(await call(merchant, "/v1/payouts", { method: "POST", body })).toMatchObject({
+      status: 422,
+      body: { code: "rail_unsupported", errors: [{ pointer }] },
+    });
+  });
+
+  it("422 rail_unsupported for an address on a chain that is not served", async () => {
+    const body = { chain: "base", address: newKey().address };
+    expect(
+      await call(await newMerchant(world), "/v1/payout-addresses", { method: "POST", body }),
+    ).toMatchObject({
+      status: 422,
+      body: { code: "rail_unsupported", errors: [{ pointer: "/chain" }] },
+    });
+  });
+
   it("two payouts that race for the same money: one is made", async () => {
     const merchant = await earned();
     const destination = await payee(merchant);
