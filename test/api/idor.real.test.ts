@@ -1,6 +1,6 @@
 /** Every route of the API × a stranger's ids, a key that may less, no key. The routes are read off the router: one that
  *  is not in the matrix fails the test. Source: security.md §7. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { type Permission, permissions } from "#api";
 import { hash } from "#kernel/bytes";
 import { withImplied } from "../../api/http/permissions.ts";
@@ -8,7 +8,7 @@ import { payout, payoutAddress } from "../../api/payout/tables.ts";
 import { refund } from "../../api/refund/tables.ts";
 import { event, webhookDelivery } from "../../api/webhook/tables.ts";
 import { projectPayable } from "../../facilitator/payable/project.ts";
-import { freshDatabase, type TestDatabase } from "../support/db.ts";
+import { sharedDatabase } from "../support/db.ts";
 import { type Caller, caller, newCaller } from "./caller.ts";
 import {
   type Attempt,
@@ -46,20 +46,17 @@ const facilitator = fakeFacilitator({
   },
 });
 
-let database: TestDatabase;
+const database = sharedDatabase();
 let app: ReturnType<typeof world>["app"];
 let victim: Ids;
 let stranger: Caller;
 let routes: readonly { readonly name: string; readonly permission: Permission | null }[];
-
 beforeAll(async () => {
-  database = await freshDatabase();
   ({ app } = world({ db: database.db, facilitator, sandbox: stillSandbox }));
   victim = await furnish();
   stranger = await newCaller(database.db);
   routes = await readRoutes();
 });
-afterAll(() => database.drop());
 
 /** A merchant with one of everything. */
 async function furnish(): Promise<Ids> {

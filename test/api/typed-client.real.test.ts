@@ -7,7 +7,7 @@ import { type ServerType, serve } from "@hono/node-server";
 import openapiTS, { astToString } from "openapi-typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { projectPayable } from "../../facilitator/payable/project.ts";
-import { freshDatabase, type TestDatabase } from "../support/db.ts";
+import { sharedDatabase } from "../support/db.ts";
 import { newCaller } from "./caller.ts";
 import { fakeFacilitator, world } from "./world.ts";
 
@@ -49,15 +49,14 @@ const mistakes = [
 
 const repo = join(import.meta.dirname, "../..");
 let folder = "";
-let database: TestDatabase;
 let server: ServerType;
 let baseUrl = "";
+const database = sharedDatabase();
 beforeAll(async () => {
   // Inside the repository, so that the client finds its packages.
   const cache = join(repo, "node_modules/.cache");
   await mkdir(cache, { recursive: true });
   folder = await mkdtemp(join(cache, "farebox-typed-client-"));
-  database = await freshDatabase();
   const { app } = world({ db: database.db, facilitator: fakeFacilitator({ project: projectPayable }) });
   baseUrl = await new Promise((resolve) => {
     server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) =>
@@ -73,7 +72,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   server.close();
-  await database.drop();
   await rm(folder, { recursive: true, force: true });
 });
 

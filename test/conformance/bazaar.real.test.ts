@@ -4,9 +4,9 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { declareDiscoveryExtension, validateDiscoveryExtension, withBazaar } from "@x402/extensions/bazaar";
 import { privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { address, checksum } from "#kernel/bytes";
-import { newMerchant, newPayer, type Payer, startWorld } from "../support/house.ts";
+import { newPayer, type Payer, sharedMerchant, sharedWorld } from "../support/house.ts";
 
 const COUNT = 23;
 const words = "saffron";
@@ -18,13 +18,11 @@ const bazaar = {
   },
 };
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
+const world = sharedWorld();
+const merchant = sharedMerchant(world);
 let listed: string[];
 let payer: Payer;
 beforeAll(async () => {
-  world = await startWorld();
-  merchant = await newMerchant(world);
   listed = [];
   for (let i = 0; i < COUNT; i += 1) {
     const { url } = await merchant.register({
@@ -41,7 +39,6 @@ beforeAll(async () => {
   for (const { contract } of world.dev.config.assets ?? [])
     await world.dev.administer("mint", [payer.address, 10_000_000n], address(contract));
 });
-afterAll(() => world.stop());
 
 const client = () => withBazaar(new HTTPFacilitatorClient({ url: `${world.baseUrl}/x402` }));
 

@@ -1,6 +1,6 @@
 /** The eight rules and the attacks, run against ours; and against facilitators that must be found wanting. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { freshDatabase, type TestDatabase } from "../support/db.ts";
+import { sharedDatabase } from "../support/db.ts";
 import { type DevChain, startDevChain } from "../support/dev-chain.ts";
 import { newMerchant, type RunningHouse, startHouse } from "../support/house.ts";
 import { expectAtRest } from "../support/scene.ts";
@@ -14,17 +14,15 @@ import { startStub } from "./facilitator/stubs.ts";
 
 vi.setConfig({ testTimeout: 300_000 });
 
+const database = sharedDatabase();
 let dev: DevChain;
 let node: LyingNode;
-let database: TestDatabase;
 let running: RunningHouse;
 let baseUrl: string;
 let offer: Offer;
-
 beforeAll(async () => {
   dev = await startDevChain();
   node = await startLyingNode(dev.anvil.rpcUrl);
-  database = await freshDatabase();
   running = await startHouse({ ...dev, config: { ...dev.config, rpcUrls: [node.url] } }, database);
   const resource = await (await newMerchant(running)).register();
   const [rail] = resource.accepts.filter(({ asset }) => asset === "USDC");
@@ -45,7 +43,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await running.stop();
-  await database.drop();
   await node.stop();
   await dev.stop();
 });

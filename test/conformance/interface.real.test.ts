@@ -1,8 +1,8 @@
 /** The interface as a contract, against live answers: every field of its shapes is there, under its type, and its rules
  *  hold. Source: interface §2 to §9. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startWorld } from "../support/house.ts";
-import { newSeller, type Seller, sendTo } from "../support/payments.ts";
+import { describe, expect, it } from "vitest";
+import { sharedWorld } from "../support/house.ts";
+import { sendTo, sharedSeller } from "../support/payments.ts";
 import { answerProblems } from "./interface/check.ts";
 import {
   cartCheckout,
@@ -19,13 +19,8 @@ import {
   subscriptionRead,
 } from "./interface/shapes.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-beforeAll(async () => {
-  world = await startWorld();
-  seller = await newSeller(world);
-});
-afterAll(() => world.stop());
+const world = sharedWorld();
+const seller = sharedSeller(world);
 
 const asked = { amount: { amount: "10.00", asset: "USD" }, metadata: { order: "1001" } };
 

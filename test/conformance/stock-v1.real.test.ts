@@ -1,7 +1,15 @@
 import { HTTPFacilitatorClient } from "@x402/core/server";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { checksum } from "#kernel/bytes";
-import { get, newMerchant, newPayer, type Payer, post, type Resource } from "../support/house.ts";
+import {
+  get,
+  type Merchant,
+  newMerchant,
+  newPayer,
+  type Payer,
+  post,
+  type Resource,
+} from "../support/house.ts";
 import { network, startBaseSepolia, usdc, v1Network } from "./base-sepolia.ts";
 import { type BothVersionsMerchant, serveBothVersions, v1Option } from "./both-versions-merchant.ts";
 import { creditedOnce, creditsOf, footprint } from "./ledger.ts";
@@ -12,7 +20,7 @@ import { serveStockMerchant, untilSupported } from "./stock-merchant.ts";
 const asset = `USDC@${v1Network}`;
 
 let world: Awaited<ReturnType<typeof startBaseSepolia>>;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
+let merchant: Merchant;
 const open: { close(): Promise<void> }[] = [];
 
 beforeAll(async () => {

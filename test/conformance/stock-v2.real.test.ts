@@ -2,9 +2,18 @@ import { decodePaymentSignatureHeader } from "@x402/core/http";
 import { HTTPFacilitatorClient } from "@x402/core/server";
 import { SettleError } from "@x402/core/types";
 import { withBazaar } from "@x402/extensions/bazaar";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { checksum } from "#kernel/bytes";
-import { get, newMerchant, newPayer, type Payer, signPayment, startWorld, until } from "../support/house.ts";
+import {
+  get,
+  newMerchant,
+  newPayer,
+  type Payer,
+  sharedMerchant,
+  sharedWorld,
+  signPayment,
+  until,
+} from "../support/house.ts";
 import { whileBlocksAreHeld } from "./held-blocks.ts";
 import { creditedOnce, creditsOf } from "./ledger.ts";
 import { stockBuyer, told } from "./stock-buyer.ts";
@@ -13,19 +22,16 @@ import { type Sold, type StockMerchant, serveStockMerchant, untilSupported } fro
 const network = "eip155:31337";
 const asset = "USDC@local";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
 const open: StockMerchant[] = [];
 
+const world = sharedWorld({ settings: { maxWaitMs: 3_000 } });
+const merchant = sharedMerchant(world);
 beforeAll(async () => {
-  world = await startWorld({ settings: { maxWaitMs: 3_000 } });
-  merchant = await newMerchant(world);
   await untilSupported(world);
 });
 afterEach(async () => {
   await Promise.all(open.splice(0).map((each) => each.close()));
 });
-afterAll(() => world.stop());
 
 async function sell(facilitatorUrl: string, ...sold: readonly Sold[]) {
   const shop = await serveStockMerchant(network, facilitatorUrl, sold);

@@ -1,11 +1,11 @@
 /** A chain whose endpoints lie, fall silent or forget, and whose blocks do not take what we send. */
 import { parseTransaction } from "viem";
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { address, type Hash, type Hex } from "#kernel/bytes";
 import { fault } from "#kernel/fault";
 import { chainFaults } from "../support/chain-faults.ts";
 import { gate } from "../support/gate.ts";
-import { newMerchant, startWorld, until } from "../support/house.ts";
+import { sharedMerchant, sharedWorld, until } from "../support/house.ts";
 import {
   type AttemptRecord,
   attemptsOf,
@@ -28,15 +28,10 @@ vi.setConfig({ testTimeout: 30_000 });
 
 const GWEI = 1_000_000_000n;
 const faults = chainFaults();
-let world: Awaited<ReturnType<typeof startWorld>>;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
 
-beforeAll(async () => {
-  world = await startWorld({ wrapChain: faults.wrap, lanes: 2, settings: { maxWaitMs: 1_500 } });
-  merchant = await newMerchant(world);
-});
+const world = sharedWorld({ wrapChain: faults.wrap, lanes: 2, settings: { maxWaitMs: 1_500 } });
+const merchant = sharedMerchant(world);
 afterEach(() => faults.clear());
-afterAll(() => world.stop());
 
 const payment = (terms = {}) => newPayment(world, merchant, { terms });
 const down = () => Promise.reject(fault("chain_unavailable", { chain: "local" }));

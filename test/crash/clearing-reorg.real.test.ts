@@ -1,19 +1,14 @@
 /** Payments whose block leaves the chain: taken back, and there again when their money is. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Hash, Hex } from "#kernel/bytes";
 import { signedTransfer } from "../support/deposits.ts";
-import { books, startWorld, until } from "../support/house.ts";
-import { newSeller, routeOrder, type Seller, statesOf, toldOf } from "../support/payments.ts";
+import { books, sharedWorld, until } from "../support/house.ts";
+import { routeOrder, sharedSeller, statesOf, toldOf } from "../support/payments.ts";
 import { ledgerOf } from "../support/records.ts";
 import { expectAtRest, newPayment, withMiningHeld } from "../support/scene.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-beforeAll(async () => {
-  world = await startWorld();
-  seller = await newSeller(world);
-});
-afterAll(() => world.stop());
+const world = sharedWorld();
+const seller = sharedSeller(world);
 
 const send = (raw: Hex) => world.dev.anvil.rpc<Hash>("eth_sendRawTransaction", [raw]);
 /** The block of a transaction, and those behind it, in which sweeps may be, are replaced by empty ones; without one the last

@@ -1,6 +1,6 @@
 /** Two processes whose wall clocks are two hours apart: what may be paid, and when, goes by the chain's time. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { newMerchant, startWorld } from "../support/house.ts";
+import { sharedMerchant, sharedWorld } from "../support/house.ts";
 import { type ServiceProcess, startProcess } from "../support/processes.ts";
 import { claimOf, ledgerOf } from "../support/records.ts";
 import { expectAtRest, newPayment } from "../support/scene.ts";
@@ -8,21 +8,18 @@ import { expectAtRest, newPayment } from "../support/scene.ts";
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
 
 const HOUR_MS = 3_600_000;
-let world: Awaited<ReturnType<typeof startWorld>>;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
 const instances: Record<string, ServiceProcess> = {};
 const start = (clockAheadMs: number) => startProcess(world.dev, world.database, { clockAheadMs });
 
 /** The house in this process has no loops. */
+const world = sharedWorld({ role: "web" });
+const merchant = sharedMerchant(world);
 beforeAll(async () => {
-  world = await startWorld({ role: "web" });
-  merchant = await newMerchant(world);
   const [ahead, behind] = await Promise.all([HOUR_MS, -HOUR_MS].map(start));
   Object.assign(instances, { ahead, behind });
 });
 afterAll(async () => {
   for (const instance of Object.values(instances)) await instance.stop();
-  await world?.stop();
 });
 
 const inSeconds = async (seconds: number) => BigInt((await world.dev.chain.head()).timestamp + seconds);

@@ -1,7 +1,14 @@
 /** A database whose connections die, or that goes away and comes back, while payments are under way. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type DevChain, startDevChain } from "../support/dev-chain.ts";
-import { type Answer, newMerchant, type RunningHouse, startHouse, until } from "../support/house.ts";
+import {
+  type Answer,
+  type Merchant,
+  newMerchant,
+  type RunningHouse,
+  startHouse,
+  until,
+} from "../support/house.ts";
 import { type OwnPostgres, startOwnPostgres } from "../support/own-postgres.ts";
 import { type ServiceProcess, startProcess } from "../support/processes.ts";
 import { claimOf, ledgerOf } from "../support/records.ts";
@@ -14,7 +21,7 @@ let database: OwnPostgres;
 let looking: RunningHouse;
 let service: ServiceProcess;
 let place: Place;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
+let merchant: Merchant;
 let hasEnded = false;
 
 /** The service that is hit runs in a process of its own: that it does not exit is part of what is shown. */

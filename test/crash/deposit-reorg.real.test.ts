@@ -1,5 +1,5 @@
 /** Deposits whose block leaves the chain: who booked them is told, and books what comes back. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { Hash, Hex } from "#kernel/bytes";
 import type { BlockRef } from "../../facilitator/chain/port.ts";
 import { chainFaults } from "../support/chain-faults.ts";
@@ -12,17 +12,13 @@ import {
   sweepsOf,
   taker,
 } from "../support/deposits.ts";
-import { books, newPayer, startWorld, until } from "../support/house.ts";
+import { books, newPayer, sharedWorld, until } from "../support/house.ts";
 import { factsOf, ledgerOf } from "../support/records.ts";
 import { expectAtRest, transfer, withMiningHeld } from "../support/scene.ts";
 
 const faults = chainFaults();
-let world: Awaited<ReturnType<typeof startWorld>>;
-beforeAll(async () => {
-  world = await startWorld({ wrapChain: faults.wrap });
-});
+const world = sharedWorld({ wrapChain: faults.wrap });
 afterEach(() => faults.clear());
-afterAll(() => world.stop());
 
 const send = (raw: Hex) => world.dev.anvil.rpc<Hash>("eth_sendRawTransaction", [raw]);
 /** The last block is replaced by an empty one; its transaction is gone from the pool as well. */

@@ -3,7 +3,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { freshDatabase, type TestDatabase } from "../support/db.ts";
 import { type DevChain, startDevChain } from "../support/dev-chain.ts";
-import { type Answer, books, newMerchant, type RunningHouse, startHouse } from "../support/house.ts";
+import {
+  type Answer,
+  books,
+  type Merchant,
+  newMerchant,
+  type RunningHouse,
+  startHouse,
+} from "../support/house.ts";
 import { attemptsOf, claimOf, factsOf, ledgerOf } from "../support/records.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { expectAtRest, newPayment, type Payment, type Place } from "../support/scene.ts";
@@ -25,7 +32,7 @@ describe.each([
   let house: RunningHouse;
   let place: Place;
   let faulty: RpcProxy;
-  let merchant: Awaited<ReturnType<typeof newMerchant>>;
+  let merchant: Merchant;
   let blocks: NodeJS.Timeout;
 
   // Not the id of local chains: those alone may become shorter.

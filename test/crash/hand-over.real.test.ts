@@ -1,22 +1,18 @@
 /** A process is killed while its leases last for minutes: another one sees that it is gone, and goes on. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newMerchant, startWorld, until } from "../support/house.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { newMerchant, sharedWorld, until } from "../support/house.ts";
 import { type ServiceProcess, startProcess } from "../support/processes.ts";
 import { expectAtRest, newPayment } from "../support/scene.ts";
 
 const LANES = 2;
 /** Longer than the test: a lease that had to lapse would fail it. */
 const settings = { leaseSeconds: 600 };
-let world: Awaited<ReturnType<typeof startWorld>>;
 const services: ServiceProcess[] = [];
 
 /** The house in this process has no loops: it registers resources and looks. */
-beforeAll(async () => {
-  world = await startWorld({ role: "web" });
-});
+const world = sharedWorld({ role: "web" });
 afterAll(async () => {
   await Promise.all(services.map((each) => each.stop()));
-  await world.stop();
 });
 
 async function start(): Promise<ServiceProcess> {

@@ -1,16 +1,11 @@
 /** The process dies while it makes an intent; the same request to the next one gets the one answer. */
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newMerchant, startWorld, until } from "../support/house.ts";
+import { describe, expect, it } from "vitest";
+import { sharedMerchant, sharedWorld, until } from "../support/house.ts";
 import { type ServiceProcess, startProcess } from "../support/processes.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
-beforeAll(async () => {
-  world = await startWorld({ role: "web" });
-  merchant = await newMerchant(world);
-});
-afterAll(() => world.stop());
+const world = sharedWorld({ role: "web" });
+const merchant = sharedMerchant(world);
 
 const body = JSON.stringify({ amount: { amount: "49.99", asset: "USD" }, merchantReference: "order 1042" });
 async function ask({ baseUrl }: ServiceProcess, key: string) {

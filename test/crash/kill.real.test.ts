@@ -1,26 +1,23 @@
 /** The process dies at every step of a payment; another one goes on from the rows. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Checkpoint } from "#facilitator";
-import { type Answer, newMerchant, startWorld, until } from "../support/house.ts";
+import { type Answer, sharedMerchant, sharedWorld, until } from "../support/house.ts";
 import { type ServiceProcess, type StandingBy, standBy } from "../support/processes.ts";
 import { attemptsOf, claimOf, ledgerOf, transactionsSent } from "../support/records.ts";
 import { expectAtRest, newPayment } from "../support/scene.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
 let service: ServiceProcess;
 let next: StandingBy;
 
 /** The house in this process has no loops: it registers resources and looks. */
+const world = sharedWorld({ role: "web" });
+const merchant = sharedMerchant(world);
 beforeAll(async () => {
-  world = await startWorld({ role: "web" });
-  merchant = await newMerchant(world);
   next = await standBy(world.dev, world.database);
   await startNext();
 });
 afterAll(async () => {
   await Promise.all([service.stop(), next.stop()]);
-  await world.stop();
 });
 
 async function startNext(): Promise<void> {

@@ -5,7 +5,7 @@ import { chainFaults } from "../support/chain-faults.ts";
 import { freshDatabase, type TestDatabase } from "../support/db.ts";
 import { type DevChain, startDevChain } from "../support/dev-chain.ts";
 import { gate } from "../support/gate.ts";
-import { newMerchant, type RunningHouse, startHouse, until } from "../support/house.ts";
+import { type Merchant, newMerchant, type RunningHouse, startHouse, until } from "../support/house.ts";
 import { attemptsOf, claimOf, ledgerOf, stateOf, transactionsSent } from "../support/records.ts";
 import { expectAtRest, newPayment, type Place, withMiningHeld } from "../support/scene.ts";
 
@@ -26,7 +26,7 @@ interface Stage {
   readonly place: Place;
   readonly first: RunningHouse;
   readonly faults: ReturnType<typeof chainFaults>;
-  readonly merchant: Awaited<ReturnType<typeof newMerchant>>;
+  readonly merchant: Merchant;
   /** The first process stops at this step, once. */
   stallAt(step: Checkpoint): { readonly reached: Promise<void>; readonly goOn: () => void };
   /** Starts the second process; resolves when it follows the chain, or has the lane. */

@@ -1,17 +1,11 @@
 /** More payments than are settled in time. */
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { newMerchant, newPayer, startWorld, until } from "../support/house.ts";
+import { expect, it } from "vitest";
+import { newPayer, sharedMerchant, sharedWorld, until } from "../support/house.ts";
 import { claimOf, ledgerOf } from "../support/records.ts";
 import { expectAtRest, newPayment, type Payment, withMiningHeld } from "../support/scene.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
-
-beforeAll(async () => {
-  world = await startWorld({ settings: { late: { ms: 300, blocks: 0, most: 4, outsideMs: 200 } } });
-  merchant = await newMerchant(world);
-});
-afterAll(() => world.stop());
+const world = sharedWorld({ settings: { late: { ms: 300, blocks: 0, most: 4, outsideMs: 200 } } });
+const merchant = sharedMerchant(world);
 
 async function ledgerOfPayment({ nonce }: Payment): Promise<readonly string[]> {
   return ledgerOf(world.database, (await claimOf(world.database, nonce))?.id ?? "");

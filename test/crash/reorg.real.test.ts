@@ -1,9 +1,18 @@
 /** Blocks that leave the chain, and views that only seem to. */
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Hash } from "#kernel/bytes";
 import type { BlockRef, Chain } from "../../facilitator/chain/port.ts";
 import { chainFaults } from "../support/chain-faults.ts";
-import { books, get, newMerchant, newPayer, startWorld, until } from "../support/house.ts";
+import {
+  books,
+  get,
+  newMerchant,
+  newPayer,
+  sharedMerchant,
+  sharedWorld,
+  startWorld,
+  until,
+} from "../support/house.ts";
 import { attemptsOf, claimOf, factsOf, ledgerOf, stateOf } from "../support/records.ts";
 import {
   cancel,
@@ -19,15 +28,10 @@ import {
 vi.setConfig({ testTimeout: 30_000 });
 
 const faults = chainFaults();
-let world: Awaited<ReturnType<typeof startWorld>>;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
 
-beforeAll(async () => {
-  world = await startWorld({ wrapChain: faults.wrap, settings: { maxWaitMs: 2_000 } });
-  merchant = await newMerchant(world);
-});
+const world = sharedWorld({ wrapChain: faults.wrap, settings: { maxWaitMs: 2_000 } });
+const merchant = sharedMerchant(world);
 afterEach(() => faults.clear());
-afterAll(() => world.stop());
 
 /** The last `depth` blocks are replaced by empty ones; their transactions are gone from the pool as well. */
 async function reorg({ dev }: Place, depth: number): Promise<void> {

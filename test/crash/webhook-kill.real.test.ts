@@ -1,19 +1,17 @@
 /** The process dies while a webhook is under way; another one sends it again. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startWorld, until } from "../support/house.ts";
+import { sharedWorld, until } from "../support/house.ts";
 import { newSeller } from "../support/payments.ts";
 import { startProcess } from "../support/processes.ts";
 import { type Receiver, receiveWebhooks, verified } from "../support/webhook-receiver.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
+const world = sharedWorld({ role: "web" });
 let receiver: Receiver;
 beforeAll(async () => {
-  world = await startWorld({ role: "web" });
   receiver = await receiveWebhooks();
 });
 afterAll(async () => {
   await receiver.stop();
-  await world.stop();
 });
 
 describe("kill -9 while an endpoint has not answered", () => {

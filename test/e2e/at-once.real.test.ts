@@ -1,20 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { books, newMerchant, newPayer, post, signPayment, startWorld, until } from "../support/house.ts";
+import { books, newPayer, post, sharedMerchant, sharedWorld, signPayment, until } from "../support/house.ts";
 import { type ServiceProcess, startProcess } from "../support/processes.ts";
 
-type World = Awaited<ReturnType<typeof startWorld>>;
-let world: World;
+const world = sharedWorld({ blockTimeSeconds: 1 });
+const merchant = sharedMerchant(world);
 let other: ServiceProcess;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
-
 beforeAll(async () => {
-  world = await startWorld({ blockTimeSeconds: 1 });
   other = await startProcess(world.dev, world.database);
-  merchant = await newMerchant(world);
 });
 afterAll(async () => {
   await other.stop();
-  await world.stop();
 });
 
 describe("200 settles of one authorization at once, over two processes", () => {

@@ -1,22 +1,15 @@
 /** An issuer puts another contract behind a token while it is served. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { systemClock } from "#kernel/system";
-import { get, newMerchant, startWorld } from "../support/house.ts";
+import { get, sharedMerchant, sharedWorld } from "../support/house.ts";
 import { claimOf } from "../support/records.ts";
 import { expectAtRest, newPayment } from "../support/scene.ts";
 import { tokenChange } from "../support/token-change.ts";
 
 const issuer = tokenChange(systemClock);
-let world: Awaited<ReturnType<typeof startWorld>>;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
 
-beforeAll(async () => {
-  world = await startWorld({ clock: issuer.clock, wrapChain: issuer.wrapChain });
-  merchant = await newMerchant(world);
-});
-afterAll(async () => {
-  await world.stop();
-});
+const world = sharedWorld({ clock: issuer.clock, wrapChain: issuer.wrapChain });
+const merchant = sharedMerchant(world);
 
 const refused = async () => (await get(world.baseUrl, "/health/ready")).body.checks.refusedRails;
 const offered = async (id: string): Promise<readonly string[]> =>

@@ -1,12 +1,12 @@
 /** Payers that are contracts, or become one after they have signed. */
 import { encodeFunctionData, parseTransaction, toFunctionSelector } from "viem";
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { address, type Hash, type Hex } from "#kernel/bytes";
 import { type Artifacts, loadArtifacts } from "../../contracts/index.ts";
 import { newKey } from "../support/authorization.ts";
 import { chainFaults } from "../support/chain-faults.ts";
 import { gate } from "../support/gate.ts";
-import { newMerchant, post, startWorld, until } from "../support/house.ts";
+import { post, sharedMerchant, sharedWorld, until } from "../support/house.ts";
 import { claimOf, stateOf, transactionsSent } from "../support/records.ts";
 import { expectAtRest, newPayment, type Payment, withMiningHeld } from "../support/scene.ts";
 
@@ -16,17 +16,13 @@ const BYTES_FORM = toFunctionSelector(
   "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)",
 );
 const faults = chainFaults();
-let world: Awaited<ReturnType<typeof startWorld>>;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
+const world = sharedWorld({ wrapChain: faults.wrap, settings: { maxWaitMs: 5_000 } });
+const merchant = sharedMerchant(world);
 let artifacts: Artifacts;
-
 beforeAll(async () => {
-  world = await startWorld({ wrapChain: faults.wrap, settings: { maxWaitMs: 5_000 } });
-  merchant = await newMerchant(world);
   artifacts = await loadArtifacts();
 });
 afterEach(() => faults.clear());
-afterAll(() => world.stop());
 
 /** A wallet with the money of one payment, and a payment that its owner has signed for it. */
 async function walletPayment() {

@@ -1,9 +1,9 @@
 /** Settles that cannot be paid, of every kind, many at once, beside an honest merchant: what can be seen before costs no
  *  gas, and what cannot costs no more than the budget. */
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Hex } from "#kernel/bytes";
 import { chainFaults } from "../support/chain-faults.ts";
-import { newMerchant, newPayer, type Resource, startWorld, until } from "../support/house.ts";
+import { newPayer, type Resource, sharedMerchant, sharedWorld, until } from "../support/house.ts";
 import { claimOf, ledgerOf, transactionsSent } from "../support/records.ts";
 import { cancel, drain, expectAtRest, newPayment, type Payment } from "../support/scene.ts";
 
@@ -14,23 +14,19 @@ const PAYABLE_BUDGET = 2_000_000_000_000_000n;
 const EACH = 10;
 
 const faults = chainFaults();
-let world: Awaited<ReturnType<typeof startWorld>>;
-let honest: Awaited<ReturnType<typeof newMerchant>>;
-let flooded: Awaited<ReturnType<typeof newMerchant>>;
 let target: Resource;
 
+const world = sharedWorld({
+  wrapChain: faults.wrap,
+  gasBudgets: { payable: PAYABLE_BUDGET },
+  settings: { maxWaitMs: 60_000, leaseSeconds: 5 },
+});
+const honest = sharedMerchant(world);
+const flooded = sharedMerchant(world);
 beforeAll(async () => {
-  world = await startWorld({
-    wrapChain: faults.wrap,
-    gasBudgets: { payable: PAYABLE_BUDGET },
-    settings: { maxWaitMs: 60_000, leaseSeconds: 5 },
-  });
-  honest = await newMerchant(world);
-  flooded = await newMerchant(world);
   target = await flooded.register();
 });
 afterEach(() => faults.clear());
-afterAll(() => world.stop());
 
 const times = <T>(count: number, make: () => Promise<T>) => Promise.all(Array.from({ length: count }, make));
 

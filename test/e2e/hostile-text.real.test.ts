@@ -1,9 +1,9 @@
 /** Listings whose text is meant for a model, not for a reader: nothing of it leaves the fields that are the merchant's,
  *  and what stands in them is plain. Source: security.md §5, agents.md §8. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Payable } from "#facilitator";
 import { payableOf } from "../facilitator/payable/shapes.ts";
-import { get, newMerchant, post, startWorld } from "../support/house.ts";
+import { get, newMerchant, post, sharedWorld } from "../support/house.ts";
 
 /** Stands in every hostile text; a word by which the listing is found as well. */
 const MARK = "quicksilver";
@@ -29,11 +29,7 @@ const HIDDEN =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\ufe00-\ufe0f]|[\u{e0000}-\u{e0fff}]/u;
 const MARKUP = /<[a-z/!]|\]\(|data:\S/i;
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = sharedWorld();
 
 /** Every string of an answer with the path that leads to it. */
 function strings(value: unknown, path = ""): { path: string; text: string }[] {

@@ -1,26 +1,21 @@
 /** What a stranger does on the chain, before, between and after our own steps; and money nobody asked for. */
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { authorize, devDomain } from "../support/authorization.ts";
 import { chainFaults, holdDispatch } from "../support/chain-faults.ts";
-import { books, newMerchant, newPayer, post, startWorld, until } from "../support/house.ts";
+import { books, newPayer, post, sharedMerchant, sharedWorld, until } from "../support/house.ts";
 import { claimOf, factsOf, ledgerOf, stateOf, transactionsSent } from "../support/records.ts";
 import { drain, expectAtRest, newPayment, statusOf, submitAsStranger, transfer } from "../support/scene.ts";
 
 vi.setConfig({ testTimeout: 30_000 });
 
 const faults = chainFaults();
-let world: Awaited<ReturnType<typeof startWorld>>;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
 
-beforeAll(async () => {
-  world = await startWorld({
-    wrapChain: faults.wrap,
-    settings: { maxWaitMs: 6_000 },
-  });
-  merchant = await newMerchant(world);
+const world = sharedWorld({
+  wrapChain: faults.wrap,
+  settings: { maxWaitMs: 6_000 },
 });
+const merchant = sharedMerchant(world);
 afterEach(() => faults.clear());
-afterAll(() => world.stop());
 
 const payment = (terms = {}) => newPayment(world, merchant, { terms });
 

@@ -1,15 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { books, get, newMerchant, newPayer, post, signPayment, startWorld, until } from "../support/house.ts";
+import { describe, expect, it } from "vitest";
+import {
+  books,
+  get,
+  newPayer,
+  post,
+  sharedMerchant,
+  sharedWorld,
+  signPayment,
+  until,
+} from "../support/house.ts";
 
-type World = Awaited<ReturnType<typeof startWorld>>;
-let world: World;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
-
-beforeAll(async () => {
-  world = await startWorld({ blockTimeSeconds: 1 });
-  merchant = await newMerchant(world);
-});
-afterAll(() => world.stop());
+const world = sharedWorld({ blockTimeSeconds: 1 });
+const merchant = sharedMerchant(world);
 
 describe("a signed payment for a registered resource", () => {
   it("verifies, settles once, is credited less our fee, and becomes final", async () => {

@@ -1,9 +1,9 @@
 /** What a payer does on the chain, before, between and after our own steps. */
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { authorize, devDomain } from "../support/authorization.ts";
 import { chainFaults, holdDispatch } from "../support/chain-faults.ts";
 import { gate } from "../support/gate.ts";
-import { newMerchant, startWorld, until } from "../support/house.ts";
+import { sharedMerchant, sharedWorld, until } from "../support/house.ts";
 import { claimOf, factsOf, ledgerOf, stateOf, transactionsSent } from "../support/records.ts";
 import {
   cancel,
@@ -18,19 +18,14 @@ vi.setConfig({ testTimeout: 30_000 });
 
 const faults = chainFaults();
 const counted = new Map<string, number>();
-let world: Awaited<ReturnType<typeof startWorld>>;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
 
-beforeAll(async () => {
-  world = await startWorld({
-    wrapChain: faults.wrap,
-    meter: { count: (name, _, by = 1) => counted.set(name, (counted.get(name) ?? 0) + by), time: () => {} },
-    settings: { maxWaitMs: 6_000 },
-  });
-  merchant = await newMerchant(world);
+const world = sharedWorld({
+  wrapChain: faults.wrap,
+  meter: { count: (name, _, by = 1) => counted.set(name, (counted.get(name) ?? 0) + by), time: () => {} },
+  settings: { maxWaitMs: 6_000 },
 });
+const merchant = sharedMerchant(world);
 afterEach(() => faults.clear());
-afterAll(() => world.stop());
 
 const payment = (terms = {}) => newPayment(world, merchant, { terms });
 

@@ -7,11 +7,11 @@ import { chainFaults } from "../support/chain-faults.ts";
 import { gate } from "../support/gate.ts";
 import {
   type Answer,
-  newMerchant,
   newPayer,
   type RunningHouse,
+  sharedMerchant,
+  sharedWorld,
   startHouse,
-  startWorld,
   until,
 } from "../support/house.ts";
 import { attemptsOf, claimOf, stateOf } from "../support/records.ts";
@@ -19,24 +19,19 @@ import { cancel, expectAtRest, newPayment, type Payment } from "../support/scene
 
 vi.setConfig({ testTimeout: 30_000 });
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
 const faults = chainFaults();
 /** The database fails at these steps, once each. */
 const failing = new Map<Checkpoint, "database_unavailable" | "commit_unknown">();
 
-beforeAll(async () => {
-  world = await startWorld({
-    wrapChain: faults.wrap,
-    async checkpoint(step) {
-      const code = failing.get(step);
-      failing.delete(step);
-      if (code) throw fault(code);
-    },
-  });
-  merchant = await newMerchant(world);
+const world = sharedWorld({
+  wrapChain: faults.wrap,
+  async checkpoint(step) {
+    const code = failing.get(step);
+    failing.delete(step);
+    if (code) throw fault(code);
+  },
 });
-afterAll(() => world.stop());
+const merchant = sharedMerchant(world);
 
 async function onceResource() {
   const resource = await merchant.register();

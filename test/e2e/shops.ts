@@ -2,10 +2,9 @@
 import { expect } from "vitest";
 import { freshDatabase } from "../support/db.ts";
 import { type DevChain, startDevChain } from "../support/dev-chain.ts";
-import { type Answer, get, newMerchant, startHouse, until } from "../support/house.ts";
+import { type Answer, get, type Merchant, newMerchant, startHouse, until } from "../support/house.ts";
 
 export const path = "/v1/x402/resources";
-type Merchant = Awaited<ReturnType<typeof newMerchant>>;
 
 /** A chain on which one token is not what the configuration takes it for: the contract of USDG, named EURC. */
 async function startWorld() {

@@ -1,7 +1,7 @@
 /** A little of `npm run fuzz`, in every run of the tests: every route and tool is tried, and the books stay right. */
 import { zodToOpenAPIRegistry } from "@asteasolutions/zod-to-openapi";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { newMerchant, startWorld } from "../support/house.ts";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { newMerchant, sharedWorld } from "../support/house.ts";
 import { expectAtRest } from "../support/scene.ts";
 import { agentShots } from "./agents.ts";
 import { fire } from "./gun.ts";
@@ -14,16 +14,14 @@ import { toolsOf } from "./tools.ts";
 
 vi.setConfig({ testTimeout: 300_000 });
 
-let world: Awaited<ReturnType<typeof startWorld>>;
+const world = sharedWorld({ withSandbox: true });
 let keys: Keys;
 beforeAll(async () => {
-  world = await startWorld({ withSandbox: true });
   const [mine, foreign] = [await newMerchant(world), await newMerchant(world)];
   const made = await mine.call("/v1/api-keys", { method: "POST", body: JSON.stringify(publishableKey) });
   const { key } = (await made.json()) as { key: string };
   keys = { secret: mine.secretKey, publishable: key, foreign: foreign.secretKey };
 });
-afterAll(() => world.stop());
 
 /** How many there are that the document may speak of: whatever is made by a method of a schema is kept as long as the
  *  process. */

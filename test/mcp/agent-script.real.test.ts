@@ -2,18 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serveMerchant } from "../../examples/demo/merchant.ts";
 import { freePort } from "../../src/dev/free-port.ts";
 import { untilSupported } from "../conformance/stock-merchant.ts";
-import { newMerchant, newPayer, type Payer, startWorld } from "../support/house.ts";
+import { newMerchant, newPayer, type Payer, sharedWorld } from "../support/house.ts";
 import { followNext, meter } from "./agent-script.ts";
 import { type Agent, newAgent, oldAgent, projectPayable } from "./world.ts";
 
-type World = Awaited<ReturnType<typeof startWorld>>;
-let world: World;
+const world = sharedWorld();
 let shop: Awaited<ReturnType<typeof serveMerchant>>;
 let merchantId: string;
 let payer: Payer;
-
 beforeAll(async () => {
-  world = await startWorld();
   const merchant = await newMerchant(world);
   merchantId = merchant.id;
   payer = await newPayer(world.dev);
@@ -31,7 +28,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   shop.close();
-  await world.stop();
 });
 
 const eras: readonly [string, (spy: typeof fetch) => Promise<Agent>][] = [

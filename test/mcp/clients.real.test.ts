@@ -1,7 +1,7 @@
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/ajv";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Payable } from "#facilitator";
-import { newMerchant, newPayer, type Payer, type Resource, startWorld } from "../support/house.ts";
+import { newMerchant, newPayer, type Payer, type Resource, sharedWorld } from "../support/house.ts";
 import {
   type Agent,
   type ListedTool,
@@ -12,20 +12,16 @@ import {
   signRequired,
 } from "./world.ts";
 
-type World = Awaited<ReturnType<typeof startWorld>>;
-let world: World;
+const world = sharedWorld();
 let merchantId: string;
 let resource: Resource;
 let payer: Payer;
-
 beforeAll(async () => {
-  world = await startWorld();
   const merchant = await newMerchant(world);
   merchantId = merchant.id;
   resource = await merchant.register({ listed: true, description: "The weather of tomorrow" });
   payer = await newPayer(world.dev, 100_000_000n);
 });
-afterAll(() => world.stop());
 
 const link = (): Promise<Payable> =>
   projectPayable(world, merchantId, { kind: "payment-link", listed: true });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openEras } from "../../mcp/eras.ts";
 import { guardOf } from "../../mcp/guard.ts";
 import { freePort } from "../../src/dev/free-port.ts";
-import { startWorld } from "../support/house.ts";
+import { startWorld, type World } from "../support/house.ts";
 import { fixtureServer } from "./conformance/fixtures.ts";
 import { type Era, type Outcome, runScenario, runSuite } from "./conformance/suite.ts";
 
@@ -43,7 +43,7 @@ const failing = (outcomes: ReadonlyMap<string, Outcome>) =>
   [...outcomes].filter(([, { failed }]) => failed > 0).map(([name]) => name);
 
 describe("the product's endpoint", () => {
-  let world: Awaited<ReturnType<typeof startWorld>>;
+  let world: World;
   beforeAll(async () => {
     world = await startWorld();
   });

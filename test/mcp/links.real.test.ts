@@ -1,21 +1,18 @@
 /** Links that are paid by intents of their own, over MCP: of an open amount, and in a currency without a coin. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newPayer, startWorld, until } from "../support/house.ts";
-import { newSeller, type Seller } from "../support/payments.ts";
+import { newPayer, sharedWorld, until } from "../support/house.ts";
+import { sharedSeller } from "../support/payments.ts";
 import { ledgerOf } from "../support/records.ts";
 import { type Agent, newAgent, signRequired } from "./world.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
+const world = sharedWorld();
+const seller = sharedSeller(world);
 let agent: Agent;
 beforeAll(async () => {
-  world = await startWorld();
-  seller = await newSeller(world);
   agent = await newAgent(world.baseUrl, "auto");
 });
 afterAll(async () => {
   await agent.close();
-  await world.stop();
 });
 
 const open = { kind: "open", currency: "USD", minAmount: { amount: "0.20", asset: "USD" } };

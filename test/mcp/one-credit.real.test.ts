@@ -5,24 +5,20 @@ import {
   newPayer,
   post,
   type Resource,
+  sharedWorld,
   signPayment,
-  startWorld,
 } from "../support/house.ts";
 import { type Agent, newAgent, oldAgent } from "./world.ts";
 
-type World = Awaited<ReturnType<typeof startWorld>>;
-let world: World;
+const world = sharedWorld();
 let resource: Resource;
 let agents: readonly Agent[];
-
 beforeAll(async () => {
-  world = await startWorld();
   resource = await (await newMerchant(world)).register();
   agents = [await oldAgent(world.baseUrl), await newAgent(world.baseUrl, "pinned")];
 });
 afterAll(async () => {
   await Promise.all(agents.map((agent) => agent.close()));
-  await world.stop();
 });
 
 interface Told {

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Payable } from "#facilitator";
 import { whileBlocksAreHeld } from "../conformance/held-blocks.ts";
-import { newMerchant, newPayer, type Payer, startWorld, until } from "../support/house.ts";
+import { newMerchant, newPayer, type Payer, sharedWorld, until } from "../support/house.ts";
 import { projectPayable, type Shown, signRequired } from "./world.ts";
 
-type World = Awaited<ReturnType<typeof startWorld>>;
-let world: World;
+const world = sharedWorld({ settings: { maxWaitMs: 1_500 } });
 let merchantId: string;
 let payer: Payer;
-
 beforeAll(async () => {
-  world = await startWorld({ settings: { maxWaitMs: 1_500 } });
   merchantId = (await newMerchant(world)).id;
   payer = await newPayer(world.dev);
 });
-afterAll(() => world.stop());
 
 const project = (kind: Payable["kind"], changes: Partial<Payable> = {}) =>
   projectPayable(world, merchantId, { kind, ...changes });

@@ -1,20 +1,18 @@
 /** A newcomer's first minutes: what `npm start` prints, and from there nothing but the pages. */
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { signIn } from "../api/dashboard/selling.ts";
-import { expectAccessible, openBrowser, openTab, photograph } from "../support/browser.ts";
+import { expectAccessible, openTab, photograph, sharedBrowser } from "../support/browser.ts";
 import { until } from "../support/house.ts";
 import { booksOf, type Deployment, dataFolder, killAll, startDeployment } from "./service.ts";
 
+const browser = sharedBrowser();
 let folder: Awaited<ReturnType<typeof dataFolder>>;
 let service: Deployment;
-let browser: Browser;
 beforeAll(async () => {
   folder = await dataFolder();
-  [service, browser] = await Promise.all([startDeployment(folder.dataDir), openBrowser()]);
+  service = await startDeployment(folder.dataDir);
 });
 afterAll(async () => {
-  await browser?.close();
   await killAll();
   await folder.remove();
 });

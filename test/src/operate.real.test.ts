@@ -1,22 +1,16 @@
 /** What an operator does by hand, on the command line of a deployment that runs. */
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { checksum } from "#kernel/bytes";
 import { newKey } from "../support/authorization.ts";
-import { newMerchant, startWorld, until } from "../support/house.ts";
+import { sharedMerchant, sharedWorld, until } from "../support/house.ts";
 import { ledgerOf } from "../support/records.ts";
 import { expectAtRest, newPayment, transfer } from "../support/scene.ts";
 import { type Ended, farebox } from "./service.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
-
-beforeAll(async () => {
-  world = await startWorld({ settings: { maxWaitMs: 2_000 } });
-  merchant = await newMerchant(world);
-});
-afterAll(() => world.stop());
+const world = sharedWorld({ settings: { maxWaitMs: 2_000 } });
+const merchant = sharedMerchant(world);
 
 const run = (...args: readonly string[]): Promise<Ended> =>
   farebox(

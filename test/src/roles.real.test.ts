@@ -1,6 +1,6 @@
 /** Two processes that answer and two that work, on one database and one chain. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { get, startWorld, until } from "../support/house.ts";
+import { get, sharedWorld, until } from "../support/house.ts";
 import { type ServiceProcess, standBy } from "../support/processes.ts";
 
 vi.setConfig({ testTimeout: 300_000 });
@@ -8,7 +8,6 @@ vi.setConfig({ testTimeout: 300_000 });
 const LANES = 2;
 /** Leases so long that no process of a busy machine loses one by being slow, and time for its answers. */
 const SETTINGS = { leaseSeconds: 5, maxWaitMs: 60_000 };
-let world: Awaited<ReturnType<typeof startWorld>>;
 let webs: readonly ServiceProcess[] = [];
 let leader: ServiceProcess;
 let other: ServiceProcess;
@@ -23,8 +22,8 @@ async function holders(): Promise<readonly (string | null)[]> {
 }
 
 /** The house in this process only looks. */
+const world = sharedWorld({ role: "web", blockTimeSeconds: 1 });
 beforeAll(async () => {
-  world = await startWorld({ role: "web", blockTimeSeconds: 1 });
   const roles = ["worker", "worker", "web", "web"] as const;
   const [first, ...rest] = await Promise.all(
     roles.map((role) => standBy(world.dev, world.database, { role, lanes: LANES, settings: SETTINGS })),
@@ -38,7 +37,6 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(async () => {
   await Promise.all([leader, other, ...webs].map((each) => each?.stop()));
-  await world.stop();
 });
 
 describe("a process with a role", () => {

@@ -2,19 +2,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checksum } from "#kernel/bytes";
 import { newKey } from "../support/authorization.ts";
-import { freshDatabase, type TestDatabase } from "../support/db.ts";
+import { sharedDatabase } from "../support/db.ts";
 import { type DevChain, silentLog, startDevChain } from "../support/dev-chain.ts";
 import { get, type RunningHouse, startHouse } from "../support/house.ts";
 
+const database = sharedDatabase();
 let dev: DevChain;
-let database: TestDatabase;
-
 beforeAll(async () => {
   dev = await startDevChain();
-  database = await freshDatabase();
 });
 afterAll(async () => {
-  await database?.drop();
   await dev?.stop();
 });
 

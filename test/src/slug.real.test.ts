@@ -2,21 +2,18 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { adoptSlugs, type ChainConfig, type ChainRow } from "#facilitator";
 import { ConfigProblem } from "../../src/config.ts";
-import { freshDatabase, type TestDatabase } from "../support/db.ts";
+import { sharedDatabase } from "../support/db.ts";
 import { type DevChain, startDevChain } from "../support/dev-chain.ts";
 import { type HouseOptions, startHouse } from "../support/house.ts";
 
+const database = sharedDatabase();
 let dev: DevChain;
 let stranger: DevChain;
-let database: TestDatabase;
-
 beforeAll(async () => {
   dev = named(await startDevChain({ chainId: 31_338 }), { slug: "ours" });
   stranger = named(await startDevChain({ chainId: 31_339 }), { slug: "ours" });
-  database = await freshDatabase();
 });
 afterAll(async () => {
-  await database?.drop();
   for (const each of [dev, stranger]) await each?.stop();
 });
 

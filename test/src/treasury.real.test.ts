@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { address, checksum, type Hex } from "#kernel/bytes";
 import { ConfigProblem } from "../../src/config.ts";
 import { newKey } from "../support/authorization.ts";
-import { freshDatabase, type TestDatabase } from "../support/db.ts";
+import { sharedDatabase } from "../support/db.ts";
 import { openOrder } from "../support/deposits.ts";
 import { type DevChain, startDevChain } from "../support/dev-chain.ts";
 import { type HouseOptions, newMerchant, type RunningHouse, startHouse, until } from "../support/house.ts";
@@ -11,17 +11,14 @@ import { stateOf } from "../support/records.ts";
 import { expectAtRest, newPayment } from "../support/scene.ts";
 
 const SETTINGS = { maxWaitMs: 500 };
+const database = sharedDatabase();
 let dev: DevChain;
 let other: DevChain;
-let database: TestDatabase;
-
 beforeAll(async () => {
   dev = await startDevChain();
   other = withTreasury(newKey());
-  database = await freshDatabase();
 });
 afterAll(async () => {
-  await database?.drop();
   await dev?.stop();
 });
 

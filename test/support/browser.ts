@@ -10,7 +10,7 @@ import {
   type Page,
 } from "playwright-core";
 import { privateKeyToAccount } from "viem/accounts";
-import { expect } from "vitest";
+import { afterAll, expect } from "vitest";
 import { checksum } from "#kernel/bytes";
 import type { DevChain } from "./dev-chain.ts";
 import type { Payer } from "./house.ts";
@@ -36,12 +36,27 @@ const flags = [
 ];
 
 /** Fails where there is none: a page that no browser has shown is not tested. */
-export async function openBrowser(): Promise<Browser> {
+async function openBrowser(): Promise<Browser> {
   const executablePath = places.find((path) => existsSync(path));
   if (!executablePath)
     throw new Error("these tests need Chromium: apt-get install -y chromium-headless-shell");
   const isRoot = process.getuid?.() === 0;
   return chromium.launch({ executablePath, args: isRoot ? [...flags, "--no-sandbox"] : flags });
+}
+
+/** What opens pages: a browser, or one visitor's part of it. */
+export type Opener = Pick<Browser, "newContext"> | BrowserContext;
+
+/** One for all tests of the file, opened with the first page. */
+export function sharedBrowser(): Pick<Browser, "newContext"> {
+  let browser: Promise<Browser> | undefined;
+  afterAll(async () => (await browser)?.close());
+  return {
+    async newContext(options) {
+      browser ??= openBrowser();
+      return (await browser).newContext(options);
+    },
+  };
 }
 
 /** What a page did that its policy forbids, or that went wrong in it. */
@@ -55,10 +70,7 @@ export interface Tab {
   readonly faults: string[];
 }
 
-export async function openTab(
-  browser: Browser | BrowserContext,
-  options: BrowserContextOptions = {},
-): Promise<Tab> {
+export async function openTab(browser: Opener, options: BrowserContextOptions = {}): Promise<Tab> {
   // What pulses without end is painted sixty times a second, by a processor that other tests need.
   const still = { reducedMotion: "reduce", ...options } as const;
   const context = "newContext" in browser ? await browser.newContext(still) : browser;

@@ -5,6 +5,7 @@ import { inject } from "vitest";
 import { type Database, openDatabase } from "#store";
 import { databaseAt, TEMPLATE } from "./database-at.ts";
 import { silentLog } from "./dev-chain.ts";
+import { shared } from "./shared.ts";
 
 export interface TestDatabase {
   readonly url: string;
@@ -17,6 +18,11 @@ export interface TestDatabase {
 
 export function freshDatabase(): Promise<TestDatabase> {
   return cloneOf(TEMPLATE);
+}
+
+/** One for all tests of the file. */
+export function sharedDatabase(): TestDatabase {
+  return shared(freshDatabase, (database) => database.drop());
 }
 
 /** What a database holds now, as a backup would have it. Nobody else may be connected to it. */

@@ -11,6 +11,7 @@ import { authorize, newKey } from "./authorization.ts";
 import { freshDatabase, type TestDatabase } from "./db.ts";
 import { type DevChain, masterSecret, silentLog, startDevChain } from "./dev-chain.ts";
 import { startSandbox } from "./sandbox.ts";
+import { shared } from "./shared.ts";
 
 export { masterSecret };
 
@@ -164,6 +165,8 @@ export async function newMerchant({ house, baseUrl }: RunningHouse, feeBps = 50)
   };
 }
 
+export type Merchant = Awaited<ReturnType<typeof newMerchant>>;
+
 export interface Payer {
   readonly address: Address;
   readonly key: Hex;
@@ -269,10 +272,14 @@ export async function get(baseUrl: string, path: string): Promise<Answer> {
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
+export interface WorldOptions extends HouseOptions {
+  readonly blockTimeSeconds?: number;
+  readonly chainId?: number;
+}
+export type World = Awaited<ReturnType<typeof startWorld>>;
+
 /** Everything one test file needs: chain, database and one running house. */
-export async function startWorld(
-  options: HouseOptions & { blockTimeSeconds?: number; chainId?: number } = {},
-) {
+export async function startWorld(options: WorldOptions = {}) {
   const { blockTimeSeconds, chainId, ...rest } = options;
   const dev = await startDevChain({
     ...(blockTimeSeconds === undefined ? {} : { blockTimeSeconds }),
@@ -290,6 +297,19 @@ export async function startWorld(
       await dev.stop();
     },
   };
+}
+
+/** One for all tests of the file. */
+export function sharedWorld(options?: WorldOptions): World {
+  return shared(
+    () => startWorld(options),
+    (world) => world.stop(),
+  );
+}
+
+/** The same for a merchant. */
+export function sharedMerchant(place: RunningHouse): Merchant {
+  return shared(() => newMerchant(place));
 }
 
 /** Resolves when `holds` does; asks every 50 ms, since what it waits for is a row or a block. */

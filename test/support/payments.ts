@@ -10,6 +10,7 @@ import { transferData } from "./deposits.ts";
 import type { DevChain } from "./dev-chain.ts";
 import { newMerchant, newPayer, type Payer, type RunningHouse, until } from "./house.ts";
 import { payOrder } from "./router.ts";
+import { shared } from "./shared.ts";
 
 export interface PaymentPlace extends RunningHouse {
   readonly dev: DevChain;
@@ -85,6 +86,11 @@ export async function newSeller(place: PaymentPlace, { feeBps = 50 } = {}) {
   };
 }
 export type Seller = Awaited<ReturnType<typeof newSeller>>;
+
+/** One for all tests of the file. */
+export function sharedSeller(place: PaymentPlace): Seller {
+  return shared(() => newSeller(place));
+}
 
 /** Sends so many atomic units to the address that a position shows; a fresh payer unless one is given. */
 export async function sendTo(

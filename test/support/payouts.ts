@@ -1,11 +1,11 @@
 /** What leaves the treasury for a merchant whose money is final. */
 import { expect } from "vitest";
 import { newKey } from "./authorization.ts";
-import { newMerchant, type startWorld, until } from "./house.ts";
+import { newMerchant, until, type World } from "./house.ts";
 import { expectAtRest, newPayment } from "./scene.ts";
 
 /** A merchant with a dollar, and how to have some of it leave to `recipient`. */
-export async function merchantWithPayouts(world: Awaited<ReturnType<typeof startWorld>>) {
+export async function merchantWithPayouts(world: World) {
   const merchant = await newMerchant(world, 0);
   const paid = await newPayment(world, merchant, { dollars: 1n });
   expect((await paid.settle()).body).toMatchObject({ success: true });

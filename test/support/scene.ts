@@ -11,7 +11,7 @@ import {
   type Answer,
   books,
   get,
-  type newMerchant,
+  type Merchant,
   newPayer,
   type Payer,
   type PaymentTerms,
@@ -26,7 +26,6 @@ export interface Place {
   readonly database: TestDatabase;
   readonly baseUrl: string;
 }
-type Merchant = Awaited<ReturnType<typeof newMerchant>>;
 
 export interface Payment {
   readonly resource: Resource;

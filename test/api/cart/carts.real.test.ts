@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { linesOf } from "../../../api/cart/verbs.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { type Answer, type Caller, caller, newCaller } from "../caller.ts";
 import { baseUrl, newId, world } from "../world.ts";
 
-let database: TestDatabase;
 let app: ReturnType<typeof world>["app"];
 let owner: Caller;
 let page: Caller;
@@ -12,8 +11,8 @@ let tea: { readonly id: string };
 let cup: { readonly id: string };
 let count = 0;
 const origin = "https://shop.example";
+const database = sharedDatabase();
 beforeAll(async () => {
-  database = await freshDatabase();
   ({ app } = world({ db: database.db }));
   owner = await newCaller(database.db);
   page = await newCaller(database.db, {
@@ -24,7 +23,6 @@ beforeAll(async () => {
   tea = await product("Tea", "2.50");
   cup = await product("Cup", "10");
 });
-afterAll(() => database.drop());
 
 async function product(name: string, amount: string) {
   const prices = [{ amount, asset: "USD" }];

@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { findProducts } from "../../../api/catalog/verbs/find.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { type Answer, type Caller, caller, newCaller } from "../caller.ts";
 import { newId, now, world } from "../world.ts";
 
-let database: TestDatabase;
 let app: ReturnType<typeof world>["app"];
 let owner: Caller;
 let page: Caller;
 let count = 0;
+const database = sharedDatabase();
 beforeAll(async () => {
-  database = await freshDatabase();
   ({ app } = world({ db: database.db }));
   owner = await newCaller(database.db);
   const { merchantId } = owner;
   page = await newCaller(database.db, { merchantId, kind: "pk", allowedOrigins: ["https://shop.example"] });
 });
-afterAll(() => database.drop());
 
 const root = "/v1/catalog/products";
 function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {

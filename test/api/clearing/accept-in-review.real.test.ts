@@ -1,19 +1,15 @@
 /** A deposit to the order of an intent whose agent's payment waits for a person, who has yet to decide. */
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { address, checksum } from "#kernel/bytes";
 import { newKey } from "../../support/authorization.ts";
-import { startWorld, until } from "../../support/house.ts";
+import { sharedWorld, until } from "../../support/house.ts";
 import { movableClock, newSeller, type Seller, sendTo } from "../../support/payments.ts";
 import { expectAtRest, newPayment, submitAsStranger } from "../../support/scene.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
 const clock = movableClock();
-let world: Awaited<ReturnType<typeof startWorld>>;
-beforeAll(async () => {
-  world = await startWorld({ clock, settings: { maxWaitMs: 1_000 } });
-});
-afterAll(() => world.stop());
+const world = sharedWorld({ clock, settings: { maxWaitMs: 1_000 } });
 
 /** Blocks come until it holds. */
 const inTime = (holds: () => Promise<boolean>, what: string) =>

@@ -1,17 +1,17 @@
 /** Payments by agents: of intents at their agent URL, and of resources. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { address } from "#kernel/bytes";
 import { newKey } from "../../support/authorization.ts";
 import { chainFaults } from "../../support/chain-faults.ts";
 import { transferData } from "../../support/deposits.ts";
-import { newPayer, type Resource, signPayment, startWorld, until } from "../../support/house.ts";
+import { newPayer, type Resource, sharedWorld, signPayment, until } from "../../support/house.ts";
 import {
   heldBack,
   isLockAwaited,
   movableClock,
   newSeller,
-  type Seller,
   sendTo,
+  sharedSeller,
   statesOf,
   toldOf,
 } from "../../support/payments.ts";
@@ -23,25 +23,20 @@ const clock = movableClock();
 const faults = chainFaults();
 /** Runs when a payment was found good and is about to be claimed: nothing of it has been sent. */
 let beforeClaim = async () => {};
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-beforeAll(async () => {
-  world = await startWorld({
-    clock,
-    wrapChain: faults.wrap,
-    // A slow machine follows late, and is waited for: what is asked here is who waits, not for how long.
-    settings: { maxWaitMs: 3_000, toldWithinMs: 60_000 },
-    checkpoint: async (step) => {
-      if (step === "before-claim") await beforeClaim();
-    },
-  });
-  seller = await newSeller(world);
+const world = sharedWorld({
+  clock,
+  wrapChain: faults.wrap,
+  // A slow machine follows late, and is waited for: what is asked here is who waits, not for how long.
+  settings: { maxWaitMs: 3_000, toldWithinMs: 60_000 },
+  checkpoint: async (step) => {
+    if (step === "before-claim") await beforeClaim();
+  },
 });
+const seller = sharedSeller(world);
 afterEach(() => {
   beforeClaim = async () => {};
   faults.clear();
 });
-afterAll(() => world.stop());
 
 const states = ["created", "awaiting-funds", "funds-detected", "funds-received", "settling", "settled"];
 

@@ -1,22 +1,17 @@
 /** What merchants do with payments before any money comes, and what they must not. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { fixedRates } from "#api";
 import { choose, switchRail } from "../../../api/clearing/verbs/confirm.ts";
 import { findIntent } from "../../../api/payment-intent/verbs/read.ts";
 import { silentLog } from "../../support/dev-chain.ts";
-import { rowOf, startWorld, until } from "../../support/house.ts";
-import { movableClock, newSeller, type Seller, sendTo, statesOf, toldOf } from "../../support/payments.ts";
+import { rowOf, sharedWorld, startWorld, until } from "../../support/house.ts";
+import { movableClock, newSeller, sendTo, sharedSeller, statesOf, toldOf } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 
 const MINUTE = 60_000;
 const clock = movableClock();
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-beforeAll(async () => {
-  world = await startWorld({ clock });
-  seller = await newSeller(world);
-});
-afterAll(() => world.stop());
+const world = sharedWorld({ clock });
+const seller = sharedSeller(world);
 
 const idOf = (position: { paymentIntent: { id: string } }) => position.paymentIntent.id;
 const count = async (table: string, id: string) => {

@@ -1,8 +1,6 @@
 /** What tests of deposits share: how they read a payment's position, and how the chain and the books come to rest. */
 import { address } from "#kernel/bytes";
-import { books, type startWorld, until } from "../../support/house.ts";
-
-type World = Awaited<ReturnType<typeof startWorld>>;
+import { books, until, type World } from "../../support/house.ts";
 
 export const idOf = (position: { paymentIntent: { id: string } }) => position.paymentIntent.id;
 export const addressOf = (position: { deposit: { address: string } }) => position.deposit.address;

@@ -1,22 +1,17 @@
 /** Payments by transfer to an order's own address, from the confirm to the books. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { address } from "#kernel/bytes";
 import { packAggregate3 } from "../../../facilitator/chain/evm/multicall.ts";
 import { authorize, devDomain, newKey } from "../../support/authorization.ts";
 import { onDepositAddresses } from "../../support/deposits.ts";
-import { newPayer, startWorld, until } from "../../support/house.ts";
-import { newSeller, type Seller, sendTo, statesOf, toldOf } from "../../support/payments.ts";
+import { newPayer, sharedWorld, until } from "../../support/house.ts";
+import { newSeller, sendTo, sharedSeller, statesOf, toldOf } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
 import { addressOf, arrives, expectBooks, final, idOf, settleRows } from "./deposit-scene.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-beforeAll(async () => {
-  world = await startWorld();
-  seller = await newSeller(world);
-});
-afterAll(() => world.stop());
+const world = sharedWorld();
+const seller = sharedSeller(world);
 
 /** Statements that write deposits anew, by transaction, in a table of its own. */
 async function countUpdates(): Promise<void> {

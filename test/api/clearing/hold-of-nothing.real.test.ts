@@ -1,21 +1,16 @@
 /** Money that comes for an intent which has expired, and leaves the chain before it counts. */
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { Hash } from "#kernel/bytes";
 import { signedTransfer } from "../../support/deposits.ts";
-import { startWorld, until } from "../../support/house.ts";
-import { movableClock, newSeller, type Seller } from "../../support/payments.ts";
+import { sharedWorld, until } from "../../support/house.ts";
+import { movableClock, sharedSeller } from "../../support/payments.ts";
 import { withMiningHeld } from "../../support/scene.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
 const clock = movableClock();
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-beforeAll(async () => {
-  world = await startWorld({ clock });
-  seller = await newSeller(world);
-});
-afterAll(() => world.stop());
+const world = sharedWorld({ clock });
+const seller = sharedSeller(world);
 
 it("does not keep an invoice from being paid or voided", async () => {
   const invoice = await seller.must("POST", "/v1/invoices", {

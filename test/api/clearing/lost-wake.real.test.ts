@@ -1,9 +1,9 @@
 /** A clearing that is made due while its turn asks for a rate: what that turn has read is old. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { fixedRates, type Rates } from "#api";
 import { silentLog } from "../../support/dev-chain.ts";
-import { newPayer, type Resource, signPayment, startWorld, until } from "../../support/house.ts";
-import { movableClock, newSeller, type Seller } from "../../support/payments.ts";
+import { newPayer, type Resource, sharedWorld, signPayment, until } from "../../support/house.ts";
+import { movableClock, sharedSeller } from "../../support/payments.ts";
 import { withMiningHeld } from "../../support/scene.ts";
 
 const MINUTE = 60_000;
@@ -19,13 +19,8 @@ const rates: Rates = {
     return steady.rate(pair);
   },
 };
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-beforeAll(async () => {
-  world = await startWorld({ clock, rates, settings: { maxWaitMs: 1_000 } });
-  seller = await newSeller(world);
-});
-afterAll(() => world.stop());
+const world = sharedWorld({ clock, rates, settings: { maxWaitMs: 1_000 } });
+const seller = sharedSeller(world);
 
 it("settles, though its payment was credited while the end of its window was looked at", async () => {
   const { id } = await seller.intent({ amount: { amount: "8", asset: "GBP" } });

@@ -1,18 +1,18 @@
 /** Deposits that come short, late, twice or in another token: what becomes of them by itself, and what the merchant
  *  decides. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { fixedRates, type Rates } from "#api";
 import { type Address, checksum } from "#kernel/bytes";
 import { newKey } from "../../support/authorization.ts";
 import { silentLog } from "../../support/dev-chain.ts";
-import { startWorld, until } from "../../support/house.ts";
+import { sharedWorld, until } from "../../support/house.ts";
 import {
   heldBack,
   movableClock,
   newSeller,
   routeOrder,
-  type Seller,
   sendTo,
+  sharedSeller,
   statesOf,
   toldOf,
 } from "../../support/payments.ts";
@@ -36,16 +36,11 @@ const rates: Rates = {
   },
 };
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-beforeAll(async () => {
-  world = await startWorld({ clock, rates });
-  seller = await newSeller(world);
-});
+const world = sharedWorld({ clock, rates });
+const seller = sharedSeller(world);
 afterEach(() => {
   moved = 0n;
 });
-afterAll(() => world.stop());
 
 /** The observer has seen so many transfers, whoever has the clearing in hand. */
 const areObserved = (clearingId: string, count: number) =>

@@ -8,7 +8,15 @@ import { systemClock } from "#kernel/system";
 import { type Agent, newAgent, signRequired } from "../../mcp/world.ts";
 import { newKey } from "../../support/authorization.ts";
 import { silentLog } from "../../support/dev-chain.ts";
-import { type Answer, newPayer, type Payer, post, startWorld, until } from "../../support/house.ts";
+import {
+  type Answer,
+  newPayer,
+  type Payer,
+  post,
+  startWorld,
+  until,
+  type World,
+} from "../../support/house.ts";
 import { newSeller, type Seller, sendTo } from "../../support/payments.ts";
 import { claimOf, ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
@@ -20,7 +28,7 @@ const V1_NAME = "base-sepolia";
 const CAIP2 = "eip155:84532";
 const EXPLORER = "https://sepolia.basescan.org/tx/";
 const issuer = tokenChange(systemClock);
-let world: Awaited<ReturnType<typeof startWorld>>;
+let world: World;
 let seller: Seller;
 let agent: Agent;
 let all: number;

@@ -1,8 +1,8 @@
 /** Every token of a chain is paused: nothing new is taken there, and what is there already comes to its end. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { type Address, checksum } from "#kernel/bytes";
 import { newKey } from "../../support/authorization.ts";
-import { startWorld, until } from "../../support/house.ts";
+import { sharedWorld, until } from "../../support/house.ts";
 import {
   heldBack,
   isLockAwaited,
@@ -17,18 +17,16 @@ import { addressOf, arrives, final, idOf } from "./deposit-scene.ts";
 const MINUTE = 60_000;
 const movable = movableClock();
 const issuer = tokenChange(movable);
-let world: Awaited<ReturnType<typeof startWorld>>;
+const world = sharedWorld({ clock: issuer.clock, wrapChain: issuer.wrapChain });
 let seller: Seller;
 let all: number;
 beforeAll(async () => {
-  world = await startWorld({ clock: issuer.clock, wrapChain: issuer.wrapChain });
   all = world.house.facilitator.rails().length;
 });
 beforeEach(async () => {
   seller = await newSeller(world);
 });
 afterEach(() => pause(() => false, all));
-afterAll(() => world.stop());
 
 /** Only so many rails are offered then. */
 const pause = (which: (token: string) => boolean, left: number) =>

@@ -1,17 +1,16 @@
 /** Payments that are retried or looked at again, and payments through the router. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { LogFields } from "#kernel/log";
 import { leadDue } from "../../../api/clearing/lead.ts";
 import { findPayment, paidBy } from "../../../api/clearing/verbs/payment.ts";
-import { startWorld, until } from "../../support/house.ts";
+import { sharedWorld, until } from "../../support/house.ts";
 import {
   heldBack,
   isLockAwaited,
   movableClock,
-  newSeller,
   routeOrder,
-  type Seller,
   sendTo,
+  sharedSeller,
   statesOf,
   toldOf,
 } from "../../support/payments.ts";
@@ -20,13 +19,8 @@ import { expectAtRest } from "../../support/scene.ts";
 
 const MINUTE = 60_000;
 const clock = movableClock();
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-beforeAll(async () => {
-  world = await startWorld({ clock });
-  seller = await newSeller(world);
-});
-afterAll(() => world.stop());
+const world = sharedWorld({ clock });
+const seller = sharedSeller(world);
 
 const idOf = (position: { paymentIntent: { id: string } }) => position.paymentIntent.id;
 const ordersOf = (clearingId: string) =>

@@ -1,20 +1,15 @@
 /** A return that was decided of money whose block left the chain and came back before anybody looked. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { checksum, type Hash, type Hex } from "#kernel/bytes";
 import { newKey } from "../../support/authorization.ts";
 import { signedTransfer } from "../../support/deposits.ts";
-import { startWorld, until } from "../../support/house.ts";
-import { heldBack, movableClock, newSeller, type Seller, sendTo } from "../../support/payments.ts";
+import { sharedWorld, until } from "../../support/house.ts";
+import { heldBack, movableClock, sendTo, sharedSeller } from "../../support/payments.ts";
 import { expectAtRest, withMiningHeld } from "../../support/scene.ts";
 
 const clock = movableClock();
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-beforeAll(async () => {
-  world = await startWorld({ clock });
-  seller = await newSeller(world);
-});
-afterAll(() => world.stop());
+const world = sharedWorld({ clock });
+const seller = sharedSeller(world);
 
 const send = (raw: Hex) => world.dev.anvil.rpc<Hash>("eth_sendRawTransaction", [raw]);
 

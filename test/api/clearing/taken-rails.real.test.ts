@@ -1,15 +1,11 @@
 /** A merchant that takes some rails only, on a real chain: what payers and agents are offered, and what goes on. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startWorld, until } from "../../support/house.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import { sharedWorld, until } from "../../support/house.ts";
 import { newSeller, type Seller, sendTo } from "../../support/payments.ts";
 import { issued } from "../invoice/agents.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
+const world = sharedWorld();
 let seller: Seller;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
 beforeEach(async () => {
   seller = await newSeller(world);
 });

@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { findOrCreateCustomer } from "../../../api/customer/verbs.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { type Answer, caller, newCaller } from "../caller.ts";
 import { newId, now, world } from "../world.ts";
 
-let database: TestDatabase;
+const database = sharedDatabase();
 let merchantId: string;
 let call: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
 beforeAll(async () => {
-  database = await freshDatabase();
   const { app } = world({ db: database.db });
   const who = await newCaller(database.db);
   ({ merchantId } = who);
   const plain = caller(app, who);
   call = (method, path, body, headers = {}) => plain(method, path, { body, headers });
 });
-afterAll(() => database.drop());
 
 const ada = { name: "Ada", email: "Ada@Shop.example" };
 let count = 0;

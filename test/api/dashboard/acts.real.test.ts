@@ -1,13 +1,13 @@
 /** What a merchant decides about payments at the dashboard, and what the overview says of them. */
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { startWorld, until } from "../../support/house.ts";
+import { afterEach, expect, it } from "vitest";
+import { sharedWorld, until } from "../../support/house.ts";
 import {
   heldBack,
   isLockAwaited,
   movableClock,
-  newSeller,
   type Seller,
   sendTo,
+  sharedSeller,
 } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
@@ -16,15 +16,10 @@ import { openSession } from "./room.ts";
 
 const MINUTE = 60_000;
 const clock = movableClock();
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-beforeAll(async () => {
-  world = await startWorld({ clock });
-  seller = await newSeller(world);
-});
+const world = sharedWorld({ clock });
+const seller = sharedSeller(world);
 // Before a test moves the clock: how often finality is looked for depends on the age of a payment.
 afterEach(() => expectAtRest(world));
-afterAll(() => world?.stop());
 
 const visit = () => openSession((path, init) => fetch(`${world.baseUrl}${path}`, init), seller.secretKey);
 type Session = Awaited<ReturnType<typeof visit>>;

@@ -1,24 +1,16 @@
 /** A merchant gives its pages a colour and a picture, at the dashboard. */
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openBrowser } from "../../support/browser.ts";
-import { newMerchant, startWorld } from "../../support/house.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { sharedBrowser } from "../../support/browser.ts";
+import { sharedMerchant, sharedWorld } from "../../support/house.ts";
 import { png } from "../../support/png.ts";
 import { openSession, signIn, type Visitor } from "./selling.ts";
 
-type Merchant = Awaited<ReturnType<typeof newMerchant>>;
-let world: Awaited<ReturnType<typeof startWorld>>;
-let browser: Browser;
-let merchant: Merchant;
+const world = sharedWorld();
+const browser = sharedBrowser();
+const merchant = sharedMerchant(world);
 let at: Visitor;
 beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld(), openBrowser()]);
-  merchant = await newMerchant(world);
   at = await signIn(browser, world.baseUrl, merchant.secretKey);
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
 });
 
 const picture = png({ width: 120, height: 40, colourType: 2, value: 90 });

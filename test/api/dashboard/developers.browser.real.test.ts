@@ -1,32 +1,25 @@
 /** A merchant at the dashboard: sells an endpoint, is paid out, reads the books, and gives programs their way in. */
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { checksum } from "#kernel/bytes";
 import { newKey } from "../../support/authorization.ts";
-import { expectAccessible, openBrowser, openTab, photograph, type Tab } from "../../support/browser.ts";
-import { books, newPayer, post, signPayment, startWorld, until } from "../../support/house.ts";
-import { newSeller, type Seller } from "../../support/payments.ts";
-import { type Receiver, receiveWebhooks } from "../../support/webhook-receiver.ts";
+import { expectAccessible, openTab, photograph, sharedBrowser, type Tab } from "../../support/browser.ts";
+import { books, newPayer, post, sharedWorld, signPayment, until } from "../../support/house.ts";
+import { sharedSeller } from "../../support/payments.ts";
+import { shared } from "../../support/shared.ts";
+import { receiveWebhooks } from "../../support/webhook-receiver.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-let browser: Browser;
-let receiver: Receiver;
+const world = sharedWorld();
+const seller = sharedSeller(world);
+const browser = sharedBrowser();
+const receiver = shared(receiveWebhooks, (each) => each.stop());
 let tab: Tab;
 beforeAll(async () => {
-  [world, browser, receiver] = await Promise.all([startWorld(), openBrowser(), receiveWebhooks()]);
-  seller = await newSeller(world);
   const context = await browser.newContext({ javaScriptEnabled: true });
   tab = await openTab(context);
   await tab.page.goto(`${world.baseUrl}/dashboard/sign-in`);
   await tab.page.getByLabel("Secret key").fill(seller.secretKey);
   await press("Sign in");
   await tab.page.getByRole("heading", { name: "Overview", exact: true }).waitFor();
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await receiver?.stop();
-  await world?.stop();
 });
 
 const go = (path: string) => tab.page.goto(`${world.baseUrl}/dashboard/${path}`);

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { checksum } from "#kernel/bytes";
 import { smtpMailer } from "../../../api/mail/smtp.ts";
 import { newKey } from "../../support/authorization.ts";
-import { startWorld, until } from "../../support/house.ts";
+import { startWorld, until, type World } from "../../support/house.ts";
 import { newSeller, type Seller, sendTo } from "../../support/payments.ts";
 import { type Manner, type SmtpServer, startSmtp } from "../../support/smtp.ts";
 import { issued } from "../invoice/agents.ts";
 import { openSession, type Session } from "./selling.ts";
 
 let smtp: SmtpServer;
-let world: Awaited<ReturnType<typeof startWorld>>;
+let world: World;
 let seller: Seller;
 let mine: Session;
 beforeAll(async () => {

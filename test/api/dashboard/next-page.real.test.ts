@@ -1,20 +1,17 @@
 /** The way to older rows on a page that came back with a refused form. */
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startWorld, until } from "../../support/house.ts";
-import { newSeller } from "../../support/payments.ts";
+import { beforeAll, expect, it } from "vitest";
+import { sharedWorld, until } from "../../support/house.ts";
+import { sharedSeller } from "../../support/payments.ts";
 import { openSession, type Sent } from "./selling.ts";
 
 /** One more than such a page holds. */
 const ROWS = 26;
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Awaited<ReturnType<typeof newSeller>>;
+const world = sharedWorld();
+const seller = sharedSeller(world);
 let mine: Awaited<ReturnType<typeof openSession>>;
 beforeAll(async () => {
-  world = await startWorld();
-  seller = await newSeller(world);
   mine = await openSession(world.baseUrl, seller.secretKey);
 });
-afterAll(() => world?.stop());
 
 const olderOn = ({ text }: Sent) =>
   /href="[/]dashboard[/]([^"]+)" rel="next"/.exec(text)?.[1]?.replaceAll("&amp;", "&") ?? "";

@@ -1,25 +1,16 @@
 /** A merchant at the dashboard: sees a payment, gives a part of it back, decides what only they can. */
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createKey } from "#api";
 import { systemClock, systemRandom } from "#kernel/system";
-import { expectAccessible, openBrowser, openTab, photograph, type Tab } from "../../support/browser.ts";
-import { masterSecret, startWorld, until } from "../../support/house.ts";
-import { newSeller, type Seller, sendTo } from "../../support/payments.ts";
+import { expectAccessible, openTab, photograph, sharedBrowser, type Tab } from "../../support/browser.ts";
+import { masterSecret, sharedWorld, until } from "../../support/house.ts";
+import { newSeller, sendTo, sharedSeller } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { openSession } from "./room.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-let browser: Browser;
-beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld(), openBrowser()]);
-  seller = await newSeller(world);
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
-});
+const world = sharedWorld();
+const browser = sharedBrowser();
+const seller = sharedSeller(world);
 
 const ask = (path: string, init: RequestInit = {}) => fetch(`${world.baseUrl}${path}`, init);
 const press = ({ page }: Tab, name: string) => page.getByRole("button", { name, exact: true }).click();

@@ -1,26 +1,24 @@
 /** What a merchant decides at the dashboard about money that nobody else can judge. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createKey } from "#api";
 import { address, checksum } from "#kernel/bytes";
 import { systemClock, systemRandom } from "#kernel/system";
 import type { CheckoutStatus } from "../../../api/pages/schema.ts";
 import { newKey } from "../../support/authorization.ts";
-import { masterSecret, type Payer, startWorld, until } from "../../support/house.ts";
-import { movableClock, newSeller, type Seller, sendTo, toldOf } from "../../support/payments.ts";
+import { masterSecret, type Payer, sharedWorld, until } from "../../support/house.ts";
+import { movableClock, newSeller, sendTo, sharedSeller, toldOf } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
 import { expectRefusals, openSession, type Session } from "./selling.ts";
 
 const MINUTE = 60_000;
 const clock = movableClock();
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
+const world = sharedWorld({ clock });
+const seller = sharedSeller(world);
 let mine: Session;
 let reader: Session;
 let stranger: Session;
 beforeAll(async () => {
-  world = await startWorld({ clock });
-  seller = await newSeller(world);
   const { db, newId } = world.house;
   const { plaintext } = await createKey(
     { db, clock: systemClock, newId, random: systemRandom, masterSecret },
@@ -35,7 +33,6 @@ beforeAll(async () => {
 });
 // Before a test moves the clock: how often finality is looked for depends on the age of a payment.
 afterEach(() => expectAtRest(world));
-afterAll(() => world?.stop());
 
 interface Waiting {
   readonly id: string;

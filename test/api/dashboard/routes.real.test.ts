@@ -1,20 +1,18 @@
 /** Every route of the dashboard, read off the router: a page needs the session, a form also its token. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { sharedDatabase } from "../../support/db.ts";
 import { newCaller } from "../caller.ts";
 import { now, world } from "../world.ts";
 import { type Ask, openSession, sessionOf } from "./room.ts";
 
-let database: TestDatabase;
+const database = sharedDatabase();
 let ask: Ask;
 let routes: readonly { readonly method: string; readonly path: string }[];
 beforeAll(async () => {
-  database = await freshDatabase();
   const { app } = world({ db: database.db });
   ask = async (path, init) => app.request(path, init);
   routes = app.routes.filter(({ method, path }) => method !== "ALL" && path.startsWith("/dashboard"));
 });
-afterAll(() => database.drop());
 
 const open = ["/dashboard/", "/dashboard/sign-in", "/dashboard/assets/:name"];
 const walk = (method: string, id = "pi_01K2C0Z0000000000000000000") => {

@@ -1,17 +1,15 @@
 /** The forms with which a merchant runs the shop (endpoints, payouts, keys, webhooks, settings), as anybody might send them:
  *  of another site, of another merchant, without permission, twice. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { createKey } from "#api";
 import { checksum } from "#kernel/bytes";
 import { systemClock, systemRandom } from "#kernel/system";
 import { PING } from "../../../api/webhook/events.ts";
 import { newKey } from "../../support/authorization.ts";
-import { masterSecret, startWorld } from "../../support/house.ts";
-import { newSeller, type Seller } from "../../support/payments.ts";
+import { masterSecret, sharedWorld } from "../../support/house.ts";
+import { newSeller, sharedSeller } from "../../support/payments.ts";
 import { expectRefusals, openSession, type Session } from "./selling.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
 let mine: Session;
 let stranger: Session;
 let reader: Session;
@@ -19,9 +17,9 @@ let ids: Record<"resources" | "addresses" | "api-keys" | "webhooks", string>;
 
 const money = { amount: "0.01", asset: "USD" };
 
+const world = sharedWorld();
+const seller = sharedSeller(world);
 beforeAll(async () => {
-  world = await startWorld();
-  seller = await newSeller(world);
   const { db, newId } = world.house;
   const { plaintext } = await createKey(
     { db, newId, clock: systemClock, random: systemRandom, masterSecret },
@@ -40,9 +38,6 @@ beforeAll(async () => {
     "api-keys": await make("api-keys", { kind: "sk", name: "other", permissions: ["x402:read"] }),
     webhooks: await make("webhook-endpoints", { url: "https://shop.example/hear", events: ["*"] }),
   };
-});
-afterAll(async () => {
-  await world?.stop();
 });
 
 const again = { url: "https://shop.example/tea", "price.amount": "0.02", "price.asset": "USD" };

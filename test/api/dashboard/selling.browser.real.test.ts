@@ -1,24 +1,17 @@
 /** A merchant sells by the dashboard alone: products, customers, links, invoices, subscriptions, each by its forms. */
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openBrowser } from "../../support/browser.ts";
-import { books, startWorld, until } from "../../support/house.ts";
-import { newSeller, type Seller, sendTo } from "../../support/payments.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { sharedBrowser } from "../../support/browser.ts";
+import { books, sharedWorld, until } from "../../support/house.ts";
+import { sendTo, sharedSeller } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { signIn, type Visitor } from "./selling.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-let browser: Browser;
+const world = sharedWorld();
+const browser = sharedBrowser();
+const seller = sharedSeller(world);
 let me: Visitor;
 beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld(), openBrowser()]);
-  seller = await newSeller(world);
   me = await signIn(browser, world.baseUrl, seller.secretKey);
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
 });
 
 const hostile = `"><img src=x onerror=alert(1)> Tea`;

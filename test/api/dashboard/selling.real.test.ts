@@ -1,23 +1,20 @@
 /** The forms of what a merchant sells, as anybody might send them: of another site, of another merchant, without permission,
  *  empty, twice. */
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { createKey } from "#api";
 import { systemClock, systemRandom } from "#kernel/system";
-import { masterSecret, startWorld } from "../../support/house.ts";
-import { newSeller, type Seller } from "../../support/payments.ts";
+import { masterSecret, sharedWorld } from "../../support/house.ts";
+import { newSeller, sharedSeller } from "../../support/payments.ts";
 import { expectRefusals, openSession, type Session } from "./selling.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
+const world = sharedWorld();
+const seller = sharedSeller(world);
 let mine: Session;
 let stranger: Session;
 let reader: Session;
 let ids: Record<"products" | "customers" | "links" | "invoices" | "subscriptions", string>;
-
 beforeAll(async () => {
-  world = await startWorld();
-  seller = await newSeller(world);
   const operator = {
     ...{
       db: world.house.db,
@@ -53,9 +50,6 @@ beforeAll(async () => {
       interval: "month",
     }),
   };
-});
-afterAll(async () => {
-  await world?.stop();
 });
 
 const price = { "prices.0.amount": "1", "prices.0.asset": "USD" };

@@ -1,11 +1,10 @@
 /** A merchant signed in to the dashboard: in a browser, and by plain requests. */
 import { randomBytes } from "node:crypto";
-import type { Browser } from "playwright-core";
 import { expect } from "vitest";
-import { expectAccessible, openTab, photograph, type Tab } from "../../support/browser.ts";
+import { expectAccessible, type Opener, openTab, photograph, type Tab } from "../../support/browser.ts";
 
 /** A tab of somebody who signed in with this key. */
-export async function signIn(browser: Browser, baseUrl: string, secretKey: string) {
+export async function signIn(browser: Opener, baseUrl: string, secretKey: string) {
   const tab = await openTab(browser);
   const { page } = tab;
   await page.goto(`${baseUrl}/dashboard/sign-in`);

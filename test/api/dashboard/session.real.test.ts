@@ -1,17 +1,13 @@
 /** Who gets into the dashboard, with what, and for how long. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createKey, revokeKey } from "#api";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { type ManualClock, manualClock } from "../../support/manual-clock.ts";
 import { type Caller, newCaller, newMerchantId, operatorOf } from "../caller.ts";
 import { world } from "../world.ts";
 import { type Ask, cookieOf, openSession, sessionOf, signIn } from "./room.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
+const database = sharedDatabase();
 
 let time: ManualClock;
 let lines: readonly string[];

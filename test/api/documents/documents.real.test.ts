@@ -4,11 +4,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { problemOf } from "../../../api/documents/proof.ts";
 import { newKey } from "../../support/authorization.ts";
-import { startWorld, until } from "../../support/house.ts";
-import { movableClock, newSeller, routeOrder, type Seller, sendTo } from "../../support/payments.ts";
+import { sharedWorld, until } from "../../support/house.ts";
+import { movableClock, newSeller, routeOrder, sendTo, sharedSeller } from "../../support/payments.ts";
 import { pagesOfPdf, photographPdf, textOfPdf } from "../../support/pdf.ts";
 import { png } from "../../support/png.ts";
 import { programs } from "../../support/programs.ts";
@@ -16,13 +16,8 @@ import { expectAtRest } from "../../support/scene.ts";
 import { paidMerchant, untilSucceeded } from "../refund/paid.ts";
 
 const clock = movableClock();
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-beforeAll(async () => {
-  world = await startWorld({ clock });
-  seller = await newSeller(world);
-});
-afterAll(() => world.stop());
+const world = sharedWorld({ clock });
+const seller = sharedSeller(world);
 
 type Call = (path: string) => Promise<Response>;
 async function pdfOf(who: { readonly call: Call }, path: string) {

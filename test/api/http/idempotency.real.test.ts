@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { and, eq, like } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { outbox as facts, type Tx } from "#store";
 import { fault } from "../../../api/http/faults.ts";
 import { keyed, pruneIdempotencyKeys } from "../../../api/http/idempotency.ts";
@@ -8,15 +8,11 @@ import { MoneyInput } from "../../../api/http/money.ts";
 import { body, secretKey } from "../../../api/http/route.ts";
 import { idempotencyKey } from "../../../api/http/tables.ts";
 import { outbox } from "../../../facilitator/store/tables.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { type Answer, type Caller, caller, from, newCaller } from "../caller.ts";
 import { newId, world } from "../world.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
+const database = sharedDatabase();
 
 /** One write under way; the test lets it go on. */
 interface Step {

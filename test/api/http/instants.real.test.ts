@@ -1,18 +1,16 @@
 /** Moments whose year PostgreSQL cannot read are refused wherever one is named. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { sharedDatabase } from "../../support/db.ts";
 import { type Caller, caller, newCaller } from "../caller.ts";
 import { newId, world } from "../world.ts";
 
-let database: TestDatabase;
+const database = sharedDatabase();
 let app: ReturnType<typeof world>["app"];
 let owner: Caller;
 beforeAll(async () => {
-  database = await freshDatabase();
   ({ app } = world({ db: database.db }));
   owner = await newCaller(database.db);
 });
-afterAll(() => database.drop());
 
 const beyond = ["0000-01-01T00:00:00Z", "9999-12-31T23:59:59-23:59"];
 const lists = [

@@ -1,6 +1,6 @@
 /** Every route that asks for no key counts its callers by address, and tells them what is left. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { describe, expect, it } from "vitest";
+import { sharedDatabase } from "../../support/db.ts";
 import { world } from "../world.ts";
 
 /** Probes of the process itself, and what stock servers ask for before they start. */
@@ -15,11 +15,7 @@ const MORE = [
   "/errors/not_found",
 ];
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
+const database = sharedDatabase();
 
 type Operation = { readonly security?: readonly unknown[] };
 

@@ -1,14 +1,10 @@
 /** How much a merchant may newly show in discovery, whatever it is. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { describe, expect, it } from "vitest";
+import { sharedDatabase } from "../../support/db.ts";
 import { caller, newCaller } from "../caller.ts";
 import { world } from "../world.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
+const database = sharedDatabase();
 
 type App = ReturnType<typeof world>["app"];
 const price = { amount: "10", asset: "USD" };

@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { sharedDatabase } from "../../support/db.ts";
 import { type Caller, caller, newCaller } from "../caller.ts";
 import { world } from "../world.ts";
 
-let database: TestDatabase;
+const database = sharedDatabase();
 let shop: Caller;
 let call: ReturnType<typeof caller>;
 beforeAll(async () => {
-  database = await freshDatabase();
   shop = await newCaller(database.db);
   call = caller(world({ db: database.db }).app, shop);
 });
-afterAll(() => database.drop());
 
 describe("406 not_acceptable", () => {
   it.each(["text/html", "application/xml, text/*", "application/json;q=0", "text/csv"])(

@@ -1,14 +1,10 @@
 /** What the lists under /v1 may be asked for. */
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { expect, it } from "vitest";
+import { sharedDatabase } from "../../support/db.ts";
 import { caller, newCaller } from "../caller.ts";
 import { world } from "../world.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
+const database = sharedDatabase();
 
 interface Parameter {
   readonly in: string;

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Revision } from "../../../api/http/version.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { type Caller, caller, newCaller } from "../caller.ts";
 import { world } from "../world.ts";
 
@@ -27,15 +27,13 @@ const revisions: readonly Revision[] = [
   },
 ];
 
-let database: TestDatabase;
+const database = sharedDatabase();
 let shop: Caller;
 let call: ReturnType<typeof caller>;
 beforeAll(async () => {
-  database = await freshDatabase();
   shop = await newCaller(database.db);
   call = caller(world({ db: database.db, revisions }).app, shop);
 });
-afterAll(() => database.drop());
 
 const path = "/v1/x402/resources";
 let count = 0;

@@ -1,8 +1,8 @@
 /** Invoices before anybody pays: drafts, numbers, changes, what is told, and what is refused. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { invoiceEvents } from "../../../api/invoice/events.ts";
 import { subscriptionEvents } from "../../../api/subscription/events.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import {
   facts,
   killed,
@@ -15,14 +15,10 @@ import {
 import { baseUrl } from "../world.ts";
 import { draft } from "./agents.ts";
 
-let database: TestDatabase;
+const database = sharedDatabase();
 let time: SetClock;
 let house: Worker;
 let merchant: Awaited<ReturnType<typeof newBiller>>;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
   time = setClock("2026-08-11T09:30:00.000Z");
   house = worker(database, time);

@@ -1,8 +1,8 @@
 /** Who pays an invoice, by which road, and what becomes of two who pay at once. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { chainFaults } from "../../support/chain-faults.ts";
-import { startWorld, until } from "../../support/house.ts";
-import { movableClock, newSeller, routeOrder, type Seller, sendTo } from "../../support/payments.ts";
+import { sharedWorld, until } from "../../support/house.ts";
+import { movableClock, routeOrder, sendTo, sharedSeller } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
 import { agentFor, type Body, checkout, draft, factsOf, issued, offerOf, read } from "./agents.ts";
@@ -10,24 +10,19 @@ import { agentFor, type Body, checkout, draft, factsOf, issued, offerOf, read } 
 const clock = movableClock();
 const faults = chainFaults();
 let beforeClaim = async () => {};
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-beforeAll(async () => {
-  world = await startWorld({
-    clock,
-    wrapChain: faults.wrap,
-    settings: { maxWaitMs: 3_000 },
-    checkpoint: async (step) => {
-      if (step === "before-claim") await beforeClaim();
-    },
-  });
-  seller = await newSeller(world);
+const world = sharedWorld({
+  clock,
+  wrapChain: faults.wrap,
+  settings: { maxWaitMs: 3_000 },
+  checkpoint: async (step) => {
+    if (step === "before-claim") await beforeClaim();
+  },
 });
+const seller = sharedSeller(world);
 afterEach(() => {
   beforeClaim = async () => {};
   faults.clear();
 });
-afterAll(() => world.stop());
 
 async function becomes(id: string, state: string): Promise<Body> {
   await until(async () => (await read(seller, id)).state === state, `${id} is ${state}`);

@@ -5,7 +5,7 @@ import { whileBlocksAreHeld } from "../../conformance/held-blocks.ts";
 import { stockBuyer } from "../../conformance/stock-buyer.ts";
 import { newAgent, signRequired } from "../../mcp/world.ts";
 import { silentLog } from "../../support/dev-chain.ts";
-import { newPayer, startWorld, until } from "../../support/house.ts";
+import { newPayer, startWorld, until, type World } from "../../support/house.ts";
 import { movableClock, newSeller, type Seller } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
@@ -14,7 +14,7 @@ import { type Body, draft, issued, read } from "./agents.ts";
 const clock = movableClock();
 const fixed = fixedRates({ clock, log: silentLog });
 let isPriced = true;
-let world: Awaited<ReturnType<typeof startWorld>>;
+let world: World;
 let seller: Seller;
 beforeAll(async () => {
   const rates = {

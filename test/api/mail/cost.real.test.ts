@@ -4,7 +4,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { outbox, Tx } from "#store";
 import { mailHearer } from "../../../api/mail/sources/index.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { writeMany } from "../../support/many-payments.ts";
 import { type Asked, tablesReadThrough } from "../../support/plans.ts";
 import { newMerchantId } from "../caller.ts";
@@ -13,19 +13,17 @@ import { clock, newId, recordingLog } from "../world.ts";
 const COUNT = 40_000;
 const GROUP = 500;
 
-let database: TestDatabase;
 let pool: pg.Pool;
 let merchantId: string;
 const asked: Asked[] = [];
+const database = sharedDatabase();
 beforeAll(async () => {
-  database = await freshDatabase();
   pool = new pg.Pool({ connectionString: database.url, max: 1 });
   merchantId = await newMerchantId(database.db);
   await writeMany(database, merchantId, COUNT);
 }, 180_000);
 afterAll(async () => {
   await pool.end();
-  await database.drop();
 });
 
 it(`${GROUP} of ${COUNT} payments that nobody is to be told of: one statement, by their keys, and no mail`, async () => {

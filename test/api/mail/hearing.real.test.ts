@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { checksum } from "#kernel/bytes";
 import { smtpMailer } from "../../../api/mail/smtp.ts";
 import { newKey } from "../../support/authorization.ts";
-import { type RunningHouse, startHouse, startWorld, until } from "../../support/house.ts";
+import { type RunningHouse, startHouse, startWorld, until, type World } from "../../support/house.ts";
 import { newSeller, type Seller, sendTo } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
@@ -12,7 +12,7 @@ import { pay } from "../refund/paid.ts";
 
 const explorer = "https://explorer.example";
 let smtp: SmtpServer;
-let world: Awaited<ReturnType<typeof startWorld>>;
+let world: World;
 let second: RunningHouse;
 let seller: Seller;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** Mail about invoices, from the call that issues one to the receipt, out of a running service. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { smtpMailer } from "../../../api/mail/smtp.ts";
-import { startWorld, until } from "../../support/house.ts";
+import { startWorld, until, type World } from "../../support/house.ts";
 import { type MovableClock, movableClock, newSeller, type Seller, sendTo } from "../../support/payments.ts";
 import { type Arrived, type SmtpServer, startSmtp } from "../../support/smtp.ts";
 import { agentFor, checkout, issued } from "../invoice/agents.ts";
@@ -9,7 +9,7 @@ import { agentFor, checkout, issued } from "../invoice/agents.ts";
 const DAY_MS = 86_400_000;
 let smtp: SmtpServer;
 let clock: MovableClock;
-let world: Awaited<ReturnType<typeof startWorld>>;
+let world: World;
 let seller: Seller;
 let buyers = 0;
 let email: string;

@@ -1,7 +1,7 @@
 /** Mails from their rows to a server: once each, whatever fails. */
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { mailJobs } from "../../../api/mail/jobs.ts";
 import type { Draft } from "../../../api/mail/message.ts";
 import type { Mailer } from "../../../api/mail/port.ts";
@@ -10,7 +10,7 @@ import { mailBacklog } from "../../../api/mail/verbs/backlog.ts";
 import type { MailDesk } from "../../../api/mail/verbs/desk.ts";
 import { queueMails } from "../../../api/mail/verbs/queue.ts";
 import { sendDueMail } from "../../../api/mail/verbs/send.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { until } from "../../support/house.ts";
 import { type ManualClock, manualClock } from "../../support/manual-clock.ts";
 import { type SmtpServer, startSmtp } from "../../support/smtp.ts";
@@ -18,15 +18,11 @@ import { newMerchantId } from "../caller.ts";
 import { newId, recordingLog } from "../world.ts";
 import { messagesWith } from "./messages.ts";
 
-let database: TestDatabase;
+const database = sharedDatabase();
 let smtp: SmtpServer;
 let clock: ManualClock;
 let log: ReturnType<typeof recordingLog>;
 let merchantId: string;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
   smtp = await startSmtp();
   clock = manualClock();

@@ -1,19 +1,15 @@
 /** Which facts call for which mail, to whom. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { outbox } from "#store";
 import { invoice } from "../../../api/invoice/tables.ts";
 import { mailHearer } from "../../../api/mail/sources/index.ts";
 import type { MailDesk } from "../../../api/mail/verbs/desk.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { newMerchantId } from "../caller.ts";
 import { clock, newId, recordingLog } from "../world.ts";
 
-let database: TestDatabase;
+const database = sharedDatabase();
 let merchantId: string;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
   merchantId = await newMerchantId(database.db);
 });

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { systemRandom } from "#kernel/system";
 import type { Database } from "#store";
 import { createAuthenticator } from "../../../api/merchant/authenticate.ts";
 import { makeKey } from "../../../api/merchant/key.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { masterSecret, newCaller } from "../caller.ts";
 import { clock, recordingLog } from "../world.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
+const database = sharedDatabase();
 
 /** The database, until it is asked ten thousand times for what it does not have: then what it would answer. */
 function quick() {

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { revokeKey } from "#api";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { caller, newCaller, operatorOf, read } from "../caller.ts";
 import { world } from "../world.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
+const database = sharedDatabase();
 
 type App = ReturnType<typeof world>["app"];
 const open = (options: Parameters<typeof world>[0] = {}) => world({ db: database.db, ...options }).app;

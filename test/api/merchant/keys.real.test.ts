@@ -1,20 +1,16 @@
 import { asc, eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { KeyInput, Permission } from "#api";
 import { systemClock, systemRandom } from "#kernel/system";
 import { permissions } from "../../../api/http/permissions.ts";
 import { idempotencyKey } from "../../../api/http/tables.ts";
 import { makeKey } from "../../../api/merchant/key.ts";
 import { apiKey, auditEntry } from "../../../api/merchant/tables.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { type Caller, caller, newCaller } from "../caller.ts";
 import { now, world } from "../world.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
+const database = sharedDatabase();
 
 /** Time that the test moves: rotated keys end, cached ones are looked at again. */
 let elapsedMs = 0;

@@ -1,21 +1,19 @@
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { createKey, createMerchant, replaceKey, revokeKey } from "#api";
 import { systemRandom } from "#kernel/system";
 import type { Database } from "#store";
 import { createAuthenticator } from "../../../api/merchant/authenticate.ts";
 import { apiKey } from "../../../api/merchant/tables.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { newId, now, recordingLog, clock as stillClock } from "../world.ts";
 
 const masterSecret = "a master secret for tests";
+const database = sharedDatabase();
 let db: Database;
-let database: TestDatabase;
 beforeAll(async () => {
-  database = await freshDatabase();
   db = database.db;
 });
-afterAll(() => database.drop());
 
 let elapsedMs = 0;
 const clock = { ...stillClock, now: () => new Date(now.getTime() + elapsedMs), monotonicMs: () => elapsedMs };

@@ -1,13 +1,13 @@
 /** The rails that a merchant takes: it is paid there and nowhere else. */
 import { and, desc, eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { changeFee, fixedRates, type Rates } from "#api";
 import type { RailFacts, RefusedRail } from "#facilitator";
 import { merchant } from "../../../api/merchant/tables.ts";
 import { projectPayable } from "../../../facilitator/payable/project.ts";
 import { payable } from "../../../facilitator/payable/tables.ts";
 import { outbox } from "../../../facilitator/store/tables.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { type Answer, type Caller, caller, newCaller, operatorOf } from "../caller.ts";
 import { clock, fakeFacilitator, rail, recordingLog, world } from "../world.ts";
 
@@ -18,7 +18,6 @@ const unread: RefusedRail = { chain: "moon", network: "eip155:1738", asset: "USD
 const onBase = { chain: "base", asset: "USDC" };
 const onInk = { chain: "ink", asset: "USDC" };
 
-let database: TestDatabase;
 let rails: readonly RailFacts[];
 let refused: readonly RefusedRail[];
 /** What happens while rates are asked for. */
@@ -26,8 +25,8 @@ let meanwhile: () => Promise<unknown>;
 let house: ReturnType<typeof world>;
 let shop: Caller;
 let count = 0;
+const database = sharedDatabase();
 beforeAll(async () => {
-  database = await freshDatabase();
   const facilitator = fakeFacilitator({
     ...{ project: projectPayable, rails: () => rails, refusedRails: () => refused },
     offer: async () => null,
@@ -42,7 +41,6 @@ beforeAll(async () => {
   };
   house = world({ db: database.db, facilitator, rates });
 });
-afterAll(() => database.drop());
 beforeEach(async () => {
   rails = every;
   refused = [unread];

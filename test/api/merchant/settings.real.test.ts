@@ -1,19 +1,15 @@
 import { and, eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { sha256 } from "#kernel/codec";
 import { auditEntry } from "../../../api/merchant/tables.ts";
 import { projectPayable } from "../../../facilitator/payable/project.ts";
 import { outbox } from "../../../facilitator/store/tables.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { png } from "../../support/png.ts";
 import { type Caller, caller, newCaller } from "../caller.ts";
 import { fakeFacilitator, now, world } from "../world.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
+const database = sharedDatabase();
 
 let shop: Caller;
 let call: ReturnType<typeof caller>;

@@ -1,22 +1,15 @@
 /** Amounts on the pages stay on one line, at a desk and on a phone: one that is broken reads as another one. */
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openBrowser, openTab, photograph, type Tab } from "../../support/browser.ts";
-import { startWorld } from "../../support/house.ts";
-import { newSeller, type Seller } from "../../support/payments.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openTab, photograph, sharedBrowser, type Tab } from "../../support/browser.ts";
+import { sharedWorld } from "../../support/house.ts";
+import { sharedSeller } from "../../support/payments.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-let browser: Browser;
+const world = sharedWorld();
+const browser = sharedBrowser();
+const seller = sharedSeller(world);
 let tab: Tab;
 beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld(), openBrowser()]);
-  seller = await newSeller(world);
   tab = await openTab(browser);
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
 });
 
 const widths = [360, 860, 1280];

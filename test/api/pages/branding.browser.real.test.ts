@@ -1,23 +1,14 @@
 /** A merchant's colour and picture, on every page of its payments and on what is printed. */
 import { createHash } from "node:crypto";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectAccessible, openBrowser, openTab, photograph } from "../../support/browser.ts";
-import { startWorld } from "../../support/house.ts";
-import { newSeller, type Seller, sendTo } from "../../support/payments.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { expectAccessible, openTab, photograph, sharedBrowser } from "../../support/browser.ts";
+import { sharedWorld } from "../../support/house.ts";
+import { newSeller, sendTo, sharedSeller } from "../../support/payments.ts";
 import { png } from "../../support/png.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-let browser: Browser;
-beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld(), openBrowser()]);
-  seller = await newSeller(world);
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
-});
+const world = sharedWorld();
+const browser = sharedBrowser();
+const seller = sharedSeller(world);
 
 const picture = png({ width: 120, height: 40, colourType: 2, value: 90 });
 const asData = (bytes: Buffer) => `data:image/png;base64,${bytes.toString("base64")}`;

@@ -1,10 +1,10 @@
 /** What lies behind the checkout page, as programs see it: who is shown what, the form, the status, the stream. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { fixedRates, type Rates } from "#api";
 import { systemClock } from "#kernel/system";
 import { silentLog } from "../../support/dev-chain.ts";
-import { startWorld, until } from "../../support/house.ts";
-import { newSeller, type Seller, sendTo } from "../../support/payments.ts";
+import { sharedWorld, until } from "../../support/house.ts";
+import { sendTo, sharedSeller } from "../../support/payments.ts";
 
 /** Nobody knows what a pound is in euro coins. */
 const known = fixedRates({ clock: systemClock, log: silentLog });
@@ -15,13 +15,8 @@ const rates: Rates = {
       : known.rate(pair),
 };
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-beforeAll(async () => {
-  world = await startWorld({ rates });
-  seller = await newSeller(world);
-});
-afterAll(() => world.stop());
+const world = sharedWorld({ rates });
+const seller = sharedSeller(world);
 
 const NOBODY = "pi_01K2C0Z0000000000000000000";
 const at = (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>

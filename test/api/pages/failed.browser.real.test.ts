@@ -1,33 +1,24 @@
 /** A payment that failed is paid again where it stands, as long as it can be. */
-import type { Browser } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import {
   expectAccessible,
   giveWallet,
-  openBrowser,
   openTab,
   photograph,
+  sharedBrowser,
   type Tab,
 } from "../../support/browser.ts";
 import { chainFaults, holdDispatch } from "../../support/chain-faults.ts";
-import { books, newPayer, startWorld, until } from "../../support/house.ts";
-import { newSeller, type Seller } from "../../support/payments.ts";
+import { books, newPayer, sharedWorld, until } from "../../support/house.ts";
+import { sharedSeller } from "../../support/payments.ts";
 import { ledgerOf, stateOf } from "../../support/records.ts";
 import { cancel, drain, expectAtRest } from "../../support/scene.ts";
 
 const faults = chainFaults();
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-let browser: Browser;
-beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld({ wrapChain: faults.wrap }), openBrowser()]);
-  seller = await newSeller(world);
-});
+const world = sharedWorld({ wrapChain: faults.wrap });
+const browser = sharedBrowser();
+const seller = sharedSeller(world);
 afterEach(() => faults.clear());
-afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
-});
 
 const button = ({ page }: Tab, name: string) => page.getByRole("button", { name });
 const reads = ({ page }: Tab, name: string) =>

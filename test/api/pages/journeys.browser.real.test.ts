@@ -1,30 +1,21 @@
 /** Journeys beside the straight ones: a provider's payment, money that comes late, beginning anew, a script that does not
  *  come; and how soon the page says paid. */
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   expectAccessible,
   giveWallet,
-  openBrowser,
   openTab,
   photograph,
+  sharedBrowser,
   type Tab,
 } from "../../support/browser.ts";
-import { newPayer, startWorld, until } from "../../support/house.ts";
-import { movableClock, newSeller, type Seller, sendTo } from "../../support/payments.ts";
+import { newPayer, sharedWorld, until } from "../../support/house.ts";
+import { movableClock, sendTo, sharedSeller } from "../../support/payments.ts";
 
 const clock = movableClock();
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-let browser: Browser;
-beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld({ clock, withSandbox: true }), openBrowser()]);
-  seller = await newSeller(world);
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
-});
+const world = sharedWorld({ clock, withSandbox: true });
+const browser = sharedBrowser();
+const seller = sharedSeller(world);
 
 const PATIENCE_MS = 60_000;
 const pageOf = (id: string) => `${world.baseUrl}/checkout/${id}`;

@@ -1,21 +1,12 @@
 /** A person opens a payment link: its page makes the intent, whose page takes the money. */
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectAccessible, openBrowser, openTab, photograph, type Tab } from "../../support/browser.ts";
-import { startWorld } from "../../support/house.ts";
-import { newSeller, type Seller, sendTo } from "../../support/payments.ts";
+import { describe, expect, it } from "vitest";
+import { expectAccessible, openTab, photograph, sharedBrowser, type Tab } from "../../support/browser.ts";
+import { sharedWorld } from "../../support/house.ts";
+import { sendTo, sharedSeller } from "../../support/payments.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-let browser: Browser;
-beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld(), openBrowser()]);
-  seller = await newSeller(world);
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
-});
+const world = sharedWorld();
+const browser = sharedBrowser();
+const seller = sharedSeller(world);
 
 const link = (body: Record<string, unknown>) => seller.must("POST", "/v1/payment-links", body);
 const ten = { amount: "10.00", asset: "USD" };

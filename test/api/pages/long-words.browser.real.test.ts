@@ -1,21 +1,12 @@
 /** Words of a seller's that no line holds break; the page stays as wide as the phone. */
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { openBrowser, openTab, photograph } from "../../support/browser.ts";
-import { startWorld } from "../../support/house.ts";
-import { newSeller, type Seller } from "../../support/payments.ts";
+import { expect, it } from "vitest";
+import { openTab, photograph, sharedBrowser } from "../../support/browser.ts";
+import { sharedWorld } from "../../support/house.ts";
+import { sharedSeller } from "../../support/payments.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-let browser: Browser;
-beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld(), openBrowser()]);
-  seller = await newSeller(world);
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
-});
+const world = sharedWorld();
+const browser = sharedBrowser();
+const seller = sharedSeller(world);
 
 const word = "Donaudampfschifffahrtsgesellschaftskapitänsmützen";
 const merchant = { name: word };

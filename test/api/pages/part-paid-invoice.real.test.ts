@@ -1,16 +1,11 @@
 /** A buyer who paid part of an invoice and comes back by the link of its mail. */
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startWorld, until } from "../../support/house.ts";
-import { newSeller, type Seller, sendTo } from "../../support/payments.ts";
+import { expect, it } from "vitest";
+import { sharedWorld, until } from "../../support/house.ts";
+import { sendTo, sharedSeller } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-beforeAll(async () => {
-  world = await startWorld();
-  seller = await newSeller(world);
-});
-afterAll(() => world?.stop());
+const world = sharedWorld();
+const seller = sharedSeller(world);
 
 /** An invoice of 60 dollars at whose page somebody pressed the button, and sent 20. */
 async function partPaid() {

@@ -1,30 +1,21 @@
 /** A person pays at the checkout page: Chromium, a wallet with a key, a real chain. */
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { blockOf, inTheMempool } from "../../support/blocks.ts";
 import {
   expectAccessible,
   giveWallet,
-  openBrowser,
   openTab,
   photograph,
+  sharedBrowser,
   type Tab,
 } from "../../support/browser.ts";
-import { books, newPayer, startWorld } from "../../support/house.ts";
-import { newSeller, type Seller, sendTo } from "../../support/payments.ts";
+import { books, newPayer, sharedWorld } from "../../support/house.ts";
+import { sendTo, sharedSeller } from "../../support/payments.ts";
 import { expectAtRest, withMiningHeld } from "../../support/scene.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-let browser: Browser;
-beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld(), openBrowser()]);
-  seller = await newSeller(world);
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
-});
+const world = sharedWorld();
+const browser = sharedBrowser();
+const seller = sharedSeller(world);
 
 const pageOf = (id: string) => `${world.baseUrl}/checkout/${id}`;
 const rail = ({ page }: Tab, name: string) => page.getByRole("button", { name });

@@ -1,26 +1,17 @@
 /** A person whose refund waits for an address claims it with the wallet that paid. */
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { checksum } from "#kernel/bytes";
 import { newKey } from "../../support/authorization.ts";
-import { expectAccessible, giveWallet, openBrowser, openTab, photograph } from "../../support/browser.ts";
-import { newPayer, startWorld } from "../../support/house.ts";
-import { newSeller, type Seller, sendTo } from "../../support/payments.ts";
+import { expectAccessible, giveWallet, openTab, photograph, sharedBrowser } from "../../support/browser.ts";
+import { newPayer, sharedWorld } from "../../support/house.ts";
+import { sendTo, sharedSeller } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
 import { held, untilSucceeded } from "../refund/paid.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-let browser: Browser;
-beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld(), openBrowser()]);
-  seller = await newSeller(world);
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
-});
+const world = sharedWorld();
+const browser = sharedBrowser();
+const seller = sharedSeller(world);
 
 /** A payment whose wallet has lent itself a contract's code (EIP-7702), so that its refund waits for an address. */
 async function waiting(body: Record<string, unknown> = {}) {

@@ -1,21 +1,16 @@
 /** What a payer sees of money that could not be used, from the merchant's decision until it has left. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { checksum } from "#kernel/bytes";
 import type { CheckoutStatus } from "../../../api/pages/schema.ts";
 import { newKey } from "../../support/authorization.ts";
-import { startWorld, until } from "../../support/house.ts";
-import { newSeller, type Seller, sendTo } from "../../support/payments.ts";
+import { sharedWorld, until } from "../../support/house.ts";
+import { sendTo, sharedSeller } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest, withMiningHeld } from "../../support/scene.ts";
 
 const explorer = "https://explorer.example";
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-beforeAll(async () => {
-  world = await startWorld({ explorer });
-  seller = await newSeller(world);
-});
-afterAll(() => world.stop());
+const world = sharedWorld({ explorer });
+const seller = sharedSeller(world);
 
 async function statusOf(id: string): Promise<CheckoutStatus> {
   const response = await fetch(`${world.baseUrl}/checkout/${id}/status`);

@@ -1,27 +1,19 @@
 /** What the checkout page shows of payments that go other ways, to whom, and what it refuses to run. */
-import type { Browser, Route } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Route } from "playwright-core";
+import { describe, expect, it } from "vitest";
 import { checksum } from "#kernel/bytes";
 import type { CheckoutStatus } from "../../../api/pages/schema.ts";
 import { newKey } from "../../support/authorization.ts";
-import { expectAccessible, openBrowser, openTab, photograph, type Tab } from "../../support/browser.ts";
-import { startWorld, until } from "../../support/house.ts";
-import { movableClock, newSeller, type Seller, sendTo } from "../../support/payments.ts";
+import { expectAccessible, openTab, photograph, sharedBrowser, type Tab } from "../../support/browser.ts";
+import { sharedWorld, until } from "../../support/house.ts";
+import { movableClock, sendTo, sharedSeller } from "../../support/payments.ts";
 import { expectAtRest, withMiningHeld } from "../../support/scene.ts";
 import { untilSucceeded } from "../refund/paid.ts";
 
 const clock = movableClock();
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-let browser: Browser;
-beforeAll(async () => {
-  [world, browser] = await Promise.all([startWorld({ clock }), openBrowser()]);
-  seller = await newSeller(world);
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
-});
+const world = sharedWorld({ clock });
+const browser = sharedBrowser();
+const seller = sharedSeller(world);
 
 const pageOf = (id: string) => `${world.baseUrl}/checkout/${id}`;
 const reads = ({ page }: Tab, title: string) =>

@@ -1,5 +1,5 @@
 import { asc, eq } from "drizzle-orm";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { RailFacts } from "#facilitator";
 import { idempotencyKey } from "../../../api/http/tables.ts";
 import { merchant } from "../../../api/merchant/tables.ts";
@@ -9,7 +9,7 @@ import type { Rates } from "../../../api/rate/verbs.ts";
 import { projectPayable } from "../../../facilitator/payable/project.ts";
 import { payable } from "../../../facilitator/payable/tables.ts";
 import { outbox } from "../../../facilitator/store/tables.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { type Answer, type Caller, caller, newCaller } from "../caller.ts";
 import { baseUrl, clock, fakeFacilitator, now, rail, world } from "../world.ts";
 import { refused, tenDollars } from "./refused-intents.ts";
@@ -26,14 +26,13 @@ const ink: RailFacts = {
 };
 const path = "/v1/payment-intents";
 
-let database: TestDatabase;
 let app: ReturnType<typeof world>["app"];
 let who: Caller;
 let call: ReturnType<typeof caller>;
 let count = 0;
 
+const database = sharedDatabase();
 beforeAll(async () => {
-  database = await freshDatabase();
   const facilitator = fakeFacilitator({ project: projectPayable, rails: () => [rail, eurc, ink] });
   ({ app } = world({ db: database.db, facilitator }));
   who = await newCaller(database.db);
@@ -42,7 +41,6 @@ beforeAll(async () => {
     .update(merchant)
     .set({ feeBps: 50, allowedOrigins: ["https://shop.example"], categoryCode: "5812" });
 });
-afterAll(() => database.drop());
 
 const create = (body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
   call("POST", path, { body, headers: { "idempotency-key": `intent-${++count}`, ...headers } });

@@ -1,22 +1,17 @@
 /** Links on a real chain: what discovery shows, what agents and people pay, and what the books say of it. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { stockBuyer } from "../../conformance/stock-buyer.ts";
 import { newAgent } from "../../mcp/world.ts";
-import { newPayer, startWorld, until } from "../../support/house.ts";
-import { newSeller, type Seller, sendTo, statesOf } from "../../support/payments.ts";
+import { newPayer, sharedWorld, until } from "../../support/house.ts";
+import { sendTo, sharedSeller, statesOf } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: an answer off the wire, compared by the tests
 type Body = any;
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
 let count = 0;
-beforeAll(async () => {
-  world = await startWorld();
-  seller = await newSeller(world);
-});
-afterAll(() => world.stop());
+const world = sharedWorld();
+const seller = sharedSeller(world);
 
 const half = { amount: "0.50", asset: "USD" };
 const link = (body: object = {}): Promise<Body> =>

@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Payable } from "#facilitator";
 import type { outbox } from "#store";
 import { linkEvents } from "../../../api/payment-link/events.ts";
 import { PaymentLink } from "../../../api/payment-link/schema.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { type Answer, read as asAnswer, type Caller, caller, newCaller } from "../caller.ts";
 import { baseUrl, clock, fakeFacilitator, newId, now, rail, world } from "../world.ts";
 
-let database: TestDatabase;
 let app: ReturnType<typeof world>["app"];
 let owner: Caller;
 let count = 0;
@@ -19,12 +18,11 @@ const facilitator = fakeFacilitator({
   },
   offer: async () => null,
 });
+const database = sharedDatabase();
 beforeAll(async () => {
-  database = await freshDatabase();
   ({ app } = world({ db: database.db, facilitator, time: { ...clock, now: () => time.at } }));
   owner = await newCaller(database.db);
 });
-afterAll(() => database.drop());
 
 const root = "/v1/payment-links";
 const ten = { amount: "10", asset: "USD" };

@@ -6,11 +6,11 @@ import { systemClock } from "#kernel/system";
 import { whileBlocksAreHeld } from "../../conformance/held-blocks.ts";
 import { signRequired } from "../../mcp/world.ts";
 import { silentLog } from "../../support/dev-chain.ts";
-import { type Answer, newPayer, startWorld, until } from "../../support/house.ts";
+import { type Answer, newPayer, startWorld, until, type World } from "../../support/house.ts";
 import { newSeller, type Seller } from "../../support/payments.ts";
 import { expectAtRest } from "../../support/scene.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
+let world: World;
 let seller: Seller;
 beforeAll(async () => {
   const rates = fixedRates({ clock: systemClock, log: silentLog });

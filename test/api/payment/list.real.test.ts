@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { drizzle } from "drizzle-orm/node-postgres";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { writeMany } from "../../support/many-payments.ts";
 import { type Asked, rowsTouched } from "../../support/plans.ts";
 import { type Answer, type Caller, caller, newCaller } from "../caller.ts";
@@ -13,14 +13,13 @@ const COUNT = 40_000;
 /** A hundred rows of a page and one more, their clearings, and what an index gives besides. */
 const MOST_ROWS = 500;
 
-let database: TestDatabase;
 let pool: pg.Pool;
 let who: Caller;
 let call: (path: string) => Promise<Answer>;
 const asked: Asked[] = [];
 
+const database = sharedDatabase();
 beforeAll(async () => {
-  database = await freshDatabase();
   pool = new pg.Pool({ connectionString: database.url, max: 2 });
   const logger = {
     logQuery(text: string, values: unknown[]) {
@@ -36,7 +35,6 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(async () => {
   await pool.end();
-  await database.drop();
 });
 
 const hashOf = (i: number) => `0x${createHash("sha256").update(String(i)).digest("hex")}`;

@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { checksum } from "#kernel/bytes";
 import { newKey } from "../../support/authorization.ts";
 import {
   books,
+  type Merchant,
   newMerchant,
   newPayer,
   post,
   rowOf,
+  sharedWorld,
   signPayment,
-  startWorld,
   until,
 } from "../../support/house.ts";
 
-type World = Awaited<ReturnType<typeof startWorld>>;
-type Merchant = Awaited<ReturnType<typeof newMerchant>>;
-let world: World;
-
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = sharedWorld();
 
 const call = async (
   merchant: Merchant,

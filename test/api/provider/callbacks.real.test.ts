@@ -1,8 +1,8 @@
 import { Webhook } from "standardwebhooks";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { createSafeFetch, sandboxAccess, sandboxProvider } from "#api";
 import { type Hex, toBytes } from "#kernel/bytes";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { from, read } from "../caller.ts";
 import { now, world } from "../world.ts";
 
@@ -12,13 +12,11 @@ const provider = sandboxProvider({ baseUrl: "http://127.0.0.1:1", access, fetch 
 const path = "/v1/provider-webhooks/sandbox";
 const LIMIT = 1_024 * 1_024;
 
-let database: TestDatabase;
+const database = sharedDatabase();
 let app: ReturnType<typeof world>["app"];
 beforeAll(async () => {
-  database = await freshDatabase();
   ({ app } = world({ db: database.db, providers: [provider] }));
 });
-afterAll(() => database.drop());
 
 const bodyOf = (reference: string) => JSON.stringify({ type: "clearing.updated", data: { id: reference } });
 let count = 0;

@@ -2,7 +2,7 @@ import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSafeFetch, openMovableClock, type Sandbox, sandboxAccess, sandboxProvider } from "#api";
 import { systemClock } from "#kernel/system";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { silentLog } from "../../support/dev-chain.ts";
 import { type Caller, caller, newCaller } from "../caller.ts";
 import { stillSandbox, world } from "../world.ts";
@@ -13,7 +13,6 @@ const provider = sandboxProvider({ baseUrl: "http://127.0.0.1:1", access, fetch 
 const path = "/v1/test/advance-clock";
 const HOUR = 3_600;
 
-let database: TestDatabase;
 let who: Caller;
 const opened: Sandbox["clock"][] = [];
 
@@ -30,13 +29,12 @@ async function process() {
 const ahead = ({ movable }: Awaited<ReturnType<typeof process>>) =>
   Math.round((movable.clock.now().getTime() - Date.now()) / 1_000) + 0; // no -0
 
+const database = sharedDatabase();
 beforeAll(async () => {
-  database = await freshDatabase();
   who = await newCaller(database.db);
 });
 afterAll(async () => {
   await Promise.all(opened.map((each) => each.stop()));
-  await database.drop();
 });
 
 describe("POST /v1/test/advance-clock", () => {

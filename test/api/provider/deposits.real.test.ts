@@ -1,23 +1,28 @@
 /** The sandbox's own payer: what `POST /v1/test/deposits` sends arrives as any payer's money does. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { type DevChain, startDevChain } from "../../support/dev-chain.ts";
-import { type Answer, newMerchant, type RunningHouse, startHouse, until } from "../../support/house.ts";
+import {
+  type Answer,
+  type Merchant,
+  newMerchant,
+  type RunningHouse,
+  startHouse,
+  until,
+} from "../../support/house.ts";
 import { expectAtRest } from "../../support/scene.ts";
 
+const database = sharedDatabase();
 let dev: DevChain;
-let database: TestDatabase;
 let house: RunningHouse;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
+let merchant: Merchant;
 beforeAll(async () => {
   dev = await startDevChain();
-  database = await freshDatabase();
   house = await startHouse(dev, database, { withSandbox: true });
   merchant = await newMerchant(house, 50);
 });
 afterAll(async () => {
   await house.stop();
-  await database.drop();
   await dev.stop();
 });
 

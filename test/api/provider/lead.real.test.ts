@@ -1,10 +1,10 @@
 /** Payments at a provider that does not always answer, hears twice, or changes its mind; turn by turn, on a clock of the
  *  test's own. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { outbox } from "#store";
 import type { ProviderAdapter, ProviderStatus, RefundOrder } from "../../../api/provider/port.ts";
 import { differences, transfers } from "../../facilitator/ledger/rows.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { gate } from "../../support/gate.ts";
 import { type ManualClock, manualClock } from "../../support/manual-clock.ts";
 import { caller, newCaller } from "../caller.ts";
@@ -71,19 +71,16 @@ function scriptedProvider() {
 }
 
 const provider = scriptedProvider();
-let database: TestDatabase;
+const database = sharedDatabase();
 let time: ManualClock;
 let api: ReturnType<typeof world>;
 let call: ReturnType<typeof caller>;
-
 beforeAll(async () => {
-  database = await freshDatabase();
   time = manualClock();
   const facilitator = fakeFacilitator();
   api = world({ db: database.db, facilitator, providers: [provider.adapter], time, isSandbox: true });
   call = caller(api.app, await newCaller(database.db));
 });
-afterAll(() => database.drop());
 beforeEach(async () => {
   provider.reset();
   await database.query("UPDATE provider_order SET due_at = NULL"); // what earlier tests left waiting

@@ -2,26 +2,31 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { sandboxAccess } from "#api";
 import { balances, differences, transfers } from "../../facilitator/ledger/rows.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { type DevChain, masterSecret, startDevChain } from "../../support/dev-chain.ts";
-import { type Answer, newMerchant, type RunningHouse, startHouse, until } from "../../support/house.ts";
+import {
+  type Answer,
+  type Merchant,
+  newMerchant,
+  type RunningHouse,
+  startHouse,
+  until,
+} from "../../support/house.ts";
 
 const asset = "USDC@sandbox";
 const [held, clearingAccount] = ["asset:provider:sandbox", "liability:clearing"];
 
+const database = sharedDatabase();
 let dev: DevChain;
-let database: TestDatabase;
 let house: RunningHouse;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
+let merchant: Merchant;
 beforeAll(async () => {
   dev = await startDevChain();
-  database = await freshDatabase();
   house = await startHouse(dev, database, { withSandbox: true });
   merchant = await newMerchant(house, 50);
 });
 afterAll(async () => {
   await house.stop();
-  await database.drop();
   await dev.stop();
 });
 afterEach(async () => expect(await differences(database)).toEqual({}));

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { createKey, createMerchant, type Rates } from "#api";
 import type { RailFacts } from "#facilitator";
 import { systemRandom } from "#kernel/system";
 import { currencies } from "../../../api/http/currency.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { clock, fakeFacilitator, newId, post, rail, world } from "../world.ts";
 
 const eurc: RailFacts = { ...rail, asset: "EURC", contract: "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42" };
@@ -18,12 +18,11 @@ const local: RailFacts = {
 const facilitator = fakeFacilitator({ rails: () => [rail, eurc, local] });
 const masterSecret = "a master secret for tests";
 
-let database: TestDatabase;
+const database = sharedDatabase();
 let app: ReturnType<typeof world>["app"];
 let secret: string;
 let publishable: string;
 beforeAll(async () => {
-  database = await freshDatabase();
   const { db } = database;
   ({ app } = world({ db, facilitator }));
   const operator = { db, clock, newId, random: systemRandom, masterSecret };
@@ -36,7 +35,6 @@ beforeAll(async () => {
     (await createKey(operator, { merchantId, kind, name: kind, permissions: [] })).plaintext;
   [secret, publishable] = [await key("sk"), await key("pk")];
 });
-afterAll(() => database.drop());
 
 interface Line {
   readonly asset: string;

@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { createMerchant, fixedRates } from "#api";
 import { currentRate, lockRate, withSpread } from "../../../api/rate/verbs.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { clock, newId } from "../world.ts";
 import { recordingLog } from "./exchanges.ts";
 
-let database: TestDatabase;
+const database = sharedDatabase();
 let merchantId: string;
 beforeAll(async () => {
-  database = await freshDatabase();
   const { db } = database;
   ({ id: merchantId } = await createMerchant(
     { db, clock, newId },
     { name: "Shop", city: "Oslo", countryCode: "NO" },
   ));
 });
-afterAll(() => database.drop());
 
 const pricing = { rates: fixedRates({ clock, log: recordingLog() }) };
 const rows = () => database.query("SELECT * FROM rate_snapshot ORDER BY id");

@@ -1,19 +1,17 @@
 /** A merchant's margin on exchange rates: in everything that is priced by a market, and nowhere else. */
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startWorld } from "../../support/house.ts";
+import { beforeAll, expect, it } from "vitest";
+import { sharedWorld } from "../../support/house.ts";
 import { newSeller, type Seller } from "../../support/payments.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: answers off the wire, compared by the tests
 type Body = any;
-let world: Awaited<ReturnType<typeof startWorld>>;
+const world = sharedWorld();
 let plain: Seller;
 let seller: Seller;
 beforeAll(async () => {
-  world = await startWorld();
   [plain, seller] = await Promise.all([newSeller(world), newSeller(world)]);
   await seller.must("PATCH", "/v1/merchant", { spreadBps: 200 });
 });
-afterAll(() => world.stop());
 
 const pounds = { amount: { amount: "10.00", asset: "GBP" } };
 /** An amount of atomic units with two percent on it, rounded up as money is. */

@@ -1,17 +1,16 @@
 /** The reference in a browser: with and without its script, narrow and wide, by day and by night. */
 import { serve } from "@hono/node-server";
-import type { Browser, BrowserContextOptions } from "playwright-core";
+import type { BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectAccessible, openBrowser, openTab, photograph, type Tab } from "../../support/browser.ts";
+import { expectAccessible, openTab, photograph, sharedBrowser, type Tab } from "../../support/browser.ts";
 import { stillSandbox, world } from "../world.ts";
 import { pagesOf } from "./pages.ts";
 
 const { app } = world({ sandbox: stillSandbox });
-let browser: Browser;
 let server: ReturnType<typeof serve>;
 let origin = "";
+const browser = sharedBrowser();
 beforeAll(async () => {
-  browser = await openBrowser();
   await new Promise<void>((resolve) => {
     server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) => {
       origin = `http://127.0.0.1:${port}`;
@@ -20,7 +19,6 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await browser?.close();
   server?.close();
 });
 

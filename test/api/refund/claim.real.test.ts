@@ -1,22 +1,18 @@
 /** A payer says where a refund goes, by the signature of the wallet that paid. */
 import { privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type Address, checksum, type Hex } from "#kernel/bytes";
 import { loadArtifacts } from "../../../contracts/index.ts";
 import { newKey } from "../../support/authorization.ts";
-import { newPayer, type Payer, startWorld } from "../../support/house.ts";
+import { newPayer, type Payer, sharedWorld } from "../../support/house.ts";
 import { movableClock, newSeller, type Seller, sendTo } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
-import { held, purse, read, refund, untilSucceeded, usdc, type World } from "./paid.ts";
+import { held, purse, read, refund, untilSucceeded, usdc } from "./paid.ts";
 
 const clock = movableClock();
-let world: World;
+const world = sharedWorld({ clock });
 let seller: Seller;
-beforeAll(async () => {
-  world = await startWorld({ clock });
-});
-afterAll(() => world.stop());
 
 /** A wallet that lends itself a contract's code (EIP-7702): nobody can tell it from an exchange's, and its key signs. */
 const DELEGATED = `0xef0100${"00".repeat(20)}`;

@@ -1,23 +1,10 @@
 /** A refund whose transfer the chain never takes. Time is moved here, so nothing else is tested beside it. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { books, startWorld } from "../../support/house.ts";
+import { describe, expect, it } from "vitest";
+import { books, sharedWorld } from "../../support/house.ts";
 import { factsOf, ledgerOf } from "../../support/records.ts";
-import {
-  held,
-  paidMerchant,
-  read,
-  refund,
-  untilEnded,
-  untilState,
-  untilSucceeded,
-  type World,
-} from "./paid.ts";
+import { held, paidMerchant, read, refund, untilEnded, untilState, untilSucceeded } from "./paid.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = sharedWorld();
 
 describe("a refund that fails for good", () => {
   it("gives its money back to both, says why, and can be made again", async () => {

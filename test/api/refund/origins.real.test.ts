@@ -1,20 +1,16 @@
 /** Refunds of what people paid: to whom they go by themselves, in the currency that was asked for, and from a treasury that
  *  has the money. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type Address, address, checksum } from "#kernel/bytes";
 import { newKey } from "../../support/authorization.ts";
-import { books, newPayer, type Payer, startWorld, until } from "../../support/house.ts";
+import { books, newPayer, type Payer, sharedWorld, until } from "../../support/house.ts";
 import { newSeller, routeOrder, type Seller, sendTo } from "../../support/payments.ts";
 import { factsOf, ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
-import { call, held, listed, purse, read, refund, untilSucceeded, usdc, type World } from "./paid.ts";
+import { call, held, listed, purse, read, refund, untilSucceeded, usdc } from "./paid.ts";
 
-let world: World;
+const world = sharedWorld();
 let seller: Seller;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
 
 interface Deposited {
   readonly id: string;

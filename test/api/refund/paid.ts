@@ -1,11 +1,8 @@
 /** Payments to refund, paid for real, and a merchant's calls about them. */
 import { expect } from "vitest";
 import { type Address, address } from "#kernel/bytes";
-import { newMerchant, newPayer, type startWorld, until } from "../../support/house.ts";
+import { type Merchant, newMerchant, newPayer, until, type World } from "../../support/house.ts";
 import { expectAtRest, newPayment } from "../../support/scene.ts";
-
-export type World = Awaited<ReturnType<typeof startWorld>>;
-export type Merchant = Awaited<ReturnType<typeof newMerchant>>;
 
 export interface Called {
   readonly status: number;

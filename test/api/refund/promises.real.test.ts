@@ -1,31 +1,14 @@
 /** Refunds of payments that are not final yet: accepted, counted, and left alone by payouts until they can be reserved. */
 import { sql } from "drizzle-orm";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { checksum } from "#kernel/bytes";
 import { newKey } from "../../support/authorization.ts";
-import { books, newMerchant, startWorld, until } from "../../support/house.ts";
+import { books, type Merchant, newMerchant, sharedWorld, until } from "../../support/house.ts";
 import { factsOf, ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
-import {
-  call,
-  held,
-  listed,
-  type Merchant,
-  paidMerchant,
-  pay,
-  purse,
-  read,
-  refund,
-  untilSucceeded,
-  usdc,
-  type World,
-} from "./paid.ts";
+import { call, held, listed, paidMerchant, pay, purse, read, refund, untilSucceeded, usdc } from "./paid.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = sharedWorld();
 
 /** Asks to be paid out to an address of the merchant's own. */
 async function payout(merchant: Merchant, amount: string) {

@@ -1,24 +1,22 @@
 /** Refunds of what was paid through a provider: reserved here, carried out by that provider's feature. */
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { sha256 } from "#kernel/codec";
 import { post, resolvePending, templates } from "#ledger";
 import { clearing } from "../../../api/clearing/tables.ts";
 import { paymentIntent } from "../../../api/payment-intent/tables.ts";
 import { lockRefund, moveRefund } from "../../../api/refund/verbs/move.ts";
 import { release } from "../../../api/refund/verbs/reserve.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { factsOf, ledgerOf } from "../../support/records.ts";
 import { type Caller, caller, newCaller } from "../caller.ts";
 import { fakeFacilitator, newId, now, world } from "../world.ts";
 
-let database: TestDatabase;
+const database = sharedDatabase();
 let app: ReturnType<typeof world>["app"];
 beforeAll(async () => {
-  database = await freshDatabase();
   ({ app } = world({ db: database.db, facilitator }));
 });
-afterAll(() => database.drop());
 
 const facilitator = fakeFacilitator();
 const asset = "USDC@sandbox";

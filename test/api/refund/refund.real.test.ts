@@ -1,14 +1,13 @@
 /** Refunds of payments that are final: what is booked, what leaves, what is left. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { checksum } from "#kernel/bytes";
-import { books, type newMerchant, startWorld, until } from "../../support/house.ts";
+import { books, type Merchant, sharedWorld, until } from "../../support/house.ts";
 import { factsOf, ledgerOf } from "../../support/records.ts";
 import { expectAtRest, withoutSigning } from "../../support/scene.ts";
 import {
   call,
   held,
   listed,
-  type Merchant,
   paidMerchant,
   purse,
   read,
@@ -16,14 +15,9 @@ import {
   untilState,
   untilSucceeded,
   usdc,
-  type World,
 } from "./paid.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = sharedWorld();
 const rows = (id: string) => ledgerOf(world.database, id);
 /** What the payment says of its refunds, read and listed. */
 const refunded = async (merchant: Merchant, id: string) => {
@@ -176,7 +170,7 @@ describe("POST /v1/payments/{id}/refunds", () => {
   });
 
   /** Paid out to an address of the merchant's own. */
-  async function payout(merchant: Awaited<ReturnType<typeof newMerchant>>, amount: string) {
+  async function payout(merchant: Merchant, amount: string) {
     const destination = checksum(paidOutTo);
     await call(merchant, "/v1/payout-addresses", { body: { chain: "local", address: destination } });
     const body = { amount: usdc(amount), chain: "local", destination };

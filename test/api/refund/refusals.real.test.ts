@@ -1,31 +1,17 @@
 /** What a refund is refused for, field by field, and what a repeated key answers. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { checksum } from "#kernel/bytes";
-import { newMerchant, rowOf, startWorld } from "../../support/house.ts";
-import {
-  type Called,
-  call,
-  listed,
-  type Merchant,
-  type Paid,
-  paidMerchant,
-  purse,
-  read,
-  refund,
-  usdc,
-  type World,
-} from "./paid.ts";
+import { type Merchant, newMerchant, rowOf, sharedWorld } from "../../support/house.ts";
+import { type Called, call, listed, type Paid, paidMerchant, purse, read, refund, usdc } from "./paid.ts";
 
-let world: World;
+const world = sharedWorld();
 let merchant: Merchant;
 let paid: Paid;
 let before: readonly string[];
 beforeAll(async () => {
-  world = await startWorld();
   ({ merchant, paid } = await paidMerchant(world, "0.10"));
   before = await purse(merchant);
 });
-afterAll(() => world.stop());
 
 const untouched = async () => {
   expect(await purse(merchant)).toEqual(before);

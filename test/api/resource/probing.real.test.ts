@@ -1,24 +1,21 @@
 import { decodePaymentRequiredHeader, encodePaymentRequiredHeader } from "@x402/core/http";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Endpoint, serveEndpoint } from "../../support/endpoint.ts";
 import {
   type Answer,
   get,
+  type Merchant,
   newMerchant,
   newPayer,
   post,
+  sharedWorld,
   signPayment,
-  startWorld,
   until,
 } from "../../support/house.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let shop: Awaited<ReturnType<typeof newMerchant>>;
+const world = sharedWorld();
+let shop: Merchant;
 let endpoint: Endpoint;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
 beforeEach(async () => {
   shop = await newMerchant(world);
   endpoint = await serveEndpoint();

@@ -1,28 +1,24 @@
 /** A URL that another merchant registered first, and what its host says about that. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Endpoint, serveEndpoint } from "../../support/endpoint.ts";
 import {
   type Answer,
   get,
+  type Merchant,
   newMerchant,
   newPayer,
   post,
+  sharedWorld,
   signPayment,
-  startWorld,
   until,
 } from "../../support/house.ts";
 
-type Merchant = Awaited<ReturnType<typeof newMerchant>>;
 const path = "/v1/x402/resources";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
+const world = sharedWorld();
 let endpoint: Endpoint;
 let squatter: Merchant;
 let owner: Merchant;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
 beforeEach(async () => {
   endpoint = await serveEndpoint();
   [squatter, owner] = [await newMerchant(world), await newMerchant(world)];

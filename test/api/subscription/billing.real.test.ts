@@ -1,15 +1,11 @@
 /** A subscription's life by a clock that is set: exact cycles, none twice, pauses, downtimes, ends. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import { sharedDatabase } from "../../support/db.ts";
 import { facts, killed, newBiller, type SetClock, setClock, type Worker, worker } from "./billing.ts";
 
-let database: TestDatabase;
+const database = sharedDatabase();
 let time: SetClock;
 let house: Worker;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(() => {
   time = setClock("2027-12-31T10:00:00.000Z");
   house = worker(database, time);

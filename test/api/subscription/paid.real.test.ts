@@ -1,7 +1,7 @@
 /** Three cycles of a subscription, each paid by another road; and a listed invoice as agents meet it. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { stockBuyer } from "../../conformance/stock-buyer.ts";
-import { newPayer, startWorld, until } from "../../support/house.ts";
+import { newPayer, sharedWorld, until } from "../../support/house.ts";
 import { movableClock, newSeller, routeOrder, type Seller, sendTo } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
@@ -9,15 +9,11 @@ import { agentFor, type Body, checkout, issued, read } from "../invoice/agents.t
 
 const DAY_MS = 86_400_000;
 const clock = movableClock();
-let world: Awaited<ReturnType<typeof startWorld>>;
+const world = sharedWorld({ clock });
 let seller: Seller;
-beforeAll(async () => {
-  world = await startWorld({ clock });
-});
 beforeEach(async () => {
   seller = await newSeller(world);
 });
-afterAll(() => world.stop());
 
 const cyclesOf = async (id: string): Promise<readonly Body[]> =>
   (await seller.must("GET", `/v1/subscriptions/${id}`)).cycles.toReversed();

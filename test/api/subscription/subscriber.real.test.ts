@@ -1,15 +1,11 @@
 /** A subscription whose customer has another name or email since. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { projectPayable } from "../../../facilitator/payable/project.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { caller, newCaller } from "../caller.ts";
 import { fakeFacilitator, world } from "../world.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
+const database = sharedDatabase();
 
 it("shows the customer as they are now and is found by that, which changes nobody else", async () => {
   const house = world({ db: database.db, facilitator: fakeFacilitator({ project: projectPayable }) });

@@ -1,17 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sharedDatabase } from "../../support/db.ts";
 import { eventOf, type Receiver, receiveWebhooks, verified } from "../../support/webhook-receiver.ts";
 import { factId, newListener, type Office, openOffice } from "./office.ts";
 
 const DAY = 86_400_000;
 const at = (ms: number) => new Date(office.time.now().getTime() + ms).toISOString();
 
-let database: TestDatabase;
+const database = sharedDatabase();
 let office: Office;
 let receiver: Receiver;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
 beforeEach(async () => {
   await database.query("TRUNCATE outbox, event, webhook_delivery, webhook_endpoint CASCADE");
   office = openOffice(database);
@@ -21,7 +18,6 @@ afterEach(async () => {
   await office.courier.stop();
   await receiver.stop();
 });
-afterAll(() => database.drop());
 
 const listener = () => newListener(database, office);
 const path = "/v1/webhook-endpoints";

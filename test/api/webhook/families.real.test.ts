@@ -3,22 +3,19 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checksum } from "#kernel/bytes";
 import { describedFamilies } from "../../../api/events.ts";
 import { newKey } from "../../support/authorization.ts";
-import { newPayer, post, signPayment, startWorld, until } from "../../support/house.ts";
-import { newSeller, type Seller, sendTo } from "../../support/payments.ts";
+import { newPayer, post, sharedWorld, signPayment, until } from "../../support/house.ts";
+import { sendTo, sharedSeller } from "../../support/payments.ts";
 import { eventOf, type Receiver, receiveWebhooks, verified } from "../../support/webhook-receiver.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
+const world = sharedWorld();
+const shop = sharedSeller(world);
 let receiver: Receiver;
-let shop: Seller;
 let secret: string;
 beforeAll(async () => {
-  world = await startWorld();
   receiver = await receiveWebhooks();
-  shop = await newSeller(world);
   ({ secret } = await shop.must("POST", "/v1/webhook-endpoints", { url: receiver.url, events: ["*"] }));
 });
 afterAll(async () => {
-  await world.stop();
   await receiver.stop();
 });
 

@@ -1,21 +1,17 @@
 /** What hearing costs, and what lists tell. */
 import pg from "pg";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { outbox } from "#store";
 import { webhookJobs } from "../../../api/webhook/jobs.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { factId, newListener, type Office, openOffice } from "./office.ts";
 
-let database: TestDatabase;
+const database = sharedDatabase();
 let office: Office;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
 beforeEach(async () => {
   await database.query("TRUNCATE outbox, event, webhook_delivery, webhook_endpoint CASCADE");
   office = openOffice(database);
 });
-afterAll(() => database.drop());
 
 type Listener = Awaited<ReturnType<typeof newListener>>;
 const listener = () => newListener(database, office);

@@ -3,20 +3,19 @@ import { drizzle } from "drizzle-orm/node-postgres";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { readDue } from "../../../api/webhook/due.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { type Asked, rowsTouched } from "../../support/plans.ts";
 import { newListener, openOffice } from "./office.ts";
 
 /** A page of rows, those that are looked through for it, and once what waits of each thing. */
 const MOST_ROWS = 20_000;
 
-let database: TestDatabase;
 let pool: pg.Pool;
 let endpoint: { readonly merchantId: string; readonly id: `whe_${string}` };
 const asked: Asked[] = [];
 
+const database = sharedDatabase();
 beforeAll(async () => {
-  database = await freshDatabase();
   pool = new pg.Pool({ connectionString: database.url, max: 1, options: "-c enable_seqscan=off" });
   const office = openOffice(database);
   const shop = await newListener(database, office);
@@ -26,7 +25,6 @@ beforeAll(async () => {
 beforeEach(() => database.query("TRUNCATE outbox, event, webhook_delivery CASCADE"));
 afterAll(async () => {
   await pool.end();
-  await database.drop();
 });
 
 interface Queued {

@@ -1,20 +1,17 @@
 /** Order, numbers at once, and several processes. */
 import type { ServerResponse } from "node:http";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readDue } from "../../../api/webhook/due.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { until } from "../../support/house.ts";
 import { movableClock } from "../../support/payments.ts";
 import { eventOf, type Receiver, receiveWebhooks } from "../../support/webhook-receiver.ts";
 import { newListener, type Office, openOffice } from "./office.ts";
 
-let database: TestDatabase;
+const database = sharedDatabase();
 let offices: Office[];
 let office: Office;
 let receiver: Receiver;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
 beforeEach(async () => {
   await database.query("TRUNCATE outbox, event, webhook_delivery, webhook_endpoint CASCADE");
   office = openOffice(database);
@@ -25,7 +22,6 @@ afterEach(async () => {
   await Promise.all(offices.map(({ courier }) => courier.stop()));
   await receiver.stop();
 });
-afterAll(() => database.drop());
 
 /** Another process on the same database. */
 function another(): Office {

@@ -1,7 +1,7 @@
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from "@x402/fetch";
 import { privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Payable } from "#facilitator";
 import { whileBlocksAreHeld } from "../../conformance/held-blocks.ts";
 import { projectPayable, signRequired } from "../../mcp/world.ts";
@@ -13,19 +13,15 @@ import {
   newPayer,
   type Payer,
   post,
-  startWorld,
+  sharedWorld,
   until,
 } from "../../support/house.ts";
 
-type World = Awaited<ReturnType<typeof startWorld>>;
-let world: World;
+const world = sharedWorld({ settings: { maxWaitMs: 1_500 } });
 let merchantId: string;
-
 beforeAll(async () => {
-  world = await startWorld({ settings: { maxWaitMs: 1_500 } });
   merchantId = (await newMerchant(world)).id;
 });
-afterAll(() => world.stop());
 
 const project = (changes: Partial<Payable> & Pick<Payable, "kind">) =>
   projectPayable(world, merchantId, changes);

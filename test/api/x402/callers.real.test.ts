@@ -1,16 +1,12 @@
 /** Whom verify and settle count a call against: the merchant of a secret key, else the address it comes from. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { systemRandom } from "#kernel/system";
 import { makeKey } from "../../../api/merchant/key.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { caller, newCaller } from "../caller.ts";
 import { world } from "../world.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
+const database = sharedDatabase();
 
 /** One settle without a payment; what is left of the allowance that it was counted against. */
 function settler(app: ReturnType<typeof world>["app"], key: string) {

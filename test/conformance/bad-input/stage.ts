@@ -5,19 +5,21 @@ import { expect } from "vitest";
 import { address } from "#kernel/bytes";
 import {
   type Answer,
+  type Merchant,
   newMerchant,
   newPayer,
   type Payer,
   type Resource,
   startWorld,
+  type World,
 } from "../../support/house.ts";
 import { footprint } from "../ledger.ts";
 import { signedBy, type Terms } from "../signed.ts";
 import type { Body, Scene } from "./row.ts";
 
 export interface Stage {
-  readonly world: Awaited<ReturnType<typeof startWorld>>;
-  readonly merchant: Awaited<ReturnType<typeof newMerchant>>;
+  readonly world: World;
+  readonly merchant: Merchant;
   readonly resource: Resource;
   readonly rich: Payer;
 }

@@ -1,17 +1,13 @@
 /** Random events in random orders against a model of the books that fits on a page. */
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { account, post, resolvePending, trialBalance } from "#ledger";
 import { sqlState } from "#store";
 import { type Entry, entry, pending, single } from "../../../facilitator/ledger/transfer.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { differences } from "./rows.ts";
 
-let books: TestDatabase;
-beforeAll(async () => {
-  books = await freshDatabase();
-});
-afterAll(() => books.drop());
+const books = sharedDatabase();
 
 const ACCOUNTS = 6;
 const accountsOf = (asset: string) => [

@@ -1,15 +1,11 @@
 /** The rows of a merchant payment: money that comes in by deposit or router, settles, or goes back. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { sha256 } from "#kernel/codec";
 import { type Deposit, type Entry, post, resolvePending, templates } from "#ledger";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { balances, differences, transfers, usdc } from "./rows.ts";
 
-let books: TestDatabase;
-beforeAll(async () => {
-  books = await freshDatabase();
-});
-afterAll(() => books.drop());
+const books = sharedDatabase();
 
 const postOne = (entry: Entry) => books.db.tx((tx) => post(tx, [entry]));
 const resolve = (how: "post" | "void", key: string) => books.db.tx((tx) => resolvePending(tx, how, [key]));

@@ -2,16 +2,15 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { account, type Entry, post, resolvePending, templates } from "#ledger";
 import { type Database, openDatabase } from "#store";
 import { entry, single } from "../../../facilitator/ledger/transfer.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { silentLog } from "../../support/dev-chain.ts";
 import { until } from "../../support/house.ts";
 import { balances, differences, payment, stray, transfers, usdc } from "./rows.ts";
 
 const CONNECTIONS = 8;
-let books: TestDatabase;
+const books = sharedDatabase();
 let db: Database;
 beforeAll(async () => {
-  books = await freshDatabase();
   db = openDatabase({
     url: books.url,
     log: silentLog,
@@ -22,7 +21,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await db.close();
-  await books.drop();
 });
 
 const workers = Array.from({ length: CONNECTIONS }, (_, index) => index);

@@ -4,7 +4,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { merchantEntries } from "#ledger";
 import type { Executor } from "#store";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { type Asked, rowsTouched } from "../../support/plans.ts";
 
 const COUNT = 40_000;
@@ -12,13 +12,12 @@ const PAGE = 100;
 /** Of a page: its rows on both sides of three accounts, the entries that they are of, and what an index gives besides. */
 const MOST_ROWS = 2_000;
 
-let database: TestDatabase;
 let pool: pg.Pool;
 let db: Executor;
 const asked: Asked[] = [];
 
+const database = sharedDatabase();
 beforeAll(async () => {
-  database = await freshDatabase();
   for (const merchant of ["mer_one", "mer_two"]) await lay(merchant);
   await database.query("ANALYZE");
   pool = new pg.Pool({ connectionString: database.url, max: 1 });
@@ -28,7 +27,6 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(async () => {
   await pool.end();
-  await database.drop();
 });
 
 /** One payment a minute, each paid out again, the newest now. */

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { imbalance, post, resolvePending, templates } from "#ledger";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { differences, payment, stray, usdc } from "./rows.ts";
 
-let books: TestDatabase;
+const books = sharedDatabase();
 beforeAll(async () => {
-  books = await freshDatabase();
   const paid = ["one", "two", "three"].map((name) => payment(name));
   await books.db.tx(async (tx) => {
     await post(tx, paid.map(templates.x402Credited));
@@ -14,7 +13,6 @@ beforeAll(async () => {
     await resolvePending(tx, "void", paid.slice(1, 2).map(templates.x402EventKey));
   });
 });
-afterAll(() => books.drop());
 
 /** As the owner, who may: the change is undone afterwards, since the next one is tried alone. */
 async function foundAfter(statement: string, undo: string): Promise<Record<string, bigint>> {

@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { account, type Entry, post, resolvePending, templates } from "#ledger";
 import { sqlState } from "#store";
 import { entry, pending, single } from "../../../facilitator/ledger/transfer.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { balances, differences, payment, stray, transfers, usdc } from "./rows.ts";
 
-let books: TestDatabase;
 let count = 0;
 let name = "";
-beforeAll(async () => {
-  books = await freshDatabase();
-});
+const books = sharedDatabase();
 beforeEach(() => {
   count += 1;
   name = `payment-${count}`;
 });
 afterAll(async () => {
   expect(await differences(books)).toEqual({});
-  await books.drop();
 });
 
 const postAll = (entries: readonly Entry[]) => books.db.tx((tx) => post(tx, entries));

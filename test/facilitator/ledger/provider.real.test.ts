@@ -1,7 +1,7 @@
 /** The rows of money that an outside provider holds: received, settled at once, refunded; apart from every chain's. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type Entry, imbalance, post, resolvePending, templates } from "#ledger";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { balances, transfers } from "./rows.ts";
 
 const asset = "USDC@sandbox";
@@ -9,11 +9,7 @@ const held = "asset:provider:sandbox";
 const available = "liability:merchant:mer_one:available";
 const reserved = "liability:merchant:mer_one:reserved";
 
-let books: TestDatabase;
-beforeAll(async () => {
-  books = await freshDatabase();
-});
-afterAll(() => books.drop());
+const books = sharedDatabase();
 
 const postOne = (entry: Entry) => books.db.tx((tx) => post(tx, [entry]));
 const rows = async () =>

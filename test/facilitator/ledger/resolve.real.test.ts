@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { post, resolvePending, templates } from "#ledger";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { balances, differences, payment, stray, transfers } from "./rows.ts";
 
-let books: TestDatabase;
-beforeAll(async () => {
-  books = await freshDatabase();
-});
+const books = sharedDatabase();
 afterAll(async () => {
   expect(await differences(books)).toEqual({});
-  await books.drop();
 });
 
 const snapshot = async () => ({ rows: await transfers(books), balances: await balances(books) });

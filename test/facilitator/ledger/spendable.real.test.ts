@@ -1,15 +1,11 @@
 /** What a merchant may spend, and what is still to come. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { hasPosted, holdAvailable, pendingCredits, post, resolvePending, templates } from "#ledger";
 import type { Tx } from "#store";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { payment, usdc } from "./rows.ts";
 
-let books: TestDatabase;
-beforeAll(async () => {
-  books = await freshDatabase();
-});
-afterAll(() => books.drop());
+const books = sharedDatabase();
 
 const purse = (merchantId: string) => ({ merchantId, asset: usdc });
 const held = (merchantId: string) => books.db.tx((tx) => holdAvailable(tx, purse(merchantId)));

@@ -1,15 +1,11 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { sha256 } from "#kernel/codec";
 import { account, balanceAt, merchantBalances, post, resolvePending, templates, trialBalance } from "#ledger";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { balances, differences, payment, stray, transfers, usdc } from "./rows.ts";
 
-let books: TestDatabase;
-beforeAll(async () => {
-  books = await freshDatabase();
-});
-afterAll(() => books.drop());
+const books = sharedDatabase();
 
 const rowsOf = async (event: string) => (await transfers(books)).filter((row) => row.event === event);
 const postOne = (entry: ReturnType<typeof templates.x402Credited>) => books.db.tx((tx) => post(tx, [entry]));

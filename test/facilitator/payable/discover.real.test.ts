@@ -1,5 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { address } from "#kernel/bytes";
 import type { Database } from "#store";
 import { type DiscoverFilter, discoverPayables } from "../../../facilitator/payable/discover.ts";
@@ -11,16 +11,14 @@ import {
 } from "../../../facilitator/payable/popularity.ts";
 import { projectPayable } from "../../../facilitator/payable/project.ts";
 import { type Assessment, assess, readTrust } from "../../../facilitator/payable/trust.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { chainOf, offered, payableOf } from "./shapes.ts";
 
+const database = sharedDatabase();
 let db: Database;
-let database: TestDatabase;
 beforeAll(async () => {
-  database = await freshDatabase();
   db = database.db;
 });
-afterAll(() => database.drop());
 beforeEach(() => database.query("TRUNCATE listing, payable, payable_trust, payable_payer, counted_fact"));
 
 const chain = chainOf({ slug: "base", chainId: 8453 });

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { type Address, address, type Hash, hash } from "#kernel/bytes";
 import type { Database } from "#store";
 import { type DiscoverFilter, discoverPayables } from "../../../facilitator/payable/discover.ts";
@@ -7,16 +7,14 @@ import { findPayables } from "../../../facilitator/payable/find.ts";
 import type { Payable } from "../../../facilitator/payable/payable.ts";
 import { projectPayable } from "../../../facilitator/payable/project.ts";
 import type { OfferedRail } from "../../../facilitator/payable/requirements.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { chainOf, offered, payableOf } from "./shapes.ts";
 
+const database = sharedDatabase();
 let db: Database;
-let database: TestDatabase;
 beforeAll(async () => {
-  database = await freshDatabase();
   db = database.db;
 });
-afterAll(() => database.drop());
 
 const put = (...items: Payable[]) =>
   db.tx(async (tx) => {

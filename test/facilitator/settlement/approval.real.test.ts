@@ -1,17 +1,15 @@
 /** What leaves the treasury only when an operator has approved it. */
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startWorld } from "../../support/house.ts";
+import { beforeAll, expect, it } from "vitest";
+import { sharedWorld } from "../../support/house.ts";
 import { merchantWithPayouts } from "../../support/payouts.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
+const world = sharedWorld({ approvalsAbove: { USDC: "0.005" }, dailyLimits: { USDC: "0.02" } });
 let payouts: Awaited<ReturnType<typeof merchantWithPayouts>>;
 beforeAll(async () => {
-  world = await startWorld({ approvalsAbove: { USDC: "0.005" }, dailyLimits: { USDC: "0.02" } });
   payouts = await merchantWithPayouts(world);
 });
-afterAll(() => world.stop());
 
 const list = async () => (await world.house.approvals.list()).map(({ id }) => id);
 const give = (id: string) => world.house.approvals.give(id);

@@ -1,17 +1,11 @@
 /** Payments of a resource that its merchant deleted, or registered anew, sent once more to the base that finds it by URL. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { whileBlocksAreHeld } from "../../conformance/held-blocks.ts";
-import { newMerchant, post, startWorld, until } from "../../support/house.ts";
+import { newMerchant, post, sharedMerchant, sharedWorld, until } from "../../support/house.ts";
 import { expectAtRest, newPayment, type Payment } from "../../support/scene.ts";
 
-type Merchant = Awaited<ReturnType<typeof newMerchant>>;
-let world: Awaited<ReturnType<typeof startWorld>>;
-let merchant: Merchant;
-beforeAll(async () => {
-  world = await startWorld({ settings: { maxWaitMs: 1_500 } });
-  merchant = await newMerchant(world);
-});
-afterAll(() => world.stop());
+const world = sharedWorld({ settings: { maxWaitMs: 1_500 } });
+const merchant = sharedMerchant(world);
 
 const settle = ({ body }: Payment) => post(world.baseUrl, "/x402/settle", body);
 const verify = ({ body }: Payment) => post(world.baseUrl, "/x402/verify", body);

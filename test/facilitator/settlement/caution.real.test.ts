@@ -1,22 +1,17 @@
 /** When the treasury signs nothing: what it has sent is not known for sure. */
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { newKey } from "../../support/authorization.ts";
 import { chainFaults } from "../../support/chain-faults.ts";
 import { gate } from "../../support/gate.ts";
-import { newMerchant, rowOf, startWorld, until } from "../../support/house.ts";
+import { rowOf, sharedMerchant, sharedWorld, until } from "../../support/house.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest, newPayment, transfer } from "../../support/scene.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
 const faults = chainFaults();
-let world: Awaited<ReturnType<typeof startWorld>>;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
-beforeAll(async () => {
-  world = await startWorld({ wrapChain: faults.wrap });
-  merchant = await newMerchant(world);
-});
-afterAll(() => world.stop());
+const world = sharedWorld({ wrapChain: faults.wrap });
+const merchant = sharedMerchant(world);
 
 const outgoing = () => world.house.facilitator.outgoing;
 const status = async (id: string) => (await outgoing().status([id]))[0]?.state;

@@ -1,18 +1,16 @@
 /** What leaves the treasury in a day, where its operator has set a limit. */
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startHouse, startWorld, until } from "../../support/house.ts";
+import { beforeAll, expect, it } from "vitest";
+import { sharedWorld, startHouse, until } from "../../support/house.ts";
 import { merchantWithPayouts } from "../../support/payouts.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
 
 const limits = { dailyLimits: { USDC: "0.01" } };
-let world: Awaited<ReturnType<typeof startWorld>>;
+const world = sharedWorld(limits);
 let payouts: Awaited<ReturnType<typeof merchantWithPayouts>>;
 beforeAll(async () => {
-  world = await startWorld(limits);
   payouts = await merchantWithPayouts(world);
 });
-afterAll(() => world.stop());
 
 const limited = async () => (await world.house.sources.health()).chains[0]?.limited;
 const aDayPasses = () =>

@@ -15,11 +15,11 @@ import {
   taker,
   transferData,
 } from "../../support/deposits.ts";
-import { books, newPayer, rowOf, startWorld, until } from "../../support/house.ts";
+import { books, newPayer, rowOf, startWorld, until, type World } from "../../support/house.ts";
 import { factsOf, ledgerOf } from "../../support/records.ts";
 import { transfer } from "../../support/scene.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
+let world: World;
 beforeAll(async () => {
   // no sweep comes between: those have tests of their own
   world = await startWorld({ settings: { sweepPatienceSeconds: { local: 3_600, elsewhere: 3_600 } } });

@@ -1,8 +1,8 @@
 /** Gas keys that run dry, on a real chain. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { LogFields } from "#kernel/log";
 import { silentLog } from "../../support/dev-chain.ts";
-import { get, newMerchant, startWorld, until } from "../../support/house.ts";
+import { get, newMerchant, sharedWorld, until } from "../../support/house.ts";
 import { attemptsOf, stateOf } from "../../support/records.ts";
 import { expectAtRest, newPayment } from "../../support/scene.ts";
 
@@ -11,11 +11,7 @@ const log = { ...silentLog, error: (fields: LogFields, text: string) => void log
 const PLENTY = "0x56bc75e2d63100000"; // 100 ether
 const LITTLE = "0x5f5e100"; // nothing, at any fee that a chain asks
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-beforeAll(async () => {
-  world = await startWorld({ lanes: 2, log, settings: { maxWaitMs: 3_000 } });
-});
-afterAll(() => world?.stop());
+const world = sharedWorld({ lanes: 2, log, settings: { maxWaitMs: 3_000 } });
 
 const fund = (lane: string | undefined, wei: string) => world.dev.anvil.rpc("anvil_setBalance", [lane, wei]);
 const networks = async () => (await get(world.baseUrl, "/x402/supported")).body.kinds.length;

@@ -1,20 +1,18 @@
 /** The grant of success, where others change the claim at the same time. */
 import pg from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { newMerchant, startWorld, until } from "../../support/house.ts";
+import { newMerchant, sharedWorld, until } from "../../support/house.ts";
 import { claimOf } from "../../support/records.ts";
 import { newPayment } from "../../support/scene.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
+const world = sharedWorld({ settings: { maxWaitMs: 2_000 } });
 let reversing: pg.Client;
 beforeAll(async () => {
-  world = await startWorld({ settings: { maxWaitMs: 2_000 } });
   reversing = new pg.Client({ connectionString: world.database.url });
   await reversing.connect();
 });
 afterAll(async () => {
   await reversing?.end();
-  await world?.stop();
 });
 
 const isAnyWaiting = async () => {

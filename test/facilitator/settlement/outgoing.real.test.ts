@@ -1,20 +1,16 @@
 /** Refunds and returns: money that leaves the treasury as payouts do, each with rows of its own. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { address } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
 import { post as postEntries, resolvePending, templates } from "#ledger";
 import { isCheckViolation } from "#store";
 import { newKey } from "../../support/authorization.ts";
 import { openOrder } from "../../support/deposits.ts";
-import { books, newMerchant, newPayer, rowOf, startWorld, until } from "../../support/house.ts";
+import { books, newMerchant, newPayer, rowOf, sharedWorld, until } from "../../support/house.ts";
 import { factsOf, ledgerOf } from "../../support/records.ts";
 import { expectAtRest, newPayment, transfer } from "../../support/scene.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = sharedWorld();
 
 type Order = Parameters<typeof world.house.facilitator.outgoing.queue>[1];
 let count = 0;

@@ -1,20 +1,15 @@
 /** Payments by authorization as their features see them. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { idMaker } from "#kernel/id";
 import { systemClock, systemRandom } from "#kernel/system";
-import { newMerchant, newPayer, post, rowOf, startWorld, until } from "../../support/house.ts";
+import { newPayer, post, rowOf, sharedMerchant, sharedWorld, until } from "../../support/house.ts";
 import { factsOf } from "../../support/records.ts";
 import { expectAtRest, newPayment } from "../../support/scene.ts";
 import { payableOf } from "../payable/shapes.ts";
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
 const newId = idMaker({ clock: systemClock, random: systemRandom });
-beforeAll(async () => {
-  world = await startWorld({ settings: { maxWaitMs: 2_000 } });
-  merchant = await newMerchant(world);
-});
-afterAll(() => world.stop());
+const world = sharedWorld({ settings: { maxWaitMs: 2_000 } });
+const merchant = sharedMerchant(world);
 
 const payments = (by: Parameters<typeof world.house.facilitator.payments>[0]) =>
   world.house.facilitator.payments(by);

@@ -1,23 +1,21 @@
 /** Who goes in the next batch, on real rows: nobody's flood keeps the others out. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { address, hash } from "#kernel/bytes";
 import { claimKey } from "../../../facilitator/scheme/claim-key.ts";
 import { defaultSettings, type Engine } from "../../../facilitator/settlement/engine.ts";
 import { nextClaims, queueOf, reserve } from "../../../facilitator/settlement/queue.ts";
 import { claim } from "../../../facilitator/settlement/tables.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 
 const CHAIN = 31337;
-let database: TestDatabase;
 let engine: Engine;
 let count = 0;
 
+const database = sharedDatabase();
 beforeAll(async () => {
-  database = await freshDatabase();
   engine = { loopDb: database.db, settings: defaultSettings } as Engine;
 });
 beforeEach(() => database.query("UPDATE claim SET state = 'failed-watch'"));
-afterAll(() => database.drop());
 
 const payerAt = (n: number) => address(`0x${n.toString(16).padStart(40, "0")}`);
 const bytes = (n: number) => hash(`0x${n.toString(16).padStart(64, "0")}`);

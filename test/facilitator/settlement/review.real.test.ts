@@ -1,20 +1,14 @@
 /** A person decides about a payment whose signature was public before it was claimed for something else. */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { get, newMerchant, newPayer, post, signPayment, startWorld, until } from "../../support/house.ts";
+import { expect, it, vi } from "vitest";
+import { get, newPayer, post, sharedMerchant, sharedWorld, signPayment, until } from "../../support/house.ts";
 import { claimOf, factsOf, ledgerOf } from "../../support/records.ts";
 import { expectAtRest, newPayment, submitAsStranger, withoutSigning } from "../../support/scene.ts";
 
 vi.setConfig({ testTimeout: 30_000 });
 
-let world: Awaited<ReturnType<typeof startWorld>>;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
-
-beforeAll(async () => {
-  world = await startWorld();
-  merchant = await newMerchant(world);
-});
-afterAll(() => world?.stop());
+const world = sharedWorld();
+const merchant = sharedMerchant(world);
 
 async function newIntent(): Promise<string> {
   const made = await merchant.call("/v1/payment-intents", {

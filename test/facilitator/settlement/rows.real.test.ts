@@ -1,6 +1,6 @@
 /** What the rows themselves allow and forbid, whoever writes them. */
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { defaultSettings, type Engine } from "#facilitator";
 import { address, fromBytes, type Hash } from "#kernel/bytes";
 import { idMaker } from "#kernel/id";
@@ -23,19 +23,15 @@ import {
   slotItem,
 } from "../../../facilitator/settlement/tables.ts";
 import { sqlState } from "../../../facilitator/store/sql-error.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { silentLog } from "../../support/dev-chain.ts";
 
 const newId = idMaker({ clock: systemClock, random: systemRandom });
 const word = () => fromBytes(randomBytes(32)) as Hash;
 const account = () => address(fromBytes(randomBytes(20)));
 const chainId = 31_337;
-let database: TestDatabase;
 
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
+const database = sharedDatabase();
 
 function engine(): Engine {
   return {

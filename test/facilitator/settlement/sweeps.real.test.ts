@@ -14,11 +14,19 @@ import {
   taker,
 } from "../../support/deposits.ts";
 import { startDevChain } from "../../support/dev-chain.ts";
-import { books, newMerchant, newPayer, rowOf, startHouse, startWorld, until } from "../../support/house.ts";
+import {
+  books,
+  newMerchant,
+  newPayer,
+  rowOf,
+  startHouse,
+  startWorld,
+  until,
+  type World,
+} from "../../support/house.ts";
 import { factsOf, ledgerOf, transactionsSent } from "../../support/records.ts";
 import { expectAtRest, newPayment, transfer } from "../../support/scene.ts";
 
-type World = Awaited<ReturnType<typeof startWorld>>;
 const NEVER = { sweepPatienceSeconds: { local: 3_600, elsewhere: 3_600 } };
 let world: World;
 /** Its sweeps go with a payment or not at all. */

@@ -1,17 +1,13 @@
 import { type SQL, sql } from "drizzle-orm";
 import { integer, json, jsonb, pgTable } from "drizzle-orm/pg-core";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { fromBytes } from "#kernel/bytes";
 import { insertMany, openDatabase, toArray, toBytesArray, toNumericArray } from "#store";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { silentLog } from "../../support/dev-chain.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
+const database = sharedDatabase();
 
 /** What the database makes of an array, element by element. */
 async function readBack(array: SQL): Promise<readonly unknown[]> {

@@ -1,19 +1,17 @@
 import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type Database, type DbOptions, openDatabase } from "#store";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 
 const log = { info: () => {}, warn: () => {}, error: () => {} };
-let database: TestDatabase;
 /** One connection, so that what it has prepared can be asked of it. */
+const database = sharedDatabase();
 let db: Database;
 beforeAll(async () => {
-  database = await freshDatabase();
   db = openDatabase({ url: database.url, log, name: "statements", maxConnections: 1 });
 });
 afterAll(async () => {
   await db.close();
-  await database.drop();
 });
 
 const add = (n: number) => sql`SELECT ${n}::int + 1 AS sum`;

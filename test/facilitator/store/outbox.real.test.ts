@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { idMaker } from "#kernel/id";
 import { systemClock, systemRandom } from "#kernel/system";
 import { outbox } from "#store";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { gate } from "../../support/gate.ts";
 
-let database: TestDatabase;
 const newId = idMaker({ clock: systemClock, random: systemRandom });
-beforeAll(async () => {
-  database = await freshDatabase();
-});
+const database = sharedDatabase();
 beforeEach(async () => {
   await database.query("DELETE FROM outbox");
 });
-afterAll(() => database.drop());
 
 /** Their ids fall in the order in which they are made: what is told by id is told the wrong way round. */
 function facts(count: number): outbox.Fact[] {

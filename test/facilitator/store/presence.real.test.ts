@@ -1,16 +1,12 @@
 import { sql } from "drizzle-orm";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { isGone, openPresence } from "#store";
 import { atPort } from "../../support/database-at.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { silentLog } from "../../support/dev-chain.ts";
 import { until } from "../../support/house.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
+const database = sharedDatabase();
 
 function presenceOf(name: string) {
   const presence = openPresence({ url: database.url, log: silentLog, role: "farebox_app", name });

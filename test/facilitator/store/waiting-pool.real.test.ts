@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { WaitingPool } from "#store";
 import { atPort } from "../../support/database-at.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { startProxy } from "./proxy.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
+const database = sharedDatabase();
 
 function open(url: string) {
   const stop = new AbortController();

@@ -1,5 +1,5 @@
 /** Gas budgets, on rows and real transactions: what is booked, who is refused, and that nothing of it was claimed. */
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import type { Hex } from "#kernel/bytes";
 import { PAYMENT_GAS } from "../../../../facilitator/chain/gas-budgets.ts";
 import { projectPayable, signRequired } from "../../../mcp/world.ts";
@@ -7,12 +7,12 @@ import { chainFaults } from "../../../support/chain-faults.ts";
 import { gate } from "../../../support/gate.ts";
 import {
   type HouseOptions,
-  newMerchant,
   newPayer,
   type Payer,
   type RunningHouse,
+  sharedMerchant,
+  sharedWorld,
   startHouse,
-  startWorld,
   until,
 } from "../../../support/house.ts";
 import { claimOf, ledgerOf, stateOf, transactionsSent } from "../../../support/records.ts";
@@ -22,18 +22,13 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const faults = chainFaults();
 const refusals: string[] = [];
-let world: Awaited<ReturnType<typeof startWorld>>;
-let merchant: Awaited<ReturnType<typeof newMerchant>>;
 const houses: RunningHouse[] = [];
 
-beforeAll(async () => {
-  world = await startWorld({ wrapChain: faults.wrap });
-  merchant = await newMerchant(world);
-});
+const world = sharedWorld({ wrapChain: faults.wrap });
+const merchant = sharedMerchant(world);
 afterEach(() => faults.clear());
 afterAll(async () => {
   for (const house of houses) await house.stop();
-  await world.stop();
 });
 
 /** Another process on the same rows, with budgets of its own: it answers, and the world's lanes send. */
