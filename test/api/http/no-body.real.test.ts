@@ -1,17 +1,12 @@
 /** A body that may be left out says, when it is, as much as an empty object: what it leaves open has its defaults. */
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startWorld } from "../../support/house.ts";
-import { newSeller, type Seller } from "../../support/payments.ts";
+import { expect, it } from "vitest";
+import { sharedWorld } from "../../support/house.ts";
+import { sharedSeller } from "../../support/payments.ts";
 import { type Body, issued } from "../invoice/agents.ts";
 
 const amount = { amount: "10.00", asset: "USD" };
-let world: Awaited<ReturnType<typeof startWorld>>;
-let seller: Seller;
-beforeAll(async () => {
-  world = await startWorld();
-  seller = await newSeller(world);
-});
-afterAll(() => world.stop());
+const world = sharedWorld();
+const seller = sharedSeller(world);
 
 /** Without a body a client names no type of it either. */
 async function send(path: string, key: string, body?: object) {
