@@ -39,6 +39,12 @@ describe("the settlement engine, simulated", { retry: 0, timeout: LONG_MS }, () 
     expect(seeds).toBe(first.length + SEEDS);
   });
 
+  it("holds with one thing out of the ordinary, at some steps of a small world", async () => {
+    const { violations, seeds } = await runFleet([here({ deviations: 1, from: 0, stride: 60 })]);
+    expect(violations).toEqual([]);
+    expect(seeds).toBeGreaterThan(30);
+  });
+
   it("lives the same seed in the same way, whatever was lived before it, beside it, or how slow the database is", async () => {
     // given seeds lived one after the other, each on what the others left
     const { marks } = await runFleet([here({ from: 20, seeds: 12 })]);

@@ -9,5 +9,5 @@ it("holds with one deviation at each step", { timeout: 1_800_000 }, async () => 
   const all = job({ server: inject("databaseUrl"), deviations: 1 });
   const { violations, seeds } = await runFleet(split(all, WORKERS));
   expect(violations).toEqual([]);
-  expect(seeds).toBeGreaterThan(300);
+  expect(seeds).toBeGreaterThan(2_000);
 });

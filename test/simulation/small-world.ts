@@ -1,24 +1,19 @@
 /** Two payments at two processes on a calm chain: the same few hundred steps each time. At each of them one thing may be
  *  out of the ordinary, and once it was, another one at each that follows: nothing here is left to chance. */
-import { choices } from "../property/payments/random.ts";
+import { hash } from "#kernel/bytes";
+import { type Choices, choices } from "../property/payments/random.ts";
+import { signed } from "./actors/payments.ts";
 import { Violation } from "./oracles/violation.ts";
 import type { Backend } from "./parts/backend.ts";
 import { layGround } from "./parts/ground.ts";
 import type { Process } from "./parts/house.ts";
-import { FINAL_AFTER } from "./parts/node.ts";
-import type { Call } from "./parts/scheduler.ts";
+import { payers, treasury } from "./parts/keys.ts";
+import { FINAL_AFTER, LIKINGS } from "./parts/node.ts";
 import { wipe } from "./parts/shop.ts";
-import { LEASES_LAPSE_MS, type Life, type Lived, liveOn } from "./seed.ts";
-
-/** What may come instead of the call that is next: one that came later; the death of its process; another branch, with
- *  what was in the blocks that leave or without. */
-type Deviation =
-  | { readonly kind: "turn"; readonly call: number }
-  | { readonly kind: "kill" }
-  | { readonly kind: "reorg"; readonly depth: number; readonly loses: boolean };
-
-/** A deviation, and at which step. */
-type Departure = Deviation & { readonly step: number };
+import { type Life, type Lived, liveOn } from "./seed.ts";
+import { Course } from "./small-world/course.ts";
+import { depart } from "./small-world/depart.ts";
+import { type Departure, deviations } from "./small-world/deviations.ts";
 
 interface Share {
   /** How many a life has at most. */
@@ -52,8 +47,7 @@ async function liveSmall(
   plan: readonly Departure[],
 ): Promise<{ lived: Lived; departures: readonly Departure[] }> {
   await wipe(backend);
-  const ground = await layGround(SEED, backend, { ...choices(SALES), chance: () => false });
-  ground.faults.isOff = true;
+  const ground = await layGround(SEED, backend, calmChoices());
   const departures: Departure[] = [];
   const lived = await liveOn(ground, life, async (it) => {
     ground.scheduler.note("plan", JSON.stringify(plan));
@@ -66,8 +60,11 @@ async function liveSmall(
 /** The chain of every life, or hashes would sort otherwise. */
 const SEED = 2;
 
-/** By these choices two payers with money and time buy two things. */
-const SALES = 4;
+/** Nothing happens by chance, and miners take what came first. */
+function calmChoices(): Choices {
+  const made = choices(SEED);
+  return { ...made, chance: () => false, below: (limit) => (limit === LIKINGS ? 0 : made.below(limit)) };
+}
 
 function expectPaid({ callers: { payments } }: Life): void {
   const told = payments.map(({ asked }) => asked.map(({ answer }) => answer?.outcome).join());
@@ -85,84 +82,45 @@ async function walk(life: Life, plan: readonly Departure[], departures: Departur
   const course = new Course(life);
   while (course.blocks < 2 || scheduler.ready().length > 0) await course.goOn();
   const begun = tree.tip.ref.number;
-  for (const process of life.processes) life.callers.begin(process);
+  sign(life);
+  course.begin = () => ask(life);
   const last = plan.at(-1)?.step ?? -1;
-  for (let step = 0; course.blocks < 2 + BLOCKS || scheduler.ready().length > 0; step += 1) {
+  const goesOn = () => course.blocks < 2 + BLOCKS || scheduler.ready().length > 0 || !course.isOrdinary;
+  for (let step = 0; goesOn(); step += 1) {
     await scheduler.quiet();
-    if (step > last) departures.push(...deviations(life, begun).map((each) => ({ ...each, step })));
+    if (step > last) departures.push(...deviations(life, course, begun).map((each) => ({ ...each, step })));
     const here = plan.find((departure) => departure.step === step);
-    if (here) await depart(life, here);
+    if (here) await depart(life, course, here);
     else await course.goOn();
   }
+  verifyAll(life);
+  while (scheduler.ready().length > 0) await course.goOn();
 }
 
-/** What is next: the call that came first, a block where something waits for it, somebody who wakes. */
-class Course {
-  blocks = 0;
-  readonly #life: Life;
-  #woken = 0;
+/** A forgery that was seen must not stand in the way of the payment itself. */
+function verifyAll({ callers, processes }: Life): void {
+  for (const at of processes) for (const payment of callers.payments) callers.verify(at, payment, "plain");
+}
 
-  constructor(life: Life) {
-    this.#life = life;
-  }
-
-  async goOn(): Promise<void> {
-    const { scheduler } = this.#life.ground;
-    const [first] = scheduler.ready();
-    if (first) await scheduler.take(first);
-    else await this.#pass();
-    await scheduler.quiet();
-    await this.#life.check();
-  }
-
-  async #pass(): Promise<void> {
-    const { scheduler, tree } = this.#life.ground;
-    const next = scheduler.sleepers.toSorted((a, b) => a.due - b.due)[0];
-    if (next && tree.waiting.length === 0 && this.#woken < WAKES_PER_BLOCK) {
-      this.#woken += 1;
-      return scheduler.wake(next);
-    }
-    this.#woken = 0;
-    this.blocks += 1;
-    scheduler.now += BLOCK_MS;
-    this.#life.world.mine(this.#life.processes);
+/** Two who sign with the same nonce: one for long, and with an id of its own; one for what is sold once. */
+function sign({ ground, callers: { payments } }: Life): void {
+  const [cheap, , , once] = ground.sales;
+  const [first, , second] = payers;
+  if (!cheap || !once || !first || !second) throw new Error("nobody buys anything");
+  const buys = [
+    { payer: first, sale: cheap, seconds: 120, idempotencyKey: "key of the first" },
+    { payer: second, sale: once, seconds: 45, idempotencyKey: null },
+  ];
+  for (const [i, { seconds, ...what }] of buys.entries()) {
+    const validBefore = BigInt(ground.tree.tip.ref.timestamp + seconds);
+    const terms = { payTo: treasury, value: what.sale.amount, validAfter: 0n, validBefore, nonce: NONCE };
+    payments.push(signed(ground, { name: `p${i + 1}`, ...what, terms }));
   }
 }
 
-const BLOCK_MS = 2_000;
-/** Every loop has turned twice by then. */
-const WAKES_PER_BLOCK = 24;
+const NONCE = hash(`0x${"0".repeat(63)}1`);
 
-/** A process dies between two of its calls; which two others it dies between is of no matter. So it is with a branch and
- *  what is asked of the chain. */
-function deviations({ ground: { scheduler, tree } }: Life, begun: number): readonly Deviation[] {
-  const ready = scheduler.ready();
-  const [next] = ready;
-  if (!next) return [];
-  const turns = ready.slice(1).map((_, i) => ({ kind: "turn" as const, call: i + 1 }));
-  const blocks = next.asks === "chain" ? tree.tip.ref.number - begun : 0;
-  return [...turns, { kind: "kill" }, ...reorgs(Math.min(blocks, FINAL_AFTER - 1))];
-}
-
-function reorgs(deepest: number): readonly Deviation[] {
-  const depths = Array.from({ length: deepest }, (_, i) => i + 1);
-  return depths.flatMap((depth) => [true, false].map((loses) => ({ kind: "reorg" as const, depth, loses })));
-}
-
-async function depart(life: Life, deviation: Deviation): Promise<void> {
-  const { scheduler } = life.ground;
-  const ready = scheduler.ready();
-  const [next] = ready;
-  if (deviation.kind === "reorg") life.world.fork(deviation.depth, () => deviation.loses);
-  if (deviation.kind === "turn") await scheduler.take(ready[deviation.call] as Call);
-  if (deviation.kind === "kill") await kill(life, next?.owner as Process);
-  await scheduler.quiet();
-  await life.check();
-}
-
-/** Its leases lapse at once: the other one takes over while more may happen. */
-async function kill(life: Life, process: Process): Promise<void> {
-  await life.kill(process);
-  life.ground.scheduler.now += LEASES_LAPSE_MS;
-  if (life.processes.length === 0) life.startProcess();
+function ask({ callers, processes }: Life): void {
+  for (const [i, payment] of callers.payments.entries())
+    callers.ask(processes[i] as Process, payment, payment.idempotencyKey ? "with-id" : "plain");
 }

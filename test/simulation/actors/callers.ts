@@ -116,9 +116,8 @@ export class Callers {
       });
   }
 
-  verify(at: Process, payment: Payment): void {
+  verify(at: Process, payment: Payment, manner = mannerOf(this.#parts, payment)): void {
     const { scheduler } = this.#parts;
-    const manner = mannerOf(this.#parts, payment);
     const asked = this.#asked(payment, manner);
     scheduler.note(payment.name, `verify ${manner} at ${at.name}`);
     at.running.facilitator
@@ -131,10 +130,14 @@ export class Callers {
       .catch((error) => this.#failed("verify", error));
   }
 
+  /** Who has no answer yet, and may go away. */
+  get waiting(): readonly AbortController[] {
+    return [...this.#waiting];
+  }
+
   hangUp(): void {
     const { chance, faults } = this.#parts;
-    const waiting = [...this.#waiting];
-    if (waiting.length > 0 && faults.strikes("hang-up", 9)) chance.of(waiting).abort();
+    if (this.waiting.length > 0 && faults.strikes("hang-up", 9)) chance.of(this.waiting).abort();
   }
 
   #failed(what: string, error: unknown): void {

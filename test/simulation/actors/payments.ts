@@ -28,7 +28,7 @@ export interface Payment {
 }
 
 /** How a request differs from the one that the payer's own client makes. */
-export type Manner = "plain" | "with-id" | "forged" | "other-form" | "other-payable";
+export type Manner = "plain" | "with-id" | "other-id" | "forged" | "other-form" | "other-payable";
 
 export interface Asked {
   readonly manner: Manner;
@@ -59,17 +59,21 @@ export function signPayment(
     // Payers count from one, each on its own: equal nonces of different payers are no coincidence.
     nonce: chance.chance(0.3) ? hash(`0x${"0".repeat(63)}${count}`) : sha256(`${row.slug} ${name}`),
   };
-  const [token] = row.tokens;
-  if (!token) throw new Error("a chain without tokens");
+  const idempotencyKey = chance.chance(0.3) ? `key of ${row.slug} ${name}` : null;
+  return signed({ row, signatures }, { name, payer, sale, terms, idempotencyKey });
+}
+
+export function signed(
+  { row, signatures }: Pick<Parts, "row" | "signatures">,
+  what: Pick<Payment, "name" | "payer" | "sale" | "terms" | "idempotencyKey">,
+): Payment {
+  const domain = domainOf(row);
+  const { payer, terms } = what;
   return {
-    name,
-    payer,
-    sale,
-    terms,
-    signature: signTerms(payer, domainOf(row), terms, signatures as Map<string, Address>),
-    key: keyOf(row.chainId, token.contract, payer.address, terms.nonce),
+    ...what,
+    signature: signTerms(payer, domain, terms, signatures as Map<string, Address>),
+    key: keyOf(row.chainId, domain.verifyingContract, payer.address, terms.nonce),
     asked: [],
-    idempotencyKey: chance.chance(0.3) ? `key of ${row.slug} ${name}` : null,
     lastAsk: null,
   };
 }
@@ -116,9 +120,14 @@ export function requestFor(
     payload,
     payloadHash: () => stableHash(payload),
     paymentIdentifier: null,
-    idempotencyKey: manner === "with-id" ? payment.idempotencyKey : null,
+    idempotencyKey: idOf(payment, manner),
     requestId,
   };
+}
+
+function idOf({ idempotencyKey }: Payment, manner: Manner): string | null {
+  if (manner === "other-id") return `another ${idempotencyKey}`;
+  return manner === "with-id" ? idempotencyKey : null;
 }
 
 /** The same signature in 64 bytes (ERC-2098). */

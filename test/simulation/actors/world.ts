@@ -1,11 +1,11 @@
 /** What payers, strangers, miners and endpoints do. */
-import type { Address, Hash } from "#kernel/bytes";
+import type { Address, Hash, Hex } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
 import type { Call } from "../../../facilitator/chain/port.ts";
 import { keyCall } from "../../../facilitator/scheme/exact-evm/call.ts";
 import type { FaultKind } from "../parts/faults.ts";
 import { domainOf, type Parts, type Process } from "../parts/house.ts";
-import { signTerms, stranger, treasury } from "../parts/keys.ts";
+import { decodeRaw, signTerms, stranger, type Terms, treasury } from "../parts/keys.ts";
 import { FINAL_AFTER, pathBack, type Transaction } from "../parts/node.ts";
 import type { Said, Token } from "../parts/token.ts";
 import type { Payment } from "./payments.ts";
@@ -86,7 +86,7 @@ export class World {
   }
 
   /** The last `depth` blocks leave, as far as there are so many. */
-  fork(depth: number, isLost: () => boolean): void {
+  fork(depth: number, isLost: (transaction: Transaction) => boolean): void {
     const { tree, scheduler } = this.#parts;
     if (pathBack(tree.tip, depth).length < depth) return;
     tree.fork(depth, this.#time, isLost);
@@ -132,10 +132,10 @@ export class World {
     const { faults, scheduler } = this.#parts;
     const acts: readonly (readonly [FaultKind, (payment: Payment) => void])[] = [
       ["front-run", (it) => this.submit(it)],
-      ["cancel", (it) => this.#cancel(it)],
-      ["drain", (it) => this.#drain(it)],
-      ["second-signature", (it) => this.#signTwice(it)],
-      ["payer-gains-code", (it) => this.#gainCode(it)],
+      ["cancel", (it) => this.cancel(it)],
+      ["drain", (it) => this.drain(it)],
+      ["second-signature", (it) => this.signTwice(it, this.#otherTerms(it))],
+      ["payer-gains-code", (it) => this.gainCode(it)],
     ];
     for (const [kind, act] of acts) {
       if (!faults.strikes(kind, kind === "payer-gains-code" ? 1 : 5)) continue;
@@ -152,8 +152,8 @@ export class World {
       const kind = chance.of(["cancel", "second-signature"] as const);
       faults.count(kind);
       scheduler.note(payment.name, kind);
-      if (kind === "cancel") this.#cancel(payment);
-      else this.#signTwice(payment);
+      if (kind === "cancel") this.cancel(payment);
+      else this.signTwice(payment, this.#otherTerms(payment));
     }
   }
 
@@ -166,7 +166,19 @@ export class World {
     this.#enqueue({ calls: [this.#call(payment)] });
   }
 
-  #cancel({ payer, terms: { nonce } }: Payment): void {
+  /** Bytes of ours are known to more than those whom we sent them to. */
+  async submitOurs(): Promise<void> {
+    const { backend, row, tree, scheduler } = this.#parts;
+    const open = await backend.look<{ raw: Hex }>(
+      `SELECT '0x' || encode(raw, 'hex') AS raw FROM attempt JOIN slot ON slot.id = slot_id
+       WHERE chain_id = $1 AND open ORDER BY attempt.created_at, seq`,
+      [row.chainId],
+    );
+    for (const { raw } of open) tree.admit(decodeRaw(raw));
+    scheduler.note("chain", `has ${open.length} of ours from a stranger`);
+  }
+
+  cancel({ payer, terms: { nonce } }: Payment): void {
     const token = this.#token;
     this.#effect((state) => {
       if (state.isUsed(payer.address, nonce)) return null;
@@ -175,7 +187,7 @@ export class World {
     });
   }
 
-  #drain({ payer }: Payment): void {
+  drain({ payer }: Payment): void {
     this.#effect((state) => {
       const held = state.balanceOf(payer.address);
       return held === 0n ? null : state.move(this.#token, payer.address, stranger, held);
@@ -198,17 +210,19 @@ export class World {
     );
   }
 
+  #otherTerms({ terms }: Payment): Partial<Terms> {
+    return this.#parts.chance.chance(0.5) ? { value: terms.value / 2n } : { payTo: stranger };
+  }
+
   /** The same nonce for other terms, which a stranger submits. */
-  #signTwice(payment: Payment): void {
-    const { row, signatures, chance } = this.#parts;
-    const terms = chance.chance(0.5)
-      ? { ...payment.terms, value: payment.terms.value / 2n }
-      : { ...payment.terms, payTo: stranger };
+  signTwice(payment: Payment, other: Partial<Terms>): void {
+    const { row, signatures } = this.#parts;
+    const terms = { ...payment.terms, ...other };
     const signature = signTerms(payment.payer, domainOf(row), terms, signatures as Map<string, Address>);
     this.#enqueue({ calls: [this.#call({ ...payment, terms, signature })] });
   }
 
-  #gainCode({ payer }: Payment): void {
+  gainCode({ payer }: Payment): void {
     this.#parts.contracts.add(payer.address);
     this.#effect((state) => {
       state.code.add(payer.address);

@@ -60,6 +60,8 @@ export class Faults {
   readonly #rates: ReadonlyMap<FaultKind, number>;
   /** At rest nothing goes wrong any more. */
   isOff = false;
+  /** Kinds that strike at each occasion, and ask no chance. */
+  readonly sure = new Set<FaultKind>();
 
   /** Each seed has some of the kinds only: where all strike at once, few get far. */
   constructor(chance: Choices) {
@@ -75,10 +77,14 @@ export class Faults {
 
   /** Whether it happens now; `more` makes what has few occasions likelier. */
   strikes(kind: FaultKind, more = 1): boolean {
-    const rate = this.#rates.get(kind) ?? 0;
-    if (this.isOff || rate === 0 || !this.#chance.chance(Math.min(0.9, rate * more))) return false;
+    if (this.isOff || !(this.sure.has(kind) || this.#draws(kind, more))) return false;
     this.count(kind);
     return true;
+  }
+
+  #draws(kind: FaultKind, more: number): boolean {
+    const rate = this.#rates.get(kind) ?? 0;
+    return rate > 0 && this.#chance.chance(Math.min(0.9, rate * more));
   }
 
   /** Whether the seed has this kind. */

@@ -26,7 +26,7 @@ export interface Parts extends Wiring, Surroundings {
 
 export class Process implements Owner {
   readonly name: string;
-  readonly skewMs: number;
+  skewMs: number;
   readonly view: View = { side: null, behind: 0, lastRead: null };
   readonly running: Running;
   readonly db: Database;

@@ -168,10 +168,13 @@ export class Tree {
   }
 }
 
+/** A miner has one of so many likings for each transaction. */
+export const LIKINGS = 1_000;
+
 /** In whatever order the miner likes, each lane's by nonce: on another branch a cancellation comes after its payment. */
 function asMined(transactions: readonly Transaction[], chance: Choices): readonly Transaction[] {
   const order = transactions
-    .map((each) => ({ each, at: chance.below(1_000) }))
+    .map((each) => ({ each, at: chance.below(LIKINGS) }))
     .toSorted((a, b) => a.at - b.at)
     .map(({ each }) => each);
   const ofLanes = order.filter(({ lane }) => lane).toSorted((a, b) => nonceOf(a) - nonceOf(b));
