@@ -77,12 +77,15 @@ export function readConfig(env: Env): Config {
   if (stranger)
     throw new ConfigProblem(`${stranger} is not a setting of Farebox. Known: ${known.join(", ")}.`);
   const port = integer(env, "PORT", 4020, 1);
+  const metricsPort = integer(env, "METRICS_PORT", 0, 0);
+  if (metricsPort === port)
+    throw new ConfigProblem(`PORT and METRICS_PORT are both ${port}. Set another METRICS_PORT.`);
   const publicUrl = baseUrl(env.FAREBOX_BASE_URL || `http://127.0.0.1:${port}`);
   const role = oneOf(env, "ROLE", ["all", "web", "worker"], "all");
   const outside = outsideParts(env);
   return {
     port,
-    metricsPort: integer(env, "METRICS_PORT", 0, 0),
+    metricsPort,
     metricsHost: metricsHost(env),
     dataDir: env.FAREBOX_DATA || ".farebox",
     baseUrl: publicUrl,
@@ -119,6 +122,9 @@ function warningsOf(
       ? [
           "FAREBOX_TREASURY_KEY is not set: refunds, payouts and returns wait until a process that works has it.",
         ]
+      : []),
+    ...(isReal && role !== "web" && !env.SMTP_URL
+      ? ["SMTP_URL is not set: mails become files in the data folder, and nobody receives them."]
       : []),
   ];
 }
@@ -209,6 +215,16 @@ function outsideParts(env: Env): OutsideParts | null {
     );
   if (!/^postgres(?:ql)?:\/\//.test(env.DATABASE_URL))
     throw new ConfigProblem("DATABASE_URL must look like postgres://user:password@host:5432/database.");
+  if (!URL.canParse(env.DATABASE_URL))
+    // Not shown: it may hold a password.
+    throw new ConfigProblem(
+      "DATABASE_URL is no URL: percent-encode what is neither letter nor digit in its user and password.",
+    );
+  // They would take the place of ours: the role that cannot rewrite the books, and how long a statement may take.
+  if (new URL(env.DATABASE_URL).searchParams.has("options"))
+    throw new ConfigProblem(
+      "DATABASE_URL has options, and Farebox sets those of its sessions itself. Leave them out; ALTER ROLE … SET keeps others.",
+    );
   const masterSecret = env.FAREBOX_MASTER_SECRET ?? "";
   if (masterSecret.length < 32)
     throw new ConfigProblem(

@@ -6,9 +6,10 @@ import { curveIsNative } from "#facilitator";
 import { Fault } from "#kernel/fault";
 import { errorFields } from "#kernel/log";
 import { systemClock, systemRandom } from "#kernel/system";
-import { migrate } from "#store";
+import { migrate, sqlState } from "#store";
 import { compose, type House, type Parts, type SandboxParts } from "./compose.ts";
 import { type Config, ConfigProblem, readConfig } from "./config.ts";
+import { databaseProblem } from "./database-problem.ts";
 import { announce, type LocalParts, startLocalParts } from "./dev/local.ts";
 import { sandboxChain } from "./dev/sandbox-chain.ts";
 import { pinoLog } from "./log.ts";
@@ -122,21 +123,18 @@ async function tell(
 
 async function migrateOrExplain(url: string): Promise<void> {
   try {
-    await migrate({ url, folder: MIGRATIONS });
+    await migrate({ url, folder: MIGRATIONS, log });
   } catch (error) {
-    const { code, message } = error as { code?: string; message?: string };
-    const cause = (error as { cause?: { code?: string } }).cause?.code;
-    throw new ConfigProblem(
-      `The database of DATABASE_URL cannot be used (${code ?? cause ?? message}). Set DATABASE_URL to a PostgreSQL that runs and whose user may create tables and roles.`,
-    );
+    throw databaseProblem(error);
   }
 }
 
-/** Rejects with what to set when a chain cannot be used; the endpoints' hosts are named, their keys are not. */
+/** Rejects with what to set when a chain or the database cannot be used; the endpoints' hosts are named, their keys are not. */
 async function composeOrExplain(parts: Parts): Promise<House> {
   try {
     return await compose(parts);
   } catch (error) {
+    if (sqlState(error) !== null) throw databaseProblem(error);
     if (!(error instanceof Fault) || error.code !== "chain_unavailable") throw error;
     const why = error.cause instanceof Error ? ` (${error.cause.message})` : "";
     throw new ConfigProblem(

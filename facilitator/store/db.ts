@@ -62,7 +62,10 @@ export function openDatabase(options: DbOptions): Database {
     ...(bySearch
       ? { seq_page_cost: "0.1", random_page_cost: "0.1", plan_cache_mode: "force_custom_plan" }
       : {}),
-    bytea_output: "hex", // as columns.ts reads it
+    // As columns.ts and drizzle read them, whatever the database or its user has set.
+    bytea_output: "hex",
+    datestyle: "ISO",
+    timezone: "UTC",
     statement_timeout: statementMs,
     lock_timeout: 2_000,
     idle_in_transaction_session_timeout: 10_000,

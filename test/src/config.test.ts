@@ -130,7 +130,7 @@ describe("readConfig with everything set", () => {
     expect(readConfig({ FAREBOX_BASE_URL }).mailFrom).toBe(from);
   });
 
-  it("warns of what is left out and missed: the public URL of real money, the key that lets money leave", () => {
+  it("warns of what is left out and missed: the public URL of real money, the key that lets money leave, the way out for mail", () => {
     const real = JSON.stringify([{ ...chain, slug: "base", chainId: 8453, assets: undefined }]);
     const warned = (env: object) => readConfig({ ...outside, ...env }).warnings;
     expect(warned({ FAREBOX_CHAINS: real, PORT: "8080" })).toEqual([
@@ -138,9 +138,14 @@ describe("readConfig with everything set", () => {
         /^FAREBOX_BASE_URL is not set: .* http:\/\/127\.0\.0\.1:8080, which lead nowhere/,
       ),
       expect.stringMatching(/^FAREBOX_TREASURY_KEY is not set: refunds, payouts and returns wait/),
+      expect.stringMatching(/^SMTP_URL is not set: mails become files in the data folder/),
     ]);
     expect(warned({ ROLE: "web" })).toEqual([]);
-    const set = { FAREBOX_TREASURY_KEY: TREASURY_KEY, FAREBOX_BASE_URL: "https://pay.example" };
+    const set = {
+      FAREBOX_TREASURY_KEY: TREASURY_KEY,
+      FAREBOX_BASE_URL: "https://pay.example",
+      SMTP_URL: "smtps://mail.example",
+    };
     expect(warned({ ...set, FAREBOX_CHAINS: real })).toEqual([]);
   });
 
@@ -258,6 +263,21 @@ const refused: readonly (readonly [what: string, set: Record<string, string | un
     "a database of another make",
     { DATABASE_URL: "mysql://db/farebox" },
     /^DATABASE_URL must look like postgres:\/\//,
+  ],
+  [
+    "a database URL whose password is not encoded",
+    { DATABASE_URL: "postgres://farebox:pa#ss/word@db.example:5432/farebox" },
+    /^DATABASE_URL is no URL: .*percent-encode/,
+  ],
+  [
+    "a database URL that sets the sessions' options",
+    { DATABASE_URL: `${outside.DATABASE_URL}?options=-c%20search_path%3Dother` },
+    /^DATABASE_URL has options, .*Leave them out/,
+  ],
+  [
+    "one port for two things",
+    { PORT: "8080", METRICS_PORT: "8080" },
+    /^PORT and METRICS_PORT are both 8080\. Set another METRICS_PORT\.$/,
   ],
   [
     "no master secret",

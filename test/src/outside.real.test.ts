@@ -122,11 +122,11 @@ describe("a start on outside parts that cannot be", () => {
     const cases: readonly (readonly [set: Record<string, string>, says: RegExp])[] = [
       [
         { DATABASE_URL: atPort(databaseUrl, 1) },
-        /^The database of DATABASE_URL cannot be used \(ECONNREFUSED\)\. Set DATABASE_URL to a PostgreSQL that runs/,
+        /^The database of DATABASE_URL cannot be used \(ECONNREFUSED: connect ECONNREFUSED [^)]+\)\. Set DATABASE_URL to a PostgreSQL that runs/,
       ],
       [
         { DATABASE_URL: changed(databaseUrl, (at) => Object.assign(at, { password: "guess" })) },
-        /^The database of DATABASE_URL cannot be used \(28P01\)/,
+        /^The database of DATABASE_URL cannot be used \(28P01: password authentication failed for user "farebox"\)/,
       ],
       [
         { FAREBOX_CHAINS: chains({ rpcUrls: ["http://127.0.0.1:1/v2/rpc-secret"] }) },

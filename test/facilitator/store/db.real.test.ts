@@ -27,6 +27,25 @@ describe("a pool for statements that need few rows", () => {
   });
 });
 
+describe("a pool on a database with settings of its own", () => {
+  it("reads and writes time as everywhere", async () => {
+    const set = (setting: string) =>
+      database.query(
+        `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I ${setting}', current_database()); END $$`,
+      );
+    onTestFinished(async () => {
+      await set("RESET datestyle");
+      await set("RESET timezone");
+    });
+    await set("SET datestyle = German");
+    await set('SET timezone = "Asia/Tokyo"');
+    const { rows } = await open().pool.execute(
+      sql`SELECT '2026-03-04T23:05:06Z'::timestamptz::text AS at, '2026-03-04T23:05:06Z'::timestamptz::date::text AS day`,
+    );
+    expect(rows).toEqual([{ at: "2026-03-04 23:05:06+00", day: "2026-03-04" }]);
+  });
+});
+
 describe("a process that was busy for longer than a connection may take", () => {
   const beBusy = (ms: number) => {
     const end = performance.now() + ms;

@@ -5,6 +5,7 @@ import pg from "pg";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { migrate } from "#store";
 import { atPort, databaseAt } from "../../support/database-at.ts";
+import { silentLog } from "../../support/dev-chain.ts";
 
 const folder = fileURLToPath(new URL("../../../migrations", import.meta.url));
 
@@ -80,6 +81,58 @@ describe("migrate", () => {
       { table: "ledger_balance", rights: "SELECT INSERT UPDATE" },
       { table: "ledger_transfer", rights: "SELECT INSERT" },
       { table: "outbox", rights: "SELECT INSERT UPDATE DELETE" },
+    ]);
+  });
+
+  it("refuses what a later version has migrated, and touches nothing", async () => {
+    const url = await emptyDatabase();
+    await migrate({ url, folder });
+    await query(
+      url,
+      "INSERT INTO drizzle.__drizzle_migrations (hash, created_at) SELECT 'later', max(created_at) + 1 FROM drizzle.__drizzle_migrations",
+    );
+    const before = await applied(url);
+    await expect(migrate({ url, folder })).rejects.toThrow(
+      /^The database of DATABASE_URL was migrated by another version of Farebox than this one, .*Start the version that migrated it, or put back the backup from before\.$/,
+    );
+    expect(await applied(url)).toEqual(before);
+  });
+
+  it("refuses an encoding that cannot hold what people write", async () => {
+    const name = `latin_${randomBytes(6).toString("hex")}`;
+    const server = inject("databaseUrl");
+    await query(
+      server,
+      `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C'`,
+    );
+    onTestFinished(async () => void (await query(server, `DROP DATABASE ${name} WITH (FORCE)`)));
+    await expect(migrate({ url: databaseAt(server, name), folder })).rejects.toThrow(
+      "The database of DATABASE_URL is encoded in LATIN1. Set DATABASE_URL to one that was created with ENCODING 'UTF8'.",
+    );
+  });
+
+  it("gives up when somebody holds a table for too long, with nothing changed", async () => {
+    const url = await emptyDatabase();
+    await migrate({ url, folder });
+    const last = "(SELECT max(created_at) FROM drizzle.__drizzle_migrations)";
+    await query(
+      url,
+      `DROP INDEX ledger_transfer_debit, ledger_transfer_credit; DELETE FROM drizzle.__drizzle_migrations WHERE created_at = ${last}`,
+    );
+    const reader = new pg.Client({ connectionString: url });
+    await reader.connect();
+    await reader.query("BEGIN");
+    await reader.query("LOCK TABLE ledger_transfer IN ROW EXCLUSIVE MODE");
+    await expect(migrate({ url, folder, lockMs: 100 })).rejects.toThrow(
+      /^Tables of the database of DATABASE_URL are in use, and nothing was migrated\. Stop every process of the earlier version/,
+    );
+    await reader.end();
+    const told: string[] = [];
+    const info = (fields: object, message: string) => void told.push(`${message} ${JSON.stringify(fields)}`);
+    await migrate({ url, folder, log: { ...silentLog, info } });
+    expect(told).toEqual([
+      'the database is being migrated {"migrations":1}',
+      expect.stringMatching(/^the database was migrated \{"migrations":1,"seconds":\d+\}$/),
     ]);
   });
 
