@@ -1,9 +1,11 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { fixedRates, type Rates } from "#api";
 import type { Payable } from "#facilitator";
 import type { outbox } from "#store";
 import { linkEvents } from "../../../api/payment-link/events.ts";
 import { PaymentLink } from "../../../api/payment-link/schema.ts";
 import { sharedDatabase } from "../../support/db.ts";
+import { silentLog } from "../../support/dev-chain.ts";
 import { type Answer, read as asAnswer, type Caller, caller, newCaller } from "../caller.ts";
 import { baseUrl, clock, fakeFacilitator, newId, now, rail, world } from "../world.ts";
 
@@ -12,15 +14,30 @@ let owner: Caller;
 let count = 0;
 const time = { at: now };
 const projected = new Map<string, Payable>();
+/** What happens while a request is under way: as a payable is told of, and as a rate is asked for. */
+let whenProjected = async (_id: string) => {};
+let whenPriced = async () => {};
+afterEach(() => {
+  whenProjected = async () => {};
+  whenPriced = async () => {};
+});
 const facilitator = fakeFacilitator({
   project: async (_, payable) => {
     projected.set(payable.id, payable);
+    await whenProjected(payable.id);
   },
   offer: async () => null,
 });
+const steady = fixedRates({ clock, log: silentLog });
+const rates: Rates = {
+  async rate(pair) {
+    await whenPriced();
+    return steady.rate(pair);
+  },
+};
 const database = sharedDatabase();
 beforeAll(async () => {
-  ({ app } = world({ db: database.db, facilitator, time: { ...clock, now: () => time.at } }));
+  ({ app } = world({ db: database.db, facilitator, rates, time: { ...clock, now: () => time.at } }));
   owner = await newCaller(database.db);
 });
 
@@ -431,7 +448,50 @@ describe("POST /v1/payment-links/{id}/checkout", () => {
   });
 });
 
+describe("two at once", () => {
+  it("for the last place: the second waits for the first, and finds it taken", async () => {
+    const { id } = await link({ ...fixed, maxPayments: 1 });
+    let second: Promise<Answer> | null = null;
+    // The first has counted the places, and has not committed.
+    whenProjected = async (told) => {
+      if (told !== id || second) return;
+      let isOver = false;
+      second = checkout(id).finally(() => {
+        isOver = true;
+      });
+      await vi.waitUntil(async () => isOver || (await isAnyoneWaiting()), { timeout: 20_000 });
+    };
+    const first = await checkout(id);
+    expect([first.status, (await (second as Promise<Answer> | null))?.status]).toEqual([201, 409]);
+  });
+
+  async function isAnyoneWaiting(): Promise<boolean> {
+    const waiting = await database.query(
+      "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    );
+    return waiting.length > 0;
+  }
+});
+
 describe("a link of a cart", () => {
+  it("409 where its price changes while it is checked out: nobody pays what it does not cost", async () => {
+    const tea = await product({ prices: [{ amount: "2.50", asset: "GBP" }] });
+    const { id } = await link({
+      kind: "cart",
+      currency: "GBP",
+      lines: [{ productId: tea.id, quantity: 1 }],
+    });
+    whenPriced = async () => {
+      whenPriced = async () => {};
+      const prices = [{ amount: "3", asset: "GBP" }];
+      await must("PATCH", `/v1/catalog/products/${tea.id}`, { prices });
+    };
+    const answer = await checkout(id);
+    expect([answer.status, answer.body.code]).toEqual([409, "link_not_payable"]);
+    expect(answer.body.detail).toContain("price has just changed");
+    expect((await checkout(id)).body.amount).toMatchObject({ amount: "3.00", asset: "GBP" });
+  });
+
   it("asks for what its products cost now", async () => {
     const tea = await product();
     const lines = [{ productId: tea.id, quantity: 3 }];
