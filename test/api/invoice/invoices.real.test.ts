@@ -192,6 +192,51 @@ describe("actions", () => {
     expect(await overdue()).toEqual([1, 0, "overdue", true]);
   });
 
+  it("is told to be overdue alone, and once more where it was given more time", async () => {
+    const issued = (daysUntilDue: number) =>
+      merchant.must("POST", "/v1/invoices", draft({ issue: true, daysUntilDue }));
+    const [first, second] = [await issued(1), await issued(10)];
+    const toldBy = async (at: string) => {
+      time.set(at);
+      await house.settle();
+      const types = await Promise.all([typesOf(first.id), typesOf(second.id)]);
+      return types.map((told) => told.filter((type) => type === "invoice.overdue").length);
+    };
+    expect(await toldBy("2026-08-13T00:00:00Z")).toEqual([1, 0]);
+    const later = { dueAt: "2026-08-20T00:00:00Z" };
+    expect(await merchant.must("PATCH", `/v1/invoices/${first.id}`, later)).toMatchObject({ status: "open" });
+    expect(await toldBy("2026-08-19T00:00:00Z")).toEqual([1, 0]);
+    expect(await toldBy("2026-08-21T00:00:00Z")).toEqual([2, 0]);
+    expect(await toldBy("2026-08-22T00:00:00Z")).toEqual([2, 1]);
+  });
+
+  it("is reminded of from its sending on, and no more once it was given up", async () => {
+    const [kept, given] = [
+      await merchant.must("POST", "/v1/invoices", draft({ issue: true, daysUntilDue: 5 })),
+      await merchant.must("POST", "/v1/invoices", draft({ issue: true, daysUntilDue: 5 })),
+    ];
+    await merchant.must("POST", `/v1/invoices/${kept.id}/send`);
+    // Mailed once more it is given up all the same.
+    for (const word of ["send", "mark-uncollectible", "send"])
+      await merchant.must("POST", `/v1/invoices/${given.id}/${word}`);
+    time.set("2026-08-28T00:00:00Z");
+    await house.settle();
+    expect(await typesOf(kept.id)).toContain("invoice.reminder_due");
+    expect(await typesOf(given.id)).not.toContain("invoice.reminder_due");
+  });
+
+  it("that is mailed keeps an address to be mailed to, as a draft and when it is issued", async () => {
+    for (const issue of [false, true]) {
+      const { id } = await merchant.must("POST", "/v1/invoices", draft({ issue, sendEmail: true }));
+      const refused = await merchant.ask("PATCH", `/v1/invoices/${id}`, { buyer: { email: null } });
+      expect(refused.body).toMatchObject({
+        code: "buyer_email_required",
+        errors: [{ pointer: "/buyer/email" }],
+      });
+      expect((await merchant.must("GET", `/v1/invoices/${id}`)).buyer.email).toBe("ada@buyer.example");
+    }
+  });
+
   it("is due today, overdue once, and reminded of by the latest after a downtime", async () => {
     const { id } = await merchant.must(
       "POST",
