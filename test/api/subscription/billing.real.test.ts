@@ -166,6 +166,19 @@ describe("a downtime of more than 31 cycles", () => {
     expect((await merchant.periods(id)).map((period) => period.split(":")[0])).toEqual(["0", "45"]);
   });
 
+  it("is that of one subscription: what another one skipped makes it no shorter", async () => {
+    const merchant = await newBiller(database, house);
+    const daily = () => merchant.subscribe({ interval: "day" });
+    const [resumed, missed] = [await daily(), await daily()];
+    await merchant.must("POST", `/v1/subscriptions/${resumed.id}/pause`);
+    time.forward(10 * DAY_MS);
+    await merchant.must("POST", `/v1/subscriptions/${resumed.id}/resume`);
+    time.forward(22 * DAY_MS);
+    await house.bill();
+    const stateOf = async (id: string) => (await merchant.read(id)).subscription.state;
+    expect([await stateOf(resumed.id), await stateOf(missed.id)]).toEqual(["active", "paused"]);
+  });
+
   it("31 are caught up", async () => {
     const merchant = await newBiller(database, house);
     const { id } = await merchant.subscribe({ interval: "day" });

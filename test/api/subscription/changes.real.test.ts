@@ -152,6 +152,22 @@ describe("the end", () => {
     ]);
   });
 
+  it("at the end of the period of one that is paused; what is open is voided, also when it is said again without that", async () => {
+    const merchant = await newBiller(database, house);
+    const { id } = await merchant.subscribe({ anchorAt: "2027-12-15T00:00:00Z" });
+    const act = (word: string, body?: unknown) =>
+      merchant.must("POST", `/v1/subscriptions/${id}/${word}`, body);
+    await act("pause");
+    await act("cancel", { at: "period-end", voidOpenInvoices: true });
+    expect(await act("cancel", { at: "period-end" })).toMatchObject({ state: "paused" });
+    time.set("2028-01-15T00:00:00Z");
+    await house.bill();
+    await house.settle();
+    const { subscription, cycles } = await merchant.read(id);
+    expect(subscription).toMatchObject({ state: "cancelled", cancelledAt: "2028-01-15T00:00:00.000Z" });
+    expect(cycles).toMatchObject([{ state: "void" }]);
+  });
+
   it("after its last cycle it issues no more", async () => {
     const merchant = await newBiller(database, house);
     const { id } = await merchant.subscribe({ interval: "day", maxCycles: 3 });
@@ -176,6 +192,42 @@ describe("the end", () => {
     const { subscription, cycles } = await merchant.read(id);
     expect(subscription.state).toBe(action === "pause" ? "paused" : "cancelled");
     expect(cycles).toMatchObject([{ state: "uncollectible", status: "uncollectible" }]);
+  });
+
+  it.each(["pause", "cancel"])(
+    "two invoices 30 days overdue: %s once, and both are given up",
+    async (action) => {
+      const merchant = await newBiller(database, house);
+      await merchant.must("PATCH", "/v1/merchant", { finalAction: action });
+      const { id } = await merchant.subscribe({ interval: "day", maxCycles: 2, daysUntilDue: 1 });
+      time.forward(DAY_MS);
+      await house.bill();
+      time.forward(40 * DAY_MS);
+      await house.settle();
+      const states = (await merchant.read(id)).cycles.map(({ state }: { state: string }) => state);
+      expect(states).toEqual(["uncollectible", "uncollectible"]);
+      const done = action === "pause" ? "subscription.paused" : "subscription.cancelled";
+      expect((await facts(database, id)).filter(({ type }) => type === done)).toHaveLength(1);
+    },
+  );
+
+  it("30 days overdue, and void before it was given up: nothing follows", async () => {
+    const merchant = await newBiller(database, house);
+    await merchant.must("PATCH", "/v1/merchant", { finalAction: "cancel" });
+    const { id } = await merchant.subscribe({ interval: "year", daysUntilDue: 1 });
+    const [{ id: invoiceId }] = (await merchant.read(id)).cycles;
+    time.forward(32 * DAY_MS);
+    const { db } = database;
+    const late: typeof db = {
+      ...db,
+      tx: async (work) => {
+        await merchant.must("POST", `/v1/invoices/${invoiceId}/void`);
+        return db.tx(work);
+      },
+    };
+    await worker({ db: late }, time).turn("subscriptions-end");
+    const { subscription, cycles } = await merchant.read(id);
+    expect([subscription.state, cycles[0].state]).toEqual(["active", "void"]);
   });
 });
 
