@@ -257,11 +257,11 @@ describe("after the window", () => {
     ]);
   });
 
-  async function lateInPounds(percentInBps: bigint) {
-    const asked = await seller.asked({ amount: { amount: "10", asset: "GBP" } });
+  async function lateInPounds(percentInBps: bigint, from = seller) {
+    const asked = await from.asked({ amount: { amount: "10", asset: "GBP" } });
     expect(asked.clearing.rate).toMatchObject({ from: "GBP", to: "USDC", source: "fixed" });
     clock.forward(17 * MINUTE);
-    await seller.reaches(idOf(asked), "expired");
+    await from.reaches(idOf(asked), "expired");
     moved = percentInBps;
     const due = BigInt(asked.clearing.sourceAmount.amount.replace(".", ""));
     await sendTo(world, addressOf(asked), due);
@@ -271,6 +271,13 @@ describe("after the window", () => {
   it("late money at a market rate that still holds reopens it", async () => {
     const asked = await lateInPounds(-50n);
     await seller.reaches(idOf(asked), "settled");
+  });
+
+  it("late money at a rate that holds with the merchant's margin in it reopens it", async () => {
+    const withMargin = await newSeller(world);
+    await withMargin.must("PATCH", "/v1/merchant", { spreadBps: 200 });
+    const asked = await lateInPounds(-50n, withMargin);
+    await withMargin.reaches(idOf(asked), "settled");
   });
 
   it("late money beyond the rate guard is the merchant's to decide", async () => {
