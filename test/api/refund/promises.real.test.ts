@@ -20,6 +20,16 @@ async function payout(merchant: Merchant, amount: string) {
   return asked.body.code ?? asked.status;
 }
 
+/** The same promise once more in another token, and on another chain: other purses of the merchant's. */
+const promiseElsewhere = (id: string) =>
+  world.database.query(
+    `INSERT INTO refund SELECT copied.* FROM refund, (VALUES ('{"asset": "EURC"}'::jsonb), ('{"chain": "elsewhere"}')) AS other(place),
+       jsonb_populate_record(refund, place || jsonb_build_object('id', 're_' || md5(place::text),
+         'idempotency_key', place::text, 'due_at', NULL)) AS copied
+     WHERE refund.id = $1`,
+    [id],
+  );
+
 /** While `work` runs nobody else gets at the refund's row: its money stays promised, and is not reserved. */
 async function withHeld<T>(id: string, work: () => Promise<T>): Promise<T> {
   return world.database.db.tx(async (tx) => {
@@ -102,7 +112,8 @@ describe("a refund before its payment is final", () => {
 });
 
 describe("money that was promised and is posted, but not reserved yet", () => {
-  it("is left alone by payouts and by other refunds", async () => {
+  it("is left alone by payouts and by other refunds; another merchant's, and what is in another purse, is not", async () => {
+    const { merchant: another } = await paidMerchant(world, "0.02");
     const merchant = await newMerchant(world);
     const other = await pay(world, merchant, "0.10");
     const promised = await pay(world, merchant, "0.10");
@@ -114,7 +125,9 @@ describe("money that was promised and is posted, but not reserved yet", () => {
       expect(await payout(merchant, "0.199")).toBe("insufficient_balance");
       expect(await payout(merchant, "0.099501")).toBe("insufficient_balance");
       // then it gets what is over, and no more
+      await promiseElsewhere(made.body.id);
       expect(await payout(merchant, "0.0995")).toBe(201);
+      expect(await payout(another, "0.0199")).toBe(201);
       expect((await refund(merchant, other.id, { amount: usdc("0.01") })).body.code).toBe(
         "insufficient_balance",
       );
