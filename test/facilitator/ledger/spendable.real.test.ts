@@ -98,5 +98,9 @@ describe("what is posted about a subject", () => {
     expect(await posted()).toBe(false);
     await second("post");
     expect(await posted()).toBe(true);
+    // What is booked at once was never pending.
+    const payout = { payoutId: "po_g", ...purse("mer_g"), amount: 1n };
+    await books.db.tx((tx) => post(tx, [templates.payoutCreated(payout)]));
+    expect(await hasPosted(books.db.pool, "po_g")).toBe(true);
   });
 });

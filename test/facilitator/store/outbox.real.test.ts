@@ -192,8 +192,8 @@ describe("a fact that no hearer can take", () => {
     await append(bad && behind ? [bad, behind] : []);
     const { failures, turn } = failingOn("stl_bad");
     for (let tries = 0; tries < 8; tries += 1) {
+      if (tries > 0) await isLater();
       await turn();
-      await isLater();
     }
     expect(failures.map(({ isDead }) => isDead)).toEqual([...Array(7).fill(false), true]);
     expect(await outbox.dead(database.db.pool)).toEqual([
@@ -207,6 +207,10 @@ describe("a fact that no hearer can take", () => {
     // and it comes back once, when asked for
     expect(await outbox.redeliver(database.db.pool, bad?.id ?? "")).toBe(true);
     expect(await outbox.redeliver(database.db.pool, bad?.id ?? "")).toBe(false);
+    // with all its tries before it
+    await turn();
+    expect(failures.at(-1)).toMatchObject({ fact: { id: bad?.id }, isDead: false });
+    await isLater();
     expect(await outbox.deliver(database.db, 10, hear)).toBe(1);
     expect(told).toEqual([behind?.id, bad?.id]);
     expect(await outbox.backlog(database.db.pool)).toEqual({ undelivered: 0, oldestSeconds: 0, dead: 0 });
