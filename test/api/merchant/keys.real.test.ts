@@ -349,4 +349,16 @@ describe("bad keys from one address", () => {
     expect((await guess("192.0.2.2")).status).toBe(401);
     expect((await good("GET", "/v1/merchant", { address: "192.0.2.1" })).status).toBe(200);
   });
+
+  it.each([
+    ["any address of its network of IPv6", (i: number) => `2001:db8:1:2:${i % 2 === 0 ? ":" : "a:b:c:"}${i}`],
+    ["IPv4 in IPv6", (i: number) => `${i % 2 === 0 ? "::ffff:" : ""}192.0.2.3`],
+  ])("429 also where it is written as %s", async (_, address) => {
+    const limited = open({ rateLimits: "on" });
+    const guess = (at: string) =>
+      caller(limited, { key: makeKey("sk", systemRandom) })("GET", "/v1/merchant", { address: at });
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => guess(address(i))));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401, 429]));
+    expect((await guess("2001:db8:1:3::1")).status).toBe(401);
+  });
 });
