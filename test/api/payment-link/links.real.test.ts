@@ -141,7 +141,7 @@ describe("POST /v1/payment-links", () => {
     [{ ...fixed, lines: [{ productId: "x", quantity: 1 }] }, 400, "/lines"],
     [{ ...fixed, minAmount: ten }, 400, "/minAmount"],
     [{ ...fixed, currency: "EUR" }, 400, "/amount"],
-    [{ ...fixed, amount: { amount: "10", asset: "XXX" } }, 422, "/amount"],
+    [{ ...fixed, amount: { amount: "10", asset: "XXX" } }, 422, "/amount/asset"],
     [{ ...fixed, amount: { amount: "0", asset: "USD" } }, 422, "/amount/amount"],
     [{ ...fixed, amount: { amount: "0.001", asset: "USD" } }, 400, "/amount/amount"],
     [{ ...fixed, amount: { amount: "2000000", asset: "USD" } }, 422, "/amount/amount"],

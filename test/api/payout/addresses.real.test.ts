@@ -1,19 +1,15 @@
 /** Whom a payout may go to, on two chains with two tokens, and how it is shown; nothing leaves here. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Facilitator, OutgoingStatus } from "#facilitator";
 import { checksum, hash } from "#kernel/bytes";
 import { post, resolvePending, templates } from "#ledger";
 import { newKey } from "../../support/authorization.ts";
-import { freshDatabase, type TestDatabase } from "../../support/db.ts";
+import { sharedDatabase } from "../../support/db.ts";
 import { factsOf } from "../../support/records.ts";
 import { caller, newCaller } from "../caller.ts";
 import { fakeFacilitator, newId, now, rail, txHash, world } from "../world.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
+const database = sharedDatabase();
 
 const euros = checksum(newKey().address);
 const rails = [
