@@ -54,7 +54,6 @@ export interface RunningHouse {
 /** Quick leases and waits, so that take-overs and pending answers come within a test's patience; sweeps wait for nobody. */
 const settings: Partial<Settings> = {
   leaseSeconds: 2,
-  pollMs: 50,
   maxWaitMs: 10_000,
   sweepPatienceSeconds: { local: 0, elsewhere: 1_800 },
 };

@@ -40,16 +40,16 @@ const kinds = {
 
 describe("a page of the reference", () => {
   it.each(Object.entries(kinds))(
-    "%s: everybody can use it, folded and unfolded, wide and narrow, light and dark",
+    "%s: everybody can use it with all that unfolds, in both lights, and narrow",
     async (name, path) => {
       for (const colorScheme of ["light", "dark"] as const) {
         const tab = await open(path, { colorScheme });
         await photograph(tab, `docs-${name}-${colorScheme}`);
-        await expectAccessible(tab);
         await unfold(tab);
         await expectAccessible(tab);
         await tab.page.setViewportSize(phone);
-        await expectAccessible(tab, { contrast: false });
+        // A light moves nothing.
+        if (colorScheme === "light") await expectAccessible(tab, { contrast: false });
         expect(await tab.page.evaluate("document.documentElement.scrollWidth")).toBe(phone.width);
         expect(tab.faults).toEqual([]);
         await tab.page.close();
