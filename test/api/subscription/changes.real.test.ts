@@ -272,7 +272,7 @@ describe("bad input", () => {
     ["an amount as a number", { amount: { amount: 10, asset: "USD" } }, 400, "/amount/amount"],
     ["too many decimals", { amount: { amount: "1.001", asset: "USD" } }, 400, "/amount/amount"],
     ["nothing to pay", { amount: { amount: "0", asset: "USD" } }, 422, "/amount/amount"],
-    ["a currency that is none", { amount: { amount: "1", asset: "XYZ" } }, 422, "/amount"],
+    ["a currency that is none", { amount: { amount: "1", asset: "XYZ" } }, 422, "/amount/asset"],
     ["an anchor too long ago", { anchorAt: "2027-12-20T00:00:00Z" }, 422, "/anchorAt"],
     ["an anchor too far ahead", { anchorAt: "2030-01-01T00:00:00Z" }, 422, "/anchorAt"],
     ["91 days until due", { daysUntilDue: 91 }, 400, "/daysUntilDue"],
