@@ -21,6 +21,10 @@ function isReadable(moment: Date): boolean {
 }
 
 const MISSING = "some text, not only blanks";
+/** Nobody sees any of it: blanks, and signs of no width such as U+200B. */
+const UNSEEN = /^[\p{Z}\p{DI}\n]*$/u;
+const saysEnough = (text: string, least: number) =>
+  text.length >= least && (least === 0 || !UNSEEN.test(text));
 const CONTROL = /\p{Cc}/u;
 
 /** Text on one line: trimmed, composed, without control characters. */
@@ -29,7 +33,7 @@ export function line(longest: number, least = 1) {
     .string()
     .max(longest)
     .transform((text) => text.normalize("NFC").trim())
-    .refine((text) => text.length >= least, MISSING)
+    .refine((text) => saysEnough(text, least), MISSING)
     .refine((text) => !CONTROL.test(text), "text on one line, without control characters")
     .openapi({ type: "string", minLength: least, maxLength: longest });
 }
@@ -43,7 +47,7 @@ export function text(longest: number, least = 0) {
     .overwrite((given) => given.replace(/\r\n?/g, "\n"))
     .max(longest)
     .transform((given) => given.normalize("NFC").trim())
-    .refine((given) => given.length >= least, MISSING)
+    .refine((given) => saysEnough(given, least), MISSING)
     .refine((given) => !UNSAFE.test(given), "text without control characters but line breaks")
     .openapi({ type: "string", maxLength: longest, ...(least > 0 && { minLength: least }) });
 }

@@ -41,6 +41,12 @@ describe("text that a caller gives", () => {
       expect(refusalOf(schema, blank)).toEqual(["some text, not only blanks"]);
   });
 
+  it("is missing where it is nothing that anybody sees, and may have such signs in it", () => {
+    for (const unseen of ["\u200b", "\u2060 \ufeff", "\u3164", "\u200b\n\u00ad"])
+      expect(refusalOf(text(20, 1), unseen)).toEqual(["some text, not only blanks"]);
+    expect(line(20).parse("\u{1f469}\u200d\u{1f680}")).toBe("\u{1f469}\u200d\u{1f680}");
+  });
+
   it("is none where it may be empty", () => {
     expect([line(20, 0).parse(" "), text(20).parse(" \n")]).toEqual(["", ""]);
   });
