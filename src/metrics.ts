@@ -141,21 +141,30 @@ function gaugesOf(registry: Registry) {
     mails: gauge("mails", "Mails that wait, and mails that no server took", ["state"]),
     mailAge: gauge("mail_oldest_seconds", "How long the oldest that waits has been due", []),
     pool: gauge("database_connections", "Pool use", ["pool", "kind"]),
+    database: gauge("database_up", "1 when the database answered; else what is read from it is left out", []),
     curve: gauge("native_curve", "1 when signatures are recovered natively", []),
   };
 }
 type Gauges = ReturnType<typeof gaugesOf>;
 
+/** One that has no labels is reset to 0, which would say that all is well. */
+function leaveOut(gauge: Gauge): void {
+  gauge.reset();
+  gauge.remove({});
+}
+
 async function readGauges(
   gauges: Gauges,
   { health, outlook, budgets, imbalance, mail, pools }: Sources,
 ): Promise<void> {
-  for (const gauge of Object.values(gauges)) gauge.reset();
+  for (const gauge of Object.values(gauges)) leaveOut(gauge);
+  gauges.database.set(0);
   gauges.curve.set(curveIsNative() ? 1 : 0);
   for (const [pool, usage] of Object.entries(pools())) {
     for (const [kind, count] of Object.entries(usage)) gauges.pool.set({ pool, kind }, count);
   }
   const { chains, openClaims, openSweeps, undeliveredFacts, oldestFactSeconds, deadFacts } = await health();
+  gauges.database.set(1);
   gauges.openSweeps.set(openSweeps.count);
   gauges.openSweepAge.set(openSweeps.oldestSeconds);
   for (const { state, count, oldestSeconds } of openClaims) {
@@ -206,11 +215,20 @@ function setOutlook(
 }
 
 async function serve(registry: Registry, gauges: Gauges, at: ListenAt, sources: Sources) {
+  const read = () => readGauges(gauges, sources).catch(() => {});
+  let reading: Promise<string> | undefined;
+  // Who asks meanwhile is told the same: another reading would leave out what this one has just set.
+  const scrape = () => {
+    reading ??= read()
+      .then(() => registry.metrics())
+      .finally(() => {
+        reading = undefined;
+      });
+    return reading;
+  };
   const server = createServer((request, response) => {
     if (request.url !== "/metrics") return void response.writeHead(404).end();
-    readGauges(gauges, sources)
-      .catch(() => {})
-      .then(() => registry.metrics())
+    scrape()
       .then((text) => response.writeHead(200, { "Content-Type": registry.contentType }).end(text))
       .catch(() => response.writeHead(500).end());
   });
