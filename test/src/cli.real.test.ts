@@ -297,10 +297,10 @@ describe("reconcile", () => {
     const equal = await farebox(here, "reconcile");
     expect(equal).toMatchObject({ code: 0, stderr: "" });
     expect(shown(equal).map((line) => line.split(/\s+/))).toEqual([
-      ["asset", "ledger", "chain", "difference", "block", "status"],
-      ["USDC@local", "1.500000", "1.500000", "0.000000", await block(), "equal"],
-      ["EURC@local", "0.000000", "0.000000", "0.000000", await block(), "equal"],
-      ["USDG@local", "0.000000", "0.000000", "0.000000", await block(), "equal"],
+      ["asset", "place", "ledger", "chain", "difference", "block", "status"],
+      ["USDC@local", "treasury", "1.500000", "1.500000", "0.000000", await block(), "equal"],
+      ["EURC@local", "treasury", "0.000000", "0.000000", "0.000000", await block(), "equal"],
+      ["USDG@local", "treasury", "0.000000", "0.000000", "0.000000", await block(), "equal"],
     ]);
     // when money comes that nobody books
     await dev.administer("mint", [dev.contracts.treasury.address, 2n]);
@@ -308,7 +308,7 @@ describe("reconcile", () => {
     const different = await farebox(here, "reconcile");
     expect(different.code).toBe(1);
     expect(shown(different)[1]?.split(/\s+/)).toEqual([
-      ...["USDC@local", "1.500000", "1.500002", "0.000002", await block(), "different"],
+      ...["USDC@local", "treasury", "1.500000", "1.500002", "0.000002", await block(), "different"],
     ]);
     expect(await books.query("SELECT asset, status FROM reconciliation ORDER BY id DESC LIMIT 3")).toEqual([
       { asset: "USDG@local", status: "equal" },
