@@ -60,7 +60,7 @@ export function clearingRoutes(desk: ClearingDesk) {
       },
     }),
     handler: (c) => {
-      const input = { ...c.req.valid("param"), ...ConfirmInput.parse(c.req.valid("json") ?? {}) };
+      const input = { ...c.req.valid("param"), ...c.req.valid("json") };
       const beforehand = () => foresee(desk, { ctx: c.var.merchant, input });
       return keyedAfter(c, { input, isRequired: true, beforehand }, async (ctx, foreseen) => ({
         status: 200,

@@ -146,7 +146,8 @@ async function readBounded(request: Request, limit: number): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** Reads and checks a JSON body before any schema sees it; a body is optional here, routes decide. */
+/** Reads and checks a JSON body before any schema sees it. Where there is none, schemas see an empty object: where it may be
+ *  left out that has its defaults, elsewhere its fields are missing. */
 export function strictJson(limit = BODY_LIMIT): MiddlewareHandler {
   return async (c, next) => {
     if (c.req.method !== "GET" && c.req.method !== "HEAD") await checkBody(c, limit);
@@ -156,9 +157,11 @@ export function strictJson(limit = BODY_LIMIT): MiddlewareHandler {
 
 async function checkBody(c: Context, limit: number): Promise<void> {
   const text = await readText(c.req.raw, limit);
+  const { headers } = c.req.raw;
+  // Without a type no schema would see it. Many clients name one with nothing, too.
+  if (text === "" && !headers.has("content-type")) headers.set("content-type", "application/json");
   const isCalledJson = isJson(c.req.header("content-type"));
   if (text !== "" && isCalledJson) parseStrict(text);
-  // Many clients call nothing at all JSON: where a body may be left out that is none, elsewhere its fields are missing.
   keepBody(c, text === "" && isCalledJson ? "{}" : text);
 }
 

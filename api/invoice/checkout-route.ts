@@ -45,7 +45,7 @@ export function invoiceCheckoutRoute(desk: InvoiceDesk) {
     }),
     handler: async (c) => {
       const { id } = c.req.valid("param");
-      const input = InvoiceCheckout.parse(c.req.valid("json") ?? {});
+      const input = c.req.valid("json");
       const row = await findByAddress(desk, id);
       const beforehand = () => checkCheckout(desk, row, input);
       return keyedAt(

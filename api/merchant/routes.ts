@@ -92,7 +92,7 @@ export function merchantRoutes(maker: KeyMaker, desk: MerchantDesk) {
       },
     }),
     handler: async (c) => {
-      const input = { ...c.req.valid("param"), ...Rotation.parse(c.req.valid("json") ?? {}) };
+      const input = { ...c.req.valid("param"), ...c.req.valid("json") };
       const issued = await rotateKey(maker, { ctx: c.var.merchant, input });
       c.header("Location", `/v1/api-keys/${issued.id}`);
       return c.json(issued, 201);

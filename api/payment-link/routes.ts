@@ -245,7 +245,7 @@ function payerRoutes(desk: CheckoutDesk) {
     }),
     handler: (c) => {
       const { id } = c.req.valid("param");
-      const input = LinkCheckoutInput.parse(c.req.valid("json") ?? {});
+      const input = c.req.valid("json");
       const visit = visitOf(c, { id, input });
       const beforehand = () => checkVisit(desk, visit);
       return keyedAt(c, { input, isRequired: true, holder: id, beforehand }, async (ctx, found, write) => {

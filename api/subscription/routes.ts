@@ -233,7 +233,7 @@ function cancelOf(desk: InvoiceDesk) {
       },
     }),
     handler: (c) => {
-      const input = { ...c.req.valid("param"), ...CancelInput.parse(c.req.valid("json") ?? {}) };
+      const input = { ...c.req.valid("param"), ...c.req.valid("json") };
       return keyed(c, { input, isRequired: false }, async (ctx) => ({
         status: 200,
         body: await cancelSubscription(desk, { ctx, input }),

@@ -148,7 +148,7 @@ function secretRoutes(post: Post) {
       },
     }),
     handler: async (c) => {
-      const input = { ...c.req.valid("param"), ...SecretRotation.parse(c.req.valid("json") ?? {}) };
+      const input = { ...c.req.valid("param"), ...c.req.valid("json") };
       return c.json(await rotateSecret(post, { ctx: c.var.merchant, input }), 200);
     },
   });
