@@ -142,6 +142,7 @@ function gaugesOf(registry: Registry) {
     mailAge: gauge("mail_oldest_seconds", "How long the oldest that waits has been due", []),
     pool: gauge("database_connections", "Pool use", ["pool", "kind"]),
     database: gauge("database_up", "1 when the database answered; else what is read from it is left out", []),
+    writable: gauge("database_writable", "1 when the database takes writes", []),
     curve: gauge("native_curve", "1 when signatures are recovered natively", []),
   };
 }
@@ -163,8 +164,9 @@ async function readGauges(
   for (const [pool, usage] of Object.entries(pools())) {
     for (const [kind, count] of Object.entries(usage)) gauges.pool.set({ pool, kind }, count);
   }
-  const { chains, openClaims, openSweeps, undeliveredFacts, oldestFactSeconds, deadFacts } = await health();
+  const { isWritable, chains, openClaims, openSweeps, ...facts } = await health();
   gauges.database.set(1);
+  gauges.writable.set(isWritable ? 1 : 0);
   gauges.openSweeps.set(openSweeps.count);
   gauges.openSweepAge.set(openSweeps.oldestSeconds);
   for (const { state, count, oldestSeconds } of openClaims) {
@@ -187,9 +189,9 @@ async function readGauges(
       gauges.laneHeld.set({ chain, lane }, held ? 1 : 0);
     }
   }
-  gauges.outbox.set(undeliveredFacts);
-  gauges.outboxAge.set(oldestFactSeconds);
-  gauges.outboxDead.set(deadFacts);
+  gauges.outbox.set(facts.undeliveredFacts);
+  gauges.outboxAge.set(facts.oldestFactSeconds);
+  gauges.outboxDead.set(facts.deadFacts);
   const { queued, failed, oldestSeconds } = await mail();
   gauges.mails.set({ state: "queued" }, queued);
   gauges.mails.set({ state: "failed" }, failed);

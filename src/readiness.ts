@@ -32,12 +32,13 @@ export async function readiness(
     ),
   };
   try {
-    const { chains: followed, openClaims, openSweeps, undeliveredFacts, deadFacts } = await health(engine);
+    const { isWritable, chains: followed, ...open } = await health(engine);
+    const { openClaims, openSweeps, undeliveredFacts, deadFacts } = open;
     return {
-      isReady: isStarted && !draining,
+      isReady: isStarted && !draining && isWritable,
       checks: {
         draining,
-        database: "ok",
+        database: isWritable ? "ok" : "read-only",
         chains: followed,
         ...refused,
         openClaims,

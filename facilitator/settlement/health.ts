@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Address } from "#kernel/bytes";
-import { outbox } from "#store";
+import { type Executor, outbox } from "#store";
 import { isTaken } from "../chain/rails.ts";
 import { unapprovedAssets } from "./approval.ts";
 import { limitedAssets } from "./daily-limit.ts";
@@ -9,6 +9,8 @@ import { brokenAssets } from "./reconcile.ts";
 
 /** What an operator looks at: per chain how far it is followed, its lanes, and the claims that are still open. */
 export interface SettlementHealth {
+  /** False while the database takes no writes: with a full disk, or as another's standby. */
+  readonly isWritable: boolean;
   readonly chains: readonly {
     readonly chain: string;
     readonly cursor: number | null;
@@ -91,6 +93,7 @@ export async function health(engine: Engine): Promise<SettlementHealth> {
   const full = new Map(limited);
   const held = new Map(unapproved);
   return {
+    isWritable: await takesWrites(db),
     chains: [...engine.chains.values()].map(({ chain: { row }, rails, laneAddresses }) => {
       const at = observers.rows.find(({ chain_id }) => Number(chain_id) === row.chainId);
       return {
@@ -128,4 +131,9 @@ export async function health(engine: Engine): Promise<SettlementHealth> {
     oldestFactSeconds: facts.oldestSeconds,
     deadFacts: facts.dead,
   };
+}
+
+async function takesWrites(db: Executor): Promise<boolean> {
+  const { rows } = await db.execute(sql`SELECT WHERE current_setting('transaction_read_only') = 'off'`);
+  return rows.length === 1;
 }

@@ -144,7 +144,7 @@ async function onConnection<T>(
   try {
     return await work(client);
   } catch (error) {
-    if (isUnanswered(error)) broken = error;
+    if (isUnanswered(error) || isReadOnly(error)) broken = error as Error;
     if (!broken) await undo(client).catch((lost: Error) => (broken = lost));
     throw error;
   } finally {
@@ -154,8 +154,13 @@ async function onConnection<T>(
 }
 
 /** Nothing more is asked on a connection that fell silent: ROLLBACK would wait as long again. */
-function isUnanswered(error: unknown): error is Error {
+function isUnanswered(error: unknown): boolean {
   return causes(error).some(({ message }) => message === "Query read timeout");
+}
+
+/** A server that became another's standby keeps its connections: who connects anew is led to the one that takes writes. */
+function isReadOnly(error: unknown): boolean {
+  return sqlState(error) === "25006";
 }
 
 async function checkOut(pool: pg.Pool): Promise<pg.PoolClient> {
@@ -187,7 +192,7 @@ const CONNECTION_CODES = new Set([
   ...["EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"],
 ]);
 
-/** The outage behind an error: a fault of that kind as it is, a lost or overloaded database as `database_unavailable`,
+/** The outage behind an error: a fault of that kind as it is, a lost, full or overloaded database as `database_unavailable`,
  *  as is a transaction that was ended for another one's sake; null for anything else, which is a refusal or a bug. */
 export function outageOf(error: unknown): Fault | null {
   if (error instanceof Fault)
@@ -206,6 +211,6 @@ function isLostDatabase(error: Error & { code?: unknown; syscall?: unknown }): b
   const code = typeof error.code === "string" ? error.code : "";
   // A server that listens at a Unix socket takes it away while it restarts.
   if (code === "ENOENT" && error.syscall === "connect") return true;
-  if (CONNECTION_CODES.has(code) || /^(?:08|53|57|58|25P03|55P03|40001|40P01)/.test(code)) return true;
+  if (CONNECTION_CODES.has(code) || /^(?:08|53|57|58|25006|25P03|55P03|40001|40P01)/.test(code)) return true;
   return code === "" && LOST.test(error.message);
 }

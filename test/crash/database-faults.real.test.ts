@@ -1,4 +1,5 @@
-/** A database whose connections die, or that goes away and comes back, while payments are under way. */
+/** A database that goes away, takes no writes, or has no connection or no room left, and comes back, while payments are under way. */
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type DevChain, startDevChain } from "../support/dev-chain.ts";
 import {
@@ -26,7 +27,7 @@ let hasEnded = false;
 
 /** The service that is hit runs in a process of its own: that it does not exit is part of what is shown. */
 beforeAll(async () => {
-  [dev, database] = await Promise.all([startDevChain(), startOwnPostgres()]);
+  [dev, database] = await Promise.all([startDevChain(), startOwnPostgres({ diskMegabytes: 400 })]);
   looking = await startHouse(dev, database, { role: "web" });
   service = await startProcess(dev, database);
   void service.ended.then(() => {
@@ -60,8 +61,9 @@ async function insist(paid: Payment, told: Answer[]): Promise<Answer> {
   }
 }
 
-/** Payments one after the other while `fault` strikes; all end settled once, and nobody was told anything wrong. */
-async function expectUnharmed(fault: () => Promise<void>): Promise<void> {
+/** Payments one after the other while `fault` strikes; all end settled once, and nobody was told anything wrong. It is
+ *  felt where some of them have to ask again. */
+async function expectUnharmed(fault: () => Promise<void>, isFelt = true): Promise<void> {
   const payments = await somePayments();
   const told: Answer[] = [];
   const blocks = setInterval(() => void dev.anvil.mine(), BLOCK_MS);
@@ -80,7 +82,7 @@ async function expectUnharmed(fault: () => Promise<void>): Promise<void> {
   );
   const open = ["200 settlement_pending", "503 settlement_pending", "503 unexpected_settle_error"];
   expect(words.filter((word) => word !== "200 success" && !open.includes(word))).toEqual([]);
-  expect(told.length).toBeGreaterThan(PAYMENTS); // it was felt
+  if (isFelt) expect(told.length).toBeGreaterThan(PAYMENTS);
   expect(Date.now() - recovered).toBeLessThan(15_000);
   expect(hasEnded).toBe(false);
   // and each was paid and booked once
@@ -119,6 +121,116 @@ describe("a PostgreSQL that restarts under load", () => {
     await expectUnharmed(async () => {
       await new Promise((resolve) => setTimeout(resolve, 500));
       await database.restart(how);
+    });
+  });
+});
+
+const isReady = () => fetch(`${service.baseUrl}/health/ready`);
+
+const createIntent = async () => {
+  const response = await fetch(`${service.baseUrl}/v1/payment-intents`, {
+    method: "POST",
+    headers: {
+      Authorization: `Bearer ${merchant.secretKey}`,
+      "Content-Type": "application/json",
+      "Idempotency-Key": crypto.randomUUID(),
+    },
+    body: JSON.stringify({ amount: { amount: "1.00", asset: "USD" } }),
+  });
+  return (await response.json()) as { readonly status: number | string; readonly code?: string };
+};
+
+describe("a PostgreSQL whose connections are all taken by somebody else", () => {
+  const taken: pg.Client[] = [];
+  const giveBack = () => Promise.all(taken.splice(0).map((client) => client.end()));
+
+  /** The state that the server refuses one more with. */
+  async function takeAll(): Promise<string | undefined> {
+    for (;;) {
+      const client = new pg.Client({ connectionString: database.url });
+      client.on("error", () => undefined);
+      try {
+        await client.connect();
+      } catch (error) {
+        return (error as { readonly code?: string }).code;
+      }
+      taken.push(client);
+    }
+  }
+
+  it("who finds none is told 503; every payment ends settled once", async () => {
+    onTestFinished(async () => void (await giveBack()));
+    await expectUnharmed(async () => {
+      await until(async () => {
+        expect(await takeAll()).toBe("53300");
+        await taken[0]?.query(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+           WHERE application_name LIKE 'farebox-%' AND application_name <> 'farebox-test'`,
+        );
+        expect(await takeAll()).toBe("53300");
+        const { status, code } = await createIntent();
+        return status === 503 && code === "unavailable";
+      }, "the service finds none");
+      await giveBack();
+    }, false);
+  });
+});
+
+describe("a PostgreSQL that takes no writes for a while, as after a fail-over", () => {
+  const takeWrites = async (setting: "on" | "off") => {
+    const readOnly = setting === "on" ? "off" : "on";
+    await database.query(`ALTER SYSTEM SET default_transaction_read_only = ${readOnly}`);
+    await database.query("SELECT pg_reload_conf()");
+  };
+
+  it("nobody is told that it is ready or that we erred; every payment ends settled once", async () => {
+    await expectUnharmed(async () => {
+      onTestFinished(() => takeWrites("on"));
+      await takeWrites("off");
+      await until(async () => (await isReady()).status === 503, "it says that it is not ready");
+      expect(await (await isReady()).json()).toMatchObject({ checks: { database: "read-only" } });
+      expect(await createIntent()).toMatchObject({ status: 503, code: "unavailable" });
+      await takeWrites("on");
+    });
+    expect((await isReady()).status).toBe(200);
+  });
+});
+
+describe("a PostgreSQL whose disk is full for a while", () => {
+  it("what has no room is told 503, and leaves nothing behind; every payment ends settled once", async (test) => {
+    const { disk } = database;
+    if (!disk) return test.skip("a disk can be mounted by root on Linux only");
+    onTestFinished(() => disk.empty());
+    const intents = async () =>
+      (await database.query("SELECT FROM payment_intent WHERE source = 'api'")).length;
+    const before = await intents();
+    let created = 0;
+    await expectUnharmed(async () => {
+      await disk.fill();
+      await until(async () => {
+        const answer = await createIntent();
+        if (answer.status === "created") created += 1;
+        else expect(answer).toMatchObject({ status: 503, code: "unavailable" });
+        return answer.status === 503;
+      }, "there is no room for one more");
+      await disk.empty();
+    }, false);
+    expect(await intents()).toBe(before + created);
+  });
+
+  it("and where not even its log has room, it ends; it is started again, and every payment ends settled once", async (test) => {
+    const { disk } = database;
+    if (!disk) return test.skip("a disk can be mounted by root on Linux only");
+    onTestFinished(() => disk.empty());
+    await expectUnharmed(async () => {
+      await disk.fill();
+      await until(async () => {
+        await database.query("SELECT pg_switch_wal()").catch(() => undefined);
+        return (await isReady()).status === 503;
+      }, "the database has ended");
+      expect(await createIntent()).toMatchObject({ status: 503, code: "unavailable" });
+      await disk.empty();
+      await database.restart("immediate");
     });
   });
 });

@@ -6,6 +6,7 @@ import { gate } from "../support/gate.ts";
 
 const quiet: Sources = {
   health: async () => ({
+    isWritable: true,
     chains: [],
     openClaims: [],
     openSweeps: { count: 0, oldestSeconds: 0 },
@@ -45,8 +46,16 @@ it("a database that does not answer is said to be down, and nothing of it to be 
   expect(up).toMatch(/^farebox_outbox_dead 7$/m);
   isDown = true;
   const down = await scrape();
+  expect(down).not.toMatch(/^farebox_database_writable/m);
   expect(down).toMatch(/^farebox_database_up 0$/m);
   expect(down).not.toMatch(/^farebox_(outbox|open_sweep|mail)/m);
+});
+
+it.each([true, false])("a database that takes writes: %s", async (isWritable) => {
+  const scrape = await scraped({ health: async () => ({ ...(await quiet.health()), isWritable }) });
+  expect(await scrape()).toMatch(
+    isWritable ? /^farebox_database_writable 1$/m : /^farebox_database_writable 0$/m,
+  );
 });
 
 it("scrapes at once are told the same: none takes away what another has just read", async () => {

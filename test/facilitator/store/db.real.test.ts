@@ -143,6 +143,27 @@ describe("a connection of the service", () => {
   });
 });
 
+describe("a connection to a server that takes no writes any more, as one that became another's standby", () => {
+  it("is an outage, and is given up: the next one may lead to the server that does", async () => {
+    const db = open({ maxConnections: 1 });
+    await db.pool.execute(sql`SET default_transaction_read_only = on`);
+    const refused: unknown = await db.tx((tx) => write(tx, "refused")).catch((error) => error);
+    expect([sqlState(refused), outageOf(refused)?.code]).toEqual(["25006", "database_unavailable"]);
+    await db.tx((tx) => write(tx, "kept"));
+    expect(await notes()).toEqual(["kept"]);
+  });
+
+  it("by a lone statement as well", async () => {
+    const db = open({ maxConnections: 1 });
+    await db.pool.execute(sql`SET default_transaction_read_only = on`);
+    await expect(db.write(sql`INSERT INTO note VALUES ('refused')`)).rejects.toSatisfy(
+      (error) => sqlState(error) === "25006",
+    );
+    await db.write(sql`INSERT INTO note VALUES ('kept')`);
+    expect(await notes()).toEqual(["kept"]);
+  });
+});
+
 describe("two transactions that wait for each other", () => {
   it("one goes on, the other is told an outage and may come again; its work is not run twice", async () => {
     const db = open();

@@ -29,6 +29,10 @@ describe("outageOf", () => {
     ["a transaction that met another one", databaseError("40001")],
     ["too many connections", databaseError("53300")],
     ["a full disk", databaseError("53100")],
+    [
+      "a server that takes no writes, as one that was another's standby or is one now",
+      databaseError("25006"),
+    ],
     ["a lost connection, by the server", databaseError("08006")],
     ["an input or output error", databaseError("58030")],
     ["a connection that ended", new Error("Connection terminated unexpectedly")],
