@@ -1,24 +1,16 @@
 import { and, eq, getTableColumns, sql } from "drizzle-orm";
-import type { Address, Hash } from "#kernel/bytes";
+import type { Hash } from "#kernel/bytes";
 import { decodeRows, type Executor, type Tx, toBytesArray, together, toNumericArray } from "#store";
-import type { BlockRef, Chain, MoneyLog } from "../chain/port.ts";
+import type { BlockRef, Chain } from "../chain/port.ts";
 import { moveClaims } from "./claim.ts";
 import type { WatchList } from "./deposit/watch.ts";
 import type { Engine } from "./engine.ts";
+import { type NewBlock, newBlocks, type Sought } from "./new-blocks.ts";
 import type { ObserverRow } from "./observer.ts";
 import { type PairedTransfer, pairTransfers, spentKeys } from "./pairing.ts";
 import { recordTransfers } from "./record.ts";
 import { rewind, rewindShorter } from "./rewind.ts";
 import { claim, observer } from "./tables.ts";
-
-/** Most blocks followed in one turn; the rest waits for the next, so that crediting keeps pace. */
-const BLOCKS_PER_TURN = 50;
-
-/** Whose money is looked for in a block, beside the treasury's, and in which tokens. */
-interface Sought {
-  readonly watched: WatchList;
-  readonly tokens: readonly Address[];
-}
 
 /** How far a chain has been followed. */
 interface Followed {
@@ -36,7 +28,7 @@ export async function follow(
   engine: Engine,
   chain: Chain,
   from: ObserverRow,
-  { watched, tokens }: Sought,
+  sought: Sought,
 ): Promise<Followed> {
   const head = await chain.head();
   let broughtMoney = false;
@@ -48,34 +40,16 @@ export async function follow(
   if (head.number < from.cursorNumber) return moved(await rewindShorter(engine, chain, from, head));
   if (head.number === from.cursorNumber)
     return moved(head.hash === from.cursorHash ? from : await rewind(engine, chain, from));
-  const last = Math.min(head.number, from.cursorNumber + BLOCKS_PER_TURN);
-  for (let number = from.cursorNumber + 1; at && number <= last; number += 1) {
-    const block: BlockRef | null = number === head.number ? head : await chain.blockAt(number);
-    const logs: readonly MoneyLog[] | null = block && (await logsOf(chain, block, { watched, tokens }));
-    // The endpoint does not know what it told us of: a lagging or forked view. The next turn asks again.
-    if (!block || !logs) return moved(at);
+  for await (const { block, logs } of newBlocks(chain, { after: from.cursorNumber, head }, sought)) {
     if (block.parentHash !== at.cursorHash) return moved(await rewind(engine, chain, at));
-    at = await record(engine, chain, at, { block, logs, watched });
+    at = await record(engine, chain, at, { block, logs, watched: sought.watched });
+    if (!at) break;
     broughtMoney ||= logs.length > 0;
   }
   return moved(at);
 }
 
-/** Asked for while the watched addresses are looked at, and once more where there were new ones. */
-async function logsOf(
-  chain: Chain,
-  block: BlockRef,
-  { watched, tokens }: Sought,
-): Promise<readonly MoneyLog[] | null> {
-  const known = watched.addresses();
-  const ask = () => chain.moneyLogs(block, [chain.row.treasury, ...watched.addresses()], tokens);
-  const [logs] = await Promise.all([ask(), watched.refresh()]);
-  return watched.addresses() === known ? logs : ask();
-}
-
-interface Seen {
-  readonly block: BlockRef;
-  readonly logs: readonly MoneyLog[];
+interface Seen extends NewBlock {
   readonly watched: WatchList;
 }
 
