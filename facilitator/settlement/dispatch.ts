@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
-import type { AuthorizationState, Call, Chain } from "../chain/port.ts";
-import { readAlone, readTogether } from "./chain-read.ts";
+import type { AuthorizationRead, AuthorizationState, Call, Chain } from "../chain/port.ts";
+import { type PayerState, readAlone, readTogether } from "./chain-read.ts";
 import { moveClaims } from "./claim.ts";
 import { callOf, readOf } from "./claim-call.ts";
 import type { SentClaim } from "./claim-parts.ts";
@@ -123,16 +123,20 @@ async function sendGroup(
 ): Promise<number> {
   const keys = claims.map(({ claimKey }) => claimKey);
   try {
+    const allowed = await withoutBarred(engine, lane, claims);
+    // Asked while the fees are on their way: an endpoint may be far.
+    const reading = readAgain(lane, allowed);
+    reading.catch(() => undefined);
     const fees = await asked;
     if (!fees) {
       engine.log.warn(
-        { chain: lane.chain.row.slug, waiting: keys.length },
+        { chain: lane.chain.row.slug, waiting: allowed.length },
         "fees are above the chain's cap: payments are held",
       );
-      await holdForFees(engine, lane.chain, claims);
+      await holdForFees(engine, lane.chain, allowed);
       return 0;
     }
-    const ready = await stillGood(engine, lane, await withoutBarred(engine, lane, claims), at);
+    const ready = await stillGood(engine, lane, await reading, at);
     if (ready.length === 0) return 0;
     const gasLimit = gasLimitOf(ready.map(({ claim: { payerHasCode } }) => payerHasCode));
     const sent = await submit(engine, lane, {
@@ -204,25 +208,37 @@ interface Ready {
   readonly call: Call;
 }
 
-/** The check right before signing: the chain as it is now, with the very calls that will be sent, in their order. */
+interface ReadAgain {
+  readonly claim: SentClaim;
+  readonly read: AuthorizationRead;
+  readonly known: PayerState;
+}
+
+/** The chain as it is now, with the very calls that will be sent, in their order. */
+async function readAgain(
+  { chain, signer }: Lane,
+  claims: readonly SentClaim[],
+): Promise<readonly ReadAgain[]> {
+  if (claims.length === 0) return [];
+  const reads = claims.map(readOf);
+  const states = await readTogether(chain, signer.address, reads);
+  return claims.map((claim, i) => {
+    const [read, known] = [reads[i], states[i]];
+    if (!read || !known) throw new Error("the chain answered fewer authorizations than it was asked");
+    return { claim, read, known };
+  });
+}
+
+/** The check right before signing. */
 async function stillGood(
   engine: Engine,
   { chain, signer }: Lane,
-  claims: readonly SentClaim[],
+  reads: readonly ReadAgain[],
   at: ObserverRow,
 ): Promise<readonly Ready[]> {
-  if (claims.length === 0) return [];
-  const reads = claims.map((claim) => ({ claim, read: readOf(claim) }));
-  const states = await readTogether(
-    chain,
-    signer.address,
-    reads.map(({ read }) => read),
-  );
   const good: Ready[] = [];
   const seen = new Set<string>();
-  for (const [i, { claim, read }] of reads.entries()) {
-    const known = states[i];
-    if (!known) throw new Error("the chain answered fewer authorizations than it was asked");
+  for (const { claim, read, known } of reads) {
     const { transfer: call } = read;
     const behind = seen.has(`${claim.token}${claim.payer}`);
     seen.add(`${claim.token}${claim.payer}`);
