@@ -39,10 +39,11 @@ export function chainLoops(
     booked: 0,
     held: new Map(),
     rhythm: rhythm({ blockMs, paceMs: pace }),
+    awaitedUntil: 0,
   };
   const sending = loop(
     { name: `send:${slug}`, clock, log, meter, everyMs: Math.min(50, pace) },
-    sender(engine, open, shared, incoming),
+    sender(engine, open, shared, { incoming, blocksAreAwaited: () => watching.wake() }),
   );
   const tending = open.signers.map(({ address }) =>
     loop(
@@ -82,6 +83,9 @@ const EMPTY_STEP_MS = 50;
  *  made. */
 const GIVES_WAY_MS = 1_000;
 
+/** So long after something was sent or waited to be, blocks are looked for at the usual pace. */
+const AWAITED_MS = 30_000;
+
 interface Shared {
   /** How far the chain has been followed, by this process or another. */
   at: ObserverRow | null;
@@ -91,6 +95,8 @@ interface Shared {
   booked: number;
   /** Of the blocks, as this process sees them while it follows the chain. */
   readonly rhythm: Rhythm;
+  /** Until when somebody waits for blocks, by the clock; as far as this process knows. */
+  awaitedUntil: number;
   /** Lanes of this process. */
   readonly held: Map<string, HeldLane>;
 }
@@ -115,6 +121,10 @@ function watcher(
   let bookedAt: string | null = null;
   let strangersAt = 0;
   let isTold = false;
+  const pause = () => {
+    const now = engine.clock.monotonicMs();
+    return shared.rhythm.pause(now, isAwaited(open, shared, now));
+  };
   /** Whether another process follows the chain: then how far it is, is all that there is to know. */
   const isOthers = async () => {
     const seen = await lookAtObserver(engine, chain.row.chainId);
@@ -158,8 +168,7 @@ function watcher(
     }
     const isNewBlock = bookedAt !== mine.cursorHash;
     waiters.expect(chain.row.chainId);
-    if (!isNewBlock && engine.clock.monotonicMs() < strangersAt)
-      return shared.rhythm.pause(engine.clock.monotonicMs());
+    if (!isNewBlock && engine.clock.monotonicMs() < strangersAt) return pause();
     // Without a look first: who paid in these blocks waits for it.
     if (broughtMoney) await creditAll(engine, chain, mine, waiters);
     const arrivals = await lookForArrivals(engine, chain, mine);
@@ -168,15 +177,21 @@ function watcher(
       shared.booked += 1;
     }
     strangersAt = engine.clock.monotonicMs() + STRANGERS_MS;
-    if (!isNewBlock) return shared.rhythm.pause(engine.clock.monotonicMs());
+    if (!isNewBlock) return pause();
     shared.at = mine;
     wakeTenders();
     if (arrivals.areUnmatched) await bookUnmatched(engine, chain, mine);
     shared.booked += 1;
     // Last: a turn that failed half-way is done again, also where no further block comes.
     bookedAt = mine.cursorHash;
-    return shared.rhythm.pause(engine.clock.monotonicMs());
+    return pause();
   };
+}
+
+/** A process that holds all lanes knows what is under way; a local chain costs nothing to ask. */
+function isAwaited({ chain, signers }: OpenChain, { held, awaitedUntil }: Shared, now: number): boolean {
+  const hasAll = held.size > 0 && held.size === signers.length;
+  return chain.row.isLocal || !hasAll || now < awaitedUntil;
 }
 
 /** One turn: post what is final, end what can never be paid, now and then compare books and chain, and look after what
@@ -233,7 +248,7 @@ function sender(
   engine: Engine,
   open: OpenChain,
   shared: Shared,
-  incoming: () => number,
+  { incoming, blocksAreAwaited }: { readonly incoming: () => number; readonly blocksAreAwaited: () => void },
 ): () => Promise<number | undefined> {
   const { held } = shared;
   let renewAt = 0;
@@ -241,6 +256,11 @@ function sender(
   let sweepAt = 0;
   let signAt = 0;
   let emptyMs = 0;
+  const expectBlocks = () => {
+    const now = engine.clock.monotonicMs();
+    if (!isAwaited(open, shared, now)) blocksAreAwaited();
+    shared.awaitedUntil = now + AWAITED_MS;
+  };
   return async () => {
     if (engine.clock.monotonicMs() >= lanesAt) {
       if (await isFreed(engine, open, held)) renewAt = 0;
@@ -271,6 +291,7 @@ function sender(
       if ((await signOutgoing(engine, open)) > 0) queue = await queueOf(engine, open.chain.row);
       else signAt = engine.clock.monotonicMs() + SIGN_MS;
     }
+    if (queue.length > 0 || incoming() > 0) expectBlocks();
     emptyMs = isEmpty(queue) ? Math.min(emptyMs + EMPTY_STEP_MS, EMPTY_QUEUE_MS) : 0;
     if (emptyMs > 0) return emptyMs;
     let sent = 0;
@@ -281,7 +302,10 @@ function sender(
       const untilBlock = shared.rhythm.untilBlock(engine.clock.monotonicMs());
       const isAlone = held.size === open.signers.length;
       const left = await dispatch(engine, known, { queue, untilBlock, incoming: incoming(), isAlone }, at);
-      if (left > 0) queue = null;
+      if (left > 0) {
+        queue = null;
+        expectBlocks();
+      }
       sent += left;
     }
     return sent > 0 ? 0 : undefined;

@@ -17,22 +17,20 @@ export const tokens = {
   EURC: address(`0x${"c2".repeat(20)}`),
 } as const;
 const ROUTER = address(`0x${"cc".repeat(20)}`);
-const CHAIN_ID = 31337;
+const LOCAL = { slug: "local", chainId: 31337, blockTimeSeconds: 1 };
 const masterSecret = "a master secret of simulations, long enough";
 
 export type SimulatedWorld = Awaited<ReturnType<typeof simulateWorld>>;
 
-/** A facilitator with one lane, unless told otherwise, its loops asleep until `turn`. */
-export async function simulateWorld({ lanes = 1 } = {}) {
+/** A facilitator with one lane and a local chain, unless told otherwise, its loops asleep until `turn`. */
+export async function simulateWorld({ lanes = 1, chain = LOCAL } = {}) {
   const database: TestDatabase = await freshDatabase();
   const clock = manualClock();
   const treasury = newKey();
   const keys = Array.from({ length: lanes }, newKey);
   const row = chainRow({
-    slug: "local",
-    chainId: CHAIN_ID,
+    ...chain,
     rpcUrls: ["http://127.0.0.1:1"],
-    blockTimeSeconds: 1,
     treasury: treasury.address,
     router: ROUTER,
     assets: Object.entries(tokens).map(([symbol, contract]) => ({ symbol, contract })),
@@ -52,7 +50,7 @@ export async function simulateWorld({ lanes = 1 } = {}) {
     loopDb,
     chains: new Map([
       [
-        CHAIN_ID,
+        row.chainId,
         {
           chain: sim.chain,
           rails: row.tokens.map((token) => ({
@@ -61,7 +59,7 @@ export async function simulateWorld({ lanes = 1 } = {}) {
             domain: {
               name: token.symbol,
               version: "2",
-              chainId: CHAIN_ID,
+              chainId: row.chainId,
               verifyingContract: token.contract,
             },
             hasBytesOverload: true,
@@ -96,9 +94,9 @@ export async function simulateWorld({ lanes = 1 } = {}) {
     sim,
     row,
     running,
-    /** A second passes; every loop of the engine takes its turns until all sleep again. */
-    async turn(): Promise<void> {
-      await clock.advance(1_000);
+    /** A second passes, or so many milliseconds; every loop of the engine takes its turns until all sleep again. */
+    async turn(ms = 1_000): Promise<void> {
+      await clock.advance(ms);
       await areAsleep();
     },
     /** A payer with `amount` atomic units of a token. */

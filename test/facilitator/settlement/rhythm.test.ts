@@ -4,9 +4,9 @@ import { rhythm } from "../../../facilitator/settlement/rhythm.ts";
 const usual = { blockMs: 2_000, paceMs: 100 };
 
 /** Moments of the looks from `fromMs` on, until `toMs`. */
-function looks(of: ReturnType<typeof rhythm>, fromMs: number, toMs: number): number[] {
+function looks(of: ReturnType<typeof rhythm>, fromMs: number, toMs: number, isAwaited = true): number[] {
   const all: number[] = [];
-  for (let at = fromMs; at < toMs; at += of.pause(at)) all.push(at);
+  for (let at = fromMs; at < toMs; at += of.pause(at, isAwaited)) all.push(at);
   return all;
 }
 
@@ -44,5 +44,18 @@ describe("looking for the next block", () => {
     const blocks = rhythm({ blockMs: 40, paceMs: 10 });
     blocks.saw(0);
     expect(looks(blocks, 0, 40)).toEqual([0, 10, 20, 30]);
+  });
+
+  it("is made when it should be there, and from then on twice in a block's time, where nobody waits for it", () => {
+    const blocks = rhythm(usual);
+    expect(looks(blocks, 0, 3_000, false)).toEqual([0, 1_000, 2_000]);
+    blocks.saw(1_035);
+    expect(looks(blocks, 1_155, 6_000, false)).toEqual([1_155, 3_155, 4_155, 5_155]);
+  });
+
+  it("waits no longer than two seconds all the same: the right to follow is renewed between", () => {
+    const blocks = rhythm({ blockMs: 12_000, paceMs: 100 });
+    blocks.saw(0);
+    expect(looks(blocks, 0, 14_000, false)).toEqual([0, 2_000, 4_000, 6_000, 8_000, 10_000, 12_000, 12_120]);
   });
 });
