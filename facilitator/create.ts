@@ -19,38 +19,43 @@ import { totalsMemory } from "./payable/totals.ts";
 import { assess, nothingKnown, readTrust } from "./payable/trust.ts";
 import { gasBudgets } from "./settlement/budget/budgets.ts";
 import { claimsMade } from "./settlement/budget/made.ts";
-import { authorizationReader } from "./settlement/chain-read.ts";
-import { claimLoader, claimReader, claimWriter, findClaims } from "./settlement/claim.ts";
+import { claimLoader, claimReader, claimWriter, findClaims } from "./settlement/claim/claim.ts";
+import { leaveOnce, lockOnce, takeOnce } from "./settlement/claim/hold.ts";
+import { transactionReader } from "./settlement/claim/newest-transaction.ts";
+import { readPayments } from "./settlement/claim/payments.ts";
+import { readmit } from "./settlement/claim/readmit.ts";
 import { readArrivals, takeArrivals } from "./settlement/deposit/arrivals.ts";
 import { openOrder, resignOrder } from "./settlement/deposit/order.ts";
 import { type Engine, namedChain } from "./settlement/engine.ts";
-import { allRails, laneOf } from "./settlement/examine.ts";
-import { firstRecorded } from "./settlement/followed.ts";
-import { granter, releaseGrant } from "./settlement/grant.ts";
 import { hearPayments } from "./settlement/hear.ts";
-import { leaveOnce, lockOnce, takeOnce } from "./settlement/hold.ts";
-import { type Intake, intake } from "./settlement/intake.ts";
-import { releaseLanes } from "./settlement/lane.ts";
-import { boundPayable, lookupPayment } from "./settlement/lookup.ts";
-import { type Loop, loop } from "./settlement/loop.ts";
-import { transactionReader } from "./settlement/newest-transaction.ts";
-import { releaseObservers } from "./settlement/observer.ts";
-import { stateOf } from "./settlement/offer.ts";
-import { cancelOutgoing, isOurAddress, outgoingStatus, queueOutgoing } from "./settlement/outgoing.ts";
-import { readPayments } from "./settlement/payments.ts";
-import { answerReader } from "./settlement/places.ts";
-import { readmit } from "./settlement/readmit.ts";
-import { settle } from "./settlement/settle.ts";
-import type { Settling } from "./settlement/settling.ts";
-import { firstSightMemory, verdictCache } from "./settlement/short-memory.ts";
-import { isSignedBy } from "./settlement/signed-text.ts";
-import { settlementStatus } from "./settlement/status.ts";
+import { releaseLanes } from "./settlement/lane/lane.ts";
+import { boundPayable, lookupPayment } from "./settlement/lookup/lookup.ts";
+import { settlementStatus } from "./settlement/lookup/status.ts";
+import { chainLoops } from "./settlement/loops/chain-loops.ts";
+import { type Loop, loop } from "./settlement/loops/loop.ts";
+import { firstRecorded } from "./settlement/observer/followed.ts";
+import { releaseObservers } from "./settlement/observer/observer.ts";
+import { granter, releaseGrant } from "./settlement/settle/grant.ts";
+import { type Intake, intake } from "./settlement/settle/intake.ts";
+import { answerReader } from "./settlement/settle/places.ts";
+import { settle } from "./settlement/settle/settle.ts";
+import type { Settling } from "./settlement/settle/settling.ts";
+import { type Followers, telling } from "./settlement/settle/told.ts";
+import { waiters } from "./settlement/settle/waiters.ts";
 import { chainTransfer, observer } from "./settlement/tables.ts";
-import { type Followers, telling } from "./settlement/told.ts";
-import { type Verifying, verify } from "./settlement/verify.ts";
-import { waiters } from "./settlement/waiters.ts";
-import { chainLoops } from "./settlement/worker.ts";
-import { workingChains } from "./settlement/working.ts";
+import {
+  cancelOutgoing,
+  isOurAddress,
+  outgoingStatus,
+  queueOutgoing,
+} from "./settlement/treasury/outgoing.ts";
+import { authorizationReader } from "./settlement/verify/chain-read.ts";
+import { allRails, laneOf } from "./settlement/verify/examine.ts";
+import { stateOf } from "./settlement/verify/offer.ts";
+import { firstSightMemory, verdictCache } from "./settlement/verify/short-memory.ts";
+import { isSignedBy } from "./settlement/verify/signed-text.ts";
+import { type Verifying, verify } from "./settlement/verify/verify.ts";
+import { workingChains } from "./settlement/verify/working.ts";
 
 /** The centre with its loops; nothing runs before `start`. */
 export interface Running {

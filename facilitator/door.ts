@@ -4,15 +4,20 @@ import type { Executor, Tx } from "#store";
 import type { Payable, PaymentOption } from "./payable/payable.ts";
 import type { ResourceType } from "./payable/resource-type.ts";
 import type { Assessment, Trust } from "./payable/trust.ts";
+import type { Holder } from "./settlement/claim/hold.ts";
+import type { PaymentChoice, PaymentView } from "./settlement/claim/payments.ts";
 import type { Arrival } from "./settlement/deposit/arrivals.ts";
 import type { DepositOrder, OpenedOrder } from "./settlement/deposit/order.ts";
-import type { Holder } from "./settlement/hold.ts";
-import type { PaymentLookup, PaymentRef, SignedRef } from "./settlement/lookup.ts";
-import type { PayableState } from "./settlement/offer.ts";
-import type { OutgoingOrder, OutgoingStatus } from "./settlement/outgoing.ts";
-import type { PaymentChoice, PaymentView } from "./settlement/payments.ts";
-import type { PaymentRequest, SettleAnswer, SettlementStatus, VerifyAnswer } from "./settlement/request.ts";
-import type { SignedText } from "./settlement/signed-text.ts";
+import type { PaymentLookup, PaymentRef, SignedRef } from "./settlement/lookup/lookup.ts";
+import type { OutgoingOrder, OutgoingStatus } from "./settlement/treasury/outgoing.ts";
+import type { PayableState } from "./settlement/verify/offer.ts";
+import type {
+  PaymentRequest,
+  SettleAnswer,
+  SettlementStatus,
+  VerifyAnswer,
+} from "./settlement/verify/request.ts";
+import type { SignedText } from "./settlement/verify/signed-text.ts";
 
 /** A payable with its options priced now. */
 export interface Quote {

@@ -39,8 +39,15 @@ export type { Assessment, Probe, Trust } from "./payable/trust.ts";
 export { payableUrl } from "./payable/url.ts";
 export { curveIsNative } from "./scheme/index.ts";
 export { type Reason, type Refusal, reasons } from "./scheme/reasons.ts";
-export { approveOrder, type UnapprovedOrder, unapprovedOrders } from "./settlement/approval.ts";
 export { type BudgetUse, budgetUse } from "./settlement/budget/burn.ts";
+export type { PaymentView } from "./settlement/claim/payments.ts";
+export {
+  acceptReviewed,
+  type ReviewedPayment,
+  type ReviewProblem,
+  returnReviewed,
+  reviewedPayments,
+} from "./settlement/claim/review.ts";
 export type { Arrival } from "./settlement/deposit/arrivals.ts";
 export type { DepositOrder, OpenedOrder } from "./settlement/deposit/order.ts";
 export {
@@ -51,11 +58,11 @@ export {
   type OpenChain,
   type Settings,
 } from "./settlement/engine.ts";
-export { health, type SettlementHealth } from "./settlement/health.ts";
-export { type InspectedClaim, inspectClaims, type SignedTransaction } from "./settlement/inspect.ts";
-export type { PaymentLookup, PaymentRef, SignedRef } from "./settlement/lookup.ts";
-export { type Loop, loop } from "./settlement/loop.ts";
-export type { PayableState } from "./settlement/offer.ts";
+export { health, type SettlementHealth } from "./settlement/lookup/health.ts";
+export { type InspectedClaim, inspectClaims, type SignedTransaction } from "./settlement/lookup/inspect.ts";
+export type { PaymentLookup, PaymentRef, SignedRef } from "./settlement/lookup/lookup.ts";
+export { type ChainOutlook, outlook } from "./settlement/lookup/outlook.ts";
+export { type Loop, loop } from "./settlement/loops/loop.ts";
 export {
   afterRestore,
   type LaneRef,
@@ -65,6 +72,8 @@ export {
   resumeChain,
   resumeLane,
 } from "./settlement/operate.ts";
+export { adoptSlugs } from "./settlement/slug.ts";
+export { approveOrder, type UnapprovedOrder, unapprovedOrders } from "./settlement/treasury/approval.ts";
 export {
   bookOutflow,
   type OutflowProblem,
@@ -72,11 +81,11 @@ export {
   type OutflowWord,
   type StrayOutflow,
   strayOutflows,
-} from "./settlement/outflows.ts";
-export type { OutgoingOrder, OutgoingStatus } from "./settlement/outgoing.ts";
-export { type ChainOutlook, outlook } from "./settlement/outlook.ts";
-export type { PaymentView } from "./settlement/payments.ts";
-export { type Reconciled, reconcileAll } from "./settlement/reconcile.ts";
+} from "./settlement/treasury/outflows.ts";
+export type { OutgoingOrder, OutgoingStatus } from "./settlement/treasury/outgoing.ts";
+export { type Reconciled, reconcileAll } from "./settlement/treasury/reconcile.ts";
+export { adoptTreasury } from "./settlement/treasury/treasury.ts";
+export type { PayableState } from "./settlement/verify/offer.ts";
 export type {
   OptionSelection,
   PaymentRequest,
@@ -85,13 +94,4 @@ export type {
   SettlementStatusName,
   SettleOutcome,
   VerifyAnswer,
-} from "./settlement/request.ts";
-export {
-  acceptReviewed,
-  type ReviewedPayment,
-  type ReviewProblem,
-  returnReviewed,
-  reviewedPayments,
-} from "./settlement/review.ts";
-export { adoptSlugs } from "./settlement/slug.ts";
-export { adoptTreasury } from "./settlement/treasury.ts";
+} from "./settlement/verify/request.ts";

@@ -2,7 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import { fixed, type outbox, type Tx, toArray } from "#store";
 import { countPayments } from "../payable/popularity.ts";
 import { payable } from "../payable/tables.ts";
-import type { SettlementFact } from "./claim.ts";
+import type { SettlementFact } from "./claim/claim.ts";
 import { claim } from "./tables.ts";
 
 const counts: Readonly<Record<string, 1 | -1>> = {

@@ -25,7 +25,7 @@ import {
   creditStates,
   type OutgoingKind,
   outgoingKinds,
-} from "./state.ts";
+} from "./claim/state.ts";
 
 /** Where money of ours lies on a chain. */
 export type MoneyPlace = "treasury" | "deposits";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { trialBalance } from "#ledger";
-import { reconcile } from "../../facilitator/settlement/reconcile.ts";
 import { chainTransfer } from "../../facilitator/settlement/tables.ts";
+import { reconcile } from "../../facilitator/settlement/treasury/reconcile.ts";
 import { type SimulatedWorld, simulateWorld, tokens } from "./world.ts";
 
 let world: SimulatedWorld;

@@ -1,5 +1,5 @@
 import type { Clock } from "#kernel/clock";
-import { shortMemory } from "../short-memory.ts";
+import { shortMemory } from "../verify/short-memory.ts";
 
 /** Longer than any payment is looked at before it is claimed. */
 const MADE_MS = 60_000;

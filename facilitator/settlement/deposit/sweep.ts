@@ -6,13 +6,13 @@ import type { LiveRail } from "../../chain/port.ts";
 import { isTaken } from "../../chain/rails.ts";
 import type { ChainRow } from "../../chain/registry.ts";
 import { putUint, WORD } from "../../scheme/word.ts";
-import { insertRows } from "../claim.ts";
-import type { MovedClaim } from "../claim-parts.ts";
+import { insertRows } from "../claim/claim.ts";
+import type { MovedClaim } from "../claim/claim-parts.ts";
+import { chainTime, isFarBehind, liveRail, ownClaimKey, readHead, signClaim } from "../claim/own-claim.ts";
 import { assetOf } from "../coin.ts";
 import type { Engine, OpenChain } from "../engine.ts";
-import { chainTime, isFarBehind, liveRail, ownClaimKey, readHead, signClaim } from "../own-claim.ts";
-import { brokenAssets } from "../reconcile.ts";
 import { chainTransfer, observer } from "../tables.ts";
+import { brokenAssets } from "../treasury/reconcile.ts";
 import { depositOrder, sweep } from "./tables.ts";
 
 const GROUP = 50;

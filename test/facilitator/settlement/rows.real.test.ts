@@ -6,13 +6,12 @@ import { address, fromBytes, type Hash } from "#kernel/bytes";
 import { idMaker } from "#kernel/id";
 import { systemClock, systemRandom } from "#kernel/system";
 import { claimKey } from "../../../facilitator/scheme/claim-key.ts";
-import { findClaims, moveClaims, type NewClaim } from "../../../facilitator/settlement/claim.ts";
-import { granter, releaseGrant } from "../../../facilitator/settlement/grant.ts";
-import { type Lane, takeNonce } from "../../../facilitator/settlement/lane.ts";
-import { transactionReader } from "../../../facilitator/settlement/newest-transaction.ts";
-import { answerReader } from "../../../facilitator/settlement/places.ts";
-import type { SettleAnswer } from "../../../facilitator/settlement/request.ts";
-import { type ClaimState, claimStates, transitions } from "../../../facilitator/settlement/state.ts";
+import { findClaims, moveClaims, type NewClaim } from "../../../facilitator/settlement/claim/claim.ts";
+import { transactionReader } from "../../../facilitator/settlement/claim/newest-transaction.ts";
+import { type ClaimState, claimStates, transitions } from "../../../facilitator/settlement/claim/state.ts";
+import { type Lane, takeNonce } from "../../../facilitator/settlement/lane/lane.ts";
+import { granter, releaseGrant } from "../../../facilitator/settlement/settle/grant.ts";
+import { answerReader } from "../../../facilitator/settlement/settle/places.ts";
 import {
   attempt,
   chainTransfer,
@@ -22,6 +21,7 @@ import {
   slot,
   slotItem,
 } from "../../../facilitator/settlement/tables.ts";
+import type { SettleAnswer } from "../../../facilitator/settlement/verify/request.ts";
 import { sqlState } from "../../../facilitator/store/sql-error.ts";
 import { sharedDatabase } from "../../support/db.ts";
 import { silentLog } from "../../support/dev-chain.ts";

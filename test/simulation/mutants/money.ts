@@ -6,7 +6,7 @@ export const money: readonly Mutant[] = [
     name: "credit-keyed-by-transaction",
     changes: [
       {
-        file: "settlement/credit.ts",
+        file: "settlement/observer/credit.ts",
         from: 'fixed(eq(claim.creditState, "none")),',
         to: 'fixed(eq(claim.creditState, "none")), isOurs,',
       },
@@ -17,7 +17,7 @@ export const money: readonly Mutant[] = [
     name: "credit-by-receipt-status",
     changes: [
       {
-        file: "settlement/mined.ts",
+        file: "settlement/lane/mined.ts",
         from: "    const { blockNumber, blockHash, txHash, gasUsed, effectiveGasPrice } = receipt;",
         to: `    const { blockNumber, blockHash, txHash, gasUsed, effectiveGasPrice } = receipt;
     if (receipt.succeeded) await engine.loopDb.pool.execute(sql\`UPDATE claim SET state = 'included', credit_state = 'credited', version = version + 1,
@@ -30,9 +30,13 @@ export const money: readonly Mutant[] = [
   {
     name: "credit-of-another-amount",
     changes: [
-      { file: "settlement/credit.ts", from: "    eq(claim.amount, chainTransfer.amount),\n", to: "" },
       {
-        file: "settlement/observe.ts",
+        file: "settlement/observer/credit.ts",
+        from: "    eq(claim.amount, chainTransfer.amount),\n",
+        to: "",
+      },
+      {
+        file: "settlement/observer/observe.ts",
         from: `sql\`(\${claim.amount} <> paid.amount OR \${claim.payTo} <> paid.recipient)\``,
         to: `sql\`\${claim.payTo} <> paid.recipient\``,
       },
@@ -43,7 +47,7 @@ export const money: readonly Mutant[] = [
     name: "any-use-of-a-nonce-pays",
     changes: [
       {
-        file: "settlement/proof.ts",
+        file: "settlement/claim/proof.ts",
         from: `\n    AND \${chainTransfer.amount} = \${claim.amount} AND \${chainTransfer.recipient} = \${claim.payTo}`,
         to: "",
       },
@@ -54,7 +58,7 @@ export const money: readonly Mutant[] = [
     name: "credit-of-a-block-that-left",
     changes: [
       {
-        file: "settlement/credit.ts",
+        file: "settlement/observer/credit.ts",
         from: `    eq(chainTransfer.chainId, chainId),
     fixed(eq(chainTransfer.canonical, true)),
     sql`,
@@ -68,7 +72,7 @@ export const money: readonly Mutant[] = [
     name: "used-taken-as-paid",
     changes: [
       {
-        file: "settlement/examine.ts",
+        file: "settlement/verify/examine.ts",
         from: '  return paid ? { kind: "paid" } : { kind: "elsewhere", block };',
         to: '  return paid || block ? { kind: "paid" } : { kind: "elsewhere", block };',
       },
@@ -78,7 +82,11 @@ export const money: readonly Mutant[] = [
   {
     name: "no-reversal",
     changes: [
-      { file: "settlement/reorg.ts", from: "  await reverseCredits(engine, tx, row, height);\n", to: "" },
+      {
+        file: "settlement/observer/reorg.ts",
+        from: "  await reverseCredits(engine, tx, row, height);\n",
+        to: "",
+      },
     ],
     seed: 20,
   },
@@ -86,7 +94,7 @@ export const money: readonly Mutant[] = [
     name: "reversal-on-lag",
     changes: [
       {
-        file: "settlement/rewind.ts",
+        file: "settlement/observer/rewind.ts",
         from: "  if (!chain.row.isLocal) return at;",
         to: `  const common = await commonAncestor(engine, chain, head.number);
   if (!chain.row.isLocal) return common && common !== "unsaid" ? moveBack(engine, chain, at, common) : at;`,
@@ -96,14 +104,16 @@ export const money: readonly Mutant[] = [
   },
   {
     name: "unmatched-kept-after-reorg",
-    changes: [{ file: "settlement/reorg.ts", from: "  await voidUnmatched(tx, row, height);\n", to: "" }],
+    changes: [
+      { file: "settlement/observer/reorg.ts", from: "  await voidUnmatched(tx, row, height);\n", to: "" },
+    ],
     seed: 49,
   },
   {
     name: "epoch-left-out",
     changes: [
       {
-        file: "settlement/reorg.ts",
+        file: "settlement/observer/reorg.ts",
         from: `creditEpoch: sql\`\${claim.creditEpoch} + 1\``,
         to: "creditEpoch: claim.creditEpoch",
       },
@@ -114,7 +124,7 @@ export const money: readonly Mutant[] = [
     name: "final-by-height-alone",
     changes: [
       {
-        file: "settlement/final.ts",
+        file: "settlement/observer/final.ts",
         from: "lte(claim.includedBlock, at.finalizedNumber),",
         to: "lte(claim.includedBlock, at.cursorNumber),",
       },
@@ -125,7 +135,7 @@ export const money: readonly Mutant[] = [
     name: "batch-taken-as-paid",
     changes: [
       {
-        file: "settlement/mined.ts",
+        file: "settlement/lane/mined.ts",
         from: "  if (items.length === 0) return [];\n",
         to: `  if (items.length === 0) return [];
   await engine.loopDb.pool.execute(sql\`UPDATE claim SET state = 'included', credit_state = 'credited', version = version + 1,
@@ -141,12 +151,12 @@ export const money: readonly Mutant[] = [
     name: "grants-anew",
     changes: [
       {
-        file: "settlement/credit.ts",
+        file: "settlement/observer/credit.ts",
         from: `CASE WHEN \${claim.grantedAt} IS NULL THEN place.grantee ELSE \${claim.grantedTo} END`,
         to: `coalesce(place.grantee, \${claim.grantedTo})`,
       },
       {
-        file: "settlement/credit.ts",
+        file: "settlement/observer/credit.ts",
         from: `CASE WHEN \${claim.grantedAt} IS NULL AND place.grantee IS NOT NULL THEN now() ELSE \${claim.grantedAt} END`,
         to: `CASE WHEN place.grantee IS NOT NULL THEN now() ELSE \${claim.grantedAt} END`,
       },

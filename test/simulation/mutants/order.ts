@@ -6,7 +6,7 @@ export const order: readonly Mutant[] = [
     name: "begins-at-the-head",
     changes: [
       {
-        file: "settlement/observer.ts",
+        file: "settlement/observer/observer.ts",
         from: "  const from = await chain.finalized();",
         to: "  const from = await chain.head();",
       },
@@ -17,7 +17,7 @@ export const order: readonly Mutant[] = [
     name: "send-before-persist",
     changes: [
       {
-        file: "settlement/submit.ts",
+        file: "settlement/lane/submit.ts",
         from: "  const signed = await lane.signer.sign(lane.chain.row, { nonce, calls, gasLimit, ...fees });",
         to: `  const signed = await lane.signer.sign(lane.chain.row, { nonce, calls, gasLimit, ...fees });
   await lane.chain.send(signed.raw);`,
@@ -29,7 +29,7 @@ export const order: readonly Mutant[] = [
     name: "replacement-sent-before-persist",
     changes: [
       {
-        file: "settlement/tend.ts",
+        file: "settlement/lane/tend.ts",
         from: "await lane.signer.sign(row, request);",
         to: "await lane.signer.sign(row, request);\n  await lane.chain.send(signed.raw);",
       },
@@ -38,14 +38,14 @@ export const order: readonly Mutant[] = [
   },
   {
     name: "never-sent-again",
-    changes: [{ file: "settlement/tend.ts", from: "  await lane.chain.send(last.raw);\n", to: "" }],
+    changes: [{ file: "settlement/lane/tend.ts", from: "  await lane.chain.send(last.raw);\n", to: "" }],
     seed: 35,
   },
   {
     name: "nonce-reused-after-timeout",
     changes: [
       {
-        file: "settlement/submit.ts",
+        file: "settlement/lane/submit.ts",
         from: '  await engine.checkpoint("sent");',
         to: `  if (result === "unknown") await engine.loopDb.pool.execute(sql\`UPDATE signer SET next_nonce = \${nonce}
     WHERE chain_id = \${lane.chain.row.chainId} AND next_nonce = \${nonce + 1}\`);
@@ -56,14 +56,14 @@ export const order: readonly Mutant[] = [
   },
   {
     name: "no-fence",
-    changes: [{ file: "settlement/lane.ts", from: "        eq(signerTable.fence, fence),\n", to: "" }],
+    changes: [{ file: "settlement/lane/lane.ts", from: "        eq(signerTable.fence, fence),\n", to: "" }],
     seed: 30433,
   },
   {
     name: "slot-closed-before-final",
     changes: [
       {
-        file: "settlement/mined.ts",
+        file: "settlement/lane/mined.ts",
         from: "lte(slot.minedBlock, at.finalizedNumber)",
         to: "lte(slot.minedBlock, at.cursorNumber)",
       },
@@ -74,7 +74,7 @@ export const order: readonly Mutant[] = [
     name: "no-second-look",
     changes: [
       {
-        file: "settlement/dispatch.ts",
+        file: "settlement/lane/dispatch.ts",
         from: "else if (isTimely(chain, claim, state) && !state.used && state.transfer.ok) good.push({ claim, call });",
         to: "else if (state) good.push({ claim, call });",
       },
@@ -85,7 +85,7 @@ export const order: readonly Mutant[] = [
     name: "revert-is-the-end",
     changes: [
       {
-        file: "settlement/refuse.ts",
+        file: "settlement/claim/refuse.ts",
         from: '      to: "failed-watch",\n      cause: reason ?? "failed",',
         to: '      to: "cancelled",\n      cause: reason ?? "failed",',
       },
@@ -96,13 +96,13 @@ export const order: readonly Mutant[] = [
     name: "expiry-by-local-clock",
     changes: [
       {
-        file: "settlement/final.ts",
+        file: "settlement/observer/final.ts",
         from: "const due = await lookForDue(engine, chain, view, block);",
         to: `const now = { ...block, timestamp: Math.floor(engine.clock.now().getTime() / 1000) };
   const due = await lookForDue(engine, chain, view, now);`,
       },
       {
-        file: "settlement/final.ts",
+        file: "settlement/observer/final.ts",
         from: "endExpired(engine, open, view, block)",
         to: "endExpired(engine, open, view, now)",
       },
@@ -113,18 +113,18 @@ export const order: readonly Mutant[] = [
     name: "expiry-before-final",
     changes: [
       {
-        file: "settlement/final.ts",
+        file: "settlement/observer/final.ts",
         from: "  if (at.finalizedNumber < finalized.number) return [];\n",
         to: "",
       },
       {
-        file: "settlement/final.ts",
+        file: "settlement/observer/final.ts",
         from: "const due = await lookForDue(engine, chain, view, block);",
         to: `const head = await chain.head();
   const due = await lookForDue(engine, chain, view, head);`,
       },
       {
-        file: "settlement/final.ts",
+        file: "settlement/observer/final.ts",
         from: "endExpired(engine, open, view, block)",
         to: "endExpired(engine, open, view, head)",
       },
@@ -135,7 +135,7 @@ export const order: readonly Mutant[] = [
     name: "spent-before-final",
     changes: [
       {
-        file: "settlement/final.ts",
+        file: "settlement/observer/final.ts",
         from: "lte(claim.spentBlock, at.finalizedNumber),",
         to: "lte(claim.spentBlock, at.cursorNumber),",
       },
@@ -146,7 +146,7 @@ export const order: readonly Mutant[] = [
     name: "facts-outside-their-transaction",
     changes: [
       {
-        file: "settlement/claim.ts",
+        file: "settlement/claim/claim.ts",
         from: "  await outbox.append(tx, facts);",
         to: "  await engine.loopDb.tx((other) => outbox.append(other, facts));",
       },

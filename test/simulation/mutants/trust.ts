@@ -6,7 +6,7 @@ export const trust: readonly Mutant[] = [
     name: "timeout-told-as-failure",
     changes: [
       {
-        file: "settlement/settle.ts",
+        file: "settlement/settle/settle.ts",
         from: '  const undecided = isOpen(row) || row.state === "review";',
         to: '  const undecided = row.state === "review";',
       },
@@ -17,7 +17,7 @@ export const trust: readonly Mutant[] = [
     name: "unknown-commit-told-as-refusal",
     changes: [
       {
-        file: "settlement/answer.ts",
+        file: "settlement/settle/answer.ts",
         from: 'const unknown = error.code === "commit_unknown";',
         to: "const unknown = false;",
       },
@@ -28,7 +28,7 @@ export const trust: readonly Mutant[] = [
     name: "grant-without-compare-and-set",
     changes: [
       {
-        file: "settlement/grant.ts",
+        file: "settlement/settle/grant.ts",
         from: "WHERE claim.claim_key = asked.claim_key AND asked.is_free",
         to: "WHERE claim.claim_key = asked.claim_key",
       },
@@ -39,7 +39,7 @@ export const trust: readonly Mutant[] = [
     name: "grant-before-credit",
     changes: [
       {
-        file: "settlement/settle.ts",
+        file: "settlement/settle/settle.ts",
         from: 'if (row.creditState !== "none") return grantOrRefuse(settling, it, row);',
         to: 'if (row.creditState !== "none" || row.state === "submitting") return settledAnswer(engine, row);',
       },
@@ -50,7 +50,7 @@ export const trust: readonly Mutant[] = [
     name: "grant-kept-on-a-reset-socket",
     changes: [
       {
-        file: "settlement/grant.ts",
+        file: "settlement/settle/grant.ts",
         from: "eq(claim.grantedTo, requestId)));",
         to: 'eq(claim.grantedTo, "nobody")));',
       },
@@ -61,7 +61,7 @@ export const trust: readonly Mutant[] = [
     name: "signature-inside-the-key",
     changes: [
       {
-        file: "settlement/understand.ts",
+        file: "settlement/verify/understand.ts",
         from: "    nonce: authorization.nonce,\n",
         to: `    nonce: \`\${authorization.nonce.slice(0, 60)}\${authorization.signature.slice(-6)}\` as Hash,\n`,
       },
@@ -83,12 +83,12 @@ export const trust: readonly Mutant[] = [
     name: "repeat-without-signature",
     changes: [
       {
-        file: "settlement/understand.ts",
+        file: "settlement/verify/understand.ts",
         from: '  if ("reason" in authentic) return refuse(authentic.reason, authentic.message, payer);\n',
         to: '  if ("reason" in authentic && !known.claim) return refuse(authentic.reason, authentic.message, payer);\n',
       },
       {
-        file: "settlement/understand.ts",
+        file: "settlement/verify/understand.ts",
         from: "signature: authentic.signature };",
         to: 'signature: "reason" in authentic ? authorization.signature : authentic.signature };',
       },
@@ -99,12 +99,12 @@ export const trust: readonly Mutant[] = [
     name: "claim-before-signature-check",
     changes: [
       {
-        file: "settlement/understand.ts",
+        file: "settlement/verify/understand.ts",
         from: '  if (code === "0x") return forged(authorization);',
         to: '  if (code === "0x") return { signature: authorization.signature, payerHasCode: false };',
       },
       {
-        file: "settlement/examine.ts",
+        file: "settlement/verify/examine.ts",
         from: "    checkMoney(it, option, state);\n",
         to: "    null;\n",
       },
@@ -115,12 +115,12 @@ export const trust: readonly Mutant[] = [
     name: "binding-ignored",
     changes: [
       {
-        file: "settlement/settle.ts",
+        file: "settlement/settle/settle.ts",
         from: "  if (known.fingerprint !== it.fingerprint()) return boundElsewhereAnswer(settling.engine, known);\n",
         to: "",
       },
       {
-        file: "settlement/settle.ts",
+        file: "settlement/settle/settle.ts",
         from: "  if (row.fingerprint !== it.fingerprint()) return boundElsewhereAnswer(engine, row);\n",
         to: "",
       },
@@ -131,13 +131,13 @@ export const trust: readonly Mutant[] = [
     name: "verdict-kept-by-claim",
     changes: [
       {
-        file: "settlement/short-memory.ts",
+        file: "settlement/verify/short-memory.ts",
         from: "  return JSON.stringify([payloadHash(), target, selection, accepted]);",
         to: `  const { nonce, from } = (payload as { authorization: { nonce: string; from: string } }).authorization;
   return nonce + from;`,
       },
       {
-        file: "settlement/short-memory.ts",
+        file: "settlement/verify/short-memory.ts",
         from: "function keyOf({ payloadHash, target, selection, accepted }: PaymentRequest)",
         to: "function keyOf({ payload }: PaymentRequest)",
       },

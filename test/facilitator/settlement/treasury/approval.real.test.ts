@@ -1,0 +1,54 @@
+/** What leaves the treasury only when an operator has approved it. */
+import { beforeAll, expect, it } from "vitest";
+import { sharedWorld } from "../../../support/house.ts";
+import { merchantWithPayouts } from "../../../support/payouts.ts";
+import { ledgerOf } from "../../../support/records.ts";
+import { expectAtRest } from "../../../support/scene.ts";
+
+const world = sharedWorld({ approvalsAbove: { USDC: "0.005" }, dailyLimits: { USDC: "0.02" } });
+let payouts: Awaited<ReturnType<typeof merchantWithPayouts>>;
+beforeAll(async () => {
+  payouts = await merchantWithPayouts(world);
+});
+
+const list = async () => (await world.house.approvals.list()).map(({ id }) => id);
+const give = (id: string) => world.house.approvals.give(id);
+const seen = async () => {
+  const [chain] = (await world.house.sources.health()).chains;
+  return [chain?.unapproved, chain?.limited];
+};
+
+it("what is more waits in sight and reserved, holds up nothing else, and leaves once when it is approved", async () => {
+  await payouts.payOut("po_large", 5_001n);
+  await payouts.payOut("po_usual", 5_000n);
+  await payouts.leaves("po_usual");
+  expect([await payouts.stateOf("po_large"), await list(), await seen()]).toEqual([
+    "queued",
+    ["po_large"],
+    [["USDC@local"], []],
+  ]);
+  expect(await ledgerOf(world.database, "po_large")).toHaveLength(1);
+  expect(await world.dev.chain.tokenBalance(world.dev.usdc, payouts.recipient, "latest")).toBe(5_000n);
+  expect(await give("po_large")).toBe(true);
+  await payouts.leaves("po_large");
+  await expectAtRest(world);
+  expect([await list(), await seen()]).toEqual([[], [[], []]]);
+  expect(await ledgerOf(world.database, "po_large")).toHaveLength(3);
+  expect(await world.dev.chain.tokenBalance(world.dev.usdc, payouts.recipient, "latest")).toBe(10_001n);
+});
+
+it("what is taken back, unknown, or gone waits for nothing", async () => {
+  await payouts.payOut("po_taken_back", 6_000n);
+  const { outgoing } = world.house.facilitator;
+  expect(await world.database.db.tx((tx) => outgoing.cancel(tx, "po_taken_back"))).toBe(true);
+  for (const id of ["po_taken_back", "po_unknown", "po_large", "po_usual"])
+    expect(await give(id)).toBe(false);
+  expect(await payouts.stateOf("po_taken_back")).toBe("cancelled");
+});
+
+it("an approval does not lift the limit of a day", async () => {
+  await payouts.payOut("po_beyond", 15_000n);
+  expect(await seen()).toEqual([["USDC@local"], []]);
+  expect(await give("po_beyond")).toBe(true);
+  expect([await payouts.stateOf("po_beyond"), await seen()]).toEqual(["queued", [[], ["USDC@local"]]]);
+});
