@@ -41,7 +41,7 @@ export const money: readonly Mutant[] = [
         to: `sql\`\${claim.payTo} <> paid.recipient\``,
       },
     ],
-    seed: 35,
+    seed: 110,
   },
   {
     name: "any-use-of-a-nonce-pays",
@@ -66,7 +66,7 @@ export const money: readonly Mutant[] = [
     sql`,
       },
     ],
-    seed: 49,
+    seed: 71,
   },
   {
     name: "used-taken-as-paid",
@@ -88,7 +88,7 @@ export const money: readonly Mutant[] = [
         to: "",
       },
     ],
-    seed: 20,
+    seed: 81,
   },
   {
     name: "reversal-on-lag",
@@ -100,14 +100,14 @@ export const money: readonly Mutant[] = [
   if (!chain.row.isLocal) return common && common !== "unsaid" ? moveBack(engine, chain, at, common) : at;`,
       },
     ],
-    seed: 668,
+    seed: 740,
   },
   {
     name: "unmatched-kept-after-reorg",
     changes: [
       { file: "settlement/observer/reorg.ts", from: "  await voidUnmatched(tx, row, height);\n", to: "" },
     ],
-    seed: 49,
+    seed: 75,
   },
   {
     name: "epoch-left-out",
@@ -118,7 +118,7 @@ export const money: readonly Mutant[] = [
         to: "creditEpoch: claim.creditEpoch",
       },
     ],
-    seed: 20,
+    seed: 81,
   },
   {
     name: "final-by-height-alone",
@@ -129,7 +129,7 @@ export const money: readonly Mutant[] = [
         to: "lte(claim.includedBlock, at.cursorNumber),",
       },
     ],
-    seed: 20,
+    seed: 81,
   },
   {
     name: "batch-taken-as-paid",
@@ -161,6 +161,6 @@ export const money: readonly Mutant[] = [
         to: `CASE WHEN place.grantee IS NOT NULL THEN now() ELSE \${claim.grantedAt} END`,
       },
     ],
-    seed: 3747,
+    seed: 4122,
   },
 ];

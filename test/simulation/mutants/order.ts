@@ -11,7 +11,7 @@ export const order: readonly Mutant[] = [
         to: "  const from = await chain.head();",
       },
     ],
-    seed: 102,
+    seed: 175,
   },
   {
     name: "send-before-persist",
@@ -57,7 +57,7 @@ export const order: readonly Mutant[] = [
   {
     name: "no-fence",
     changes: [{ file: "settlement/lane/lane.ts", from: "        eq(signerTable.fence, fence),\n", to: "" }],
-    seed: 30433,
+    seed: 30776,
   },
   {
     name: "slot-closed-before-final",
@@ -79,7 +79,7 @@ export const order: readonly Mutant[] = [
         to: "else if (state) good.push({ claim, call });",
       },
     ],
-    seed: 2509,
+    seed: 2760,
   },
   {
     name: "revert-is-the-end",
@@ -90,7 +90,7 @@ export const order: readonly Mutant[] = [
         to: '      to: "cancelled",\n      cause: reason ?? "failed",',
       },
     ],
-    seed: 1116,
+    seed: 1705,
   },
   {
     name: "expiry-by-local-clock",
@@ -129,7 +129,7 @@ export const order: readonly Mutant[] = [
         to: "endExpired(engine, open, view, head)",
       },
     ],
-    seed: 325,
+    seed: 498,
   },
   {
     name: "spent-before-final",
@@ -140,7 +140,7 @@ export const order: readonly Mutant[] = [
         to: "lte(claim.spentBlock, at.cursorNumber),",
       },
     ],
-    seed: 126,
+    seed: 207,
   },
   {
     name: "facts-outside-their-transaction",
@@ -151,6 +151,6 @@ export const order: readonly Mutant[] = [
         to: "  await engine.loopDb.tx((other) => outbox.append(other, facts));",
       },
     ],
-    seed: 193,
+    seed: 219,
   },
 ];
