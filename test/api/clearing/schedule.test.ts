@@ -37,12 +37,20 @@ describe("a clearing", () => {
     expect(look({ seen: [deposit({ confirmations: 10, isBooked: false, isFinal: false })] })).toEqual(
       inMs(3_000),
     );
+    const gone = { ...deposit({ isBooked: false, isFinal: false }), isCanonical: false };
+    expect(look({ seen: [gone] })).toBeNull();
   });
 
   it("waits for finality while money is to go back, more and more seldom", () => {
     const seen = [deposit({ isFinal: false })];
     expect(look({ seen, returns: [returned("decided")] })).toEqual(inMs(20_000));
     expect(look({ seen, returns: [returned("sending")] })).toBeNull();
+  });
+
+  it("waits for finality while its merchant has to decide: only what is final can be accepted", () => {
+    const clearing = { state: "in-review", isFinal: false, reviewRequired: true, updatedAt: inMs(-60_000) };
+    expect(look({ clearing: clearing as never, seen: [deposit({ isFinal: false })] })).toEqual(inMs(20_000));
+    expect(look({ clearing: clearing as never, seen: [deposit({})] })).toBeNull();
   });
 
   it("comes back to a return that was not handed on though its money is final: no fact tells that it can leave", () => {

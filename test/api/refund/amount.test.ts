@@ -71,6 +71,14 @@ describe("a part in the payment's currency", () => {
     expect(atLockedRate(1n, rupiah, { left: 1n, earlier: 0 })).toBe(0n);
   });
 
+  it("takes with it what it would leave, where that is less than the currency can name", () => {
+    const dollars = { scaledRate: ONE, fromDecimals: 2, toDecimals: 6 };
+    // of 10 dollars 9.995 came, and were accepted
+    expect(atLockedRate(999n, dollars, { left: 9_995_000n, earlier: 0 })).toBe(9_995_000n);
+    expect(atLockedRate(998n, dollars, { left: 9_995_000n, earlier: 0 })).toBe(9_980_000n);
+    expect(atLockedRate(999n, dollars, { left: 10_000_000n, earlier: 0 })).toBe(9_990_000n);
+  });
+
   it("may ask for more than is left, which the caller refuses", () => {
     expect(atLockedRate(1_001n, yen, { left: 6_712_346n, earlier: 0 }) > 6_712_346n).toBe(true);
   });
