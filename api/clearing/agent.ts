@@ -1,10 +1,11 @@
 import type { PaymentView } from "#facilitator";
 import type { Executor, Tx } from "#store";
+import { fault } from "../http/faults.ts";
 import type { IntentRow } from "../payment-intent/verbs/offer.ts";
 import type { ClearingDesk } from "./desk.ts";
 import { type ClearingRow, feeOf } from "./money.ts";
 import { liveOrder, type OrderRow } from "./orders.ts";
-import { attemptOf, follow, isCredited, leading } from "./rails/x402.ts";
+import { attemptOf, follow, isCredited, isUnderWay, leading } from "./rails/x402.ts";
 import { lockedRate, rateOfAgent } from "./rates.ts";
 import { type Change, type Held, type Step, transition } from "./timeline.ts";
 
@@ -78,6 +79,13 @@ export function waitsForOperator({
   providerReference,
 }: Pick<ClearingRow, "state" | "executionPath" | "providerReference">): boolean {
   return state === "in-review" && executionPath === "x402" && providerReference !== null;
+}
+
+/** Nobody takes other money for the payment while an agent's may still be charged: both would be credited. Fault:
+ *  `agent_payment_under_way`. */
+export function demandNoneUnderWay(payments: readonly PaymentView[]): void {
+  const payment = payments.find(isUnderWay);
+  if (payment) throw fault("agent_payment_under_way", { payment: payment.id });
 }
 
 /** What the clearing is about while an agent pays it. */

@@ -1,7 +1,7 @@
 import type { Tx } from "#store";
 import type { Call, MerchantCtx } from "../../http/context.ts";
 import { fault } from "../../http/faults.ts";
-import { followAgent } from "../agent.ts";
+import { demandNoneUnderWay, followAgent } from "../agent.ts";
 import { heldOf } from "../book.ts";
 import type { ClearingDesk } from "../desk.ts";
 import { askOutside } from "../lead.ts";
@@ -32,7 +32,7 @@ const done: ReadonlySet<ClearingState> = new Set(["funds-received", "settling", 
 
 /** Reopens a payment that failed or expired though its funds arrived, and settles it; an expired order is signed again
  *  with the same terms. What settles already comes back as it stands. Faults: `not_found`, `payment_not_retryable`,
- *  `funds_not_received`. Source: interface §3, "Retry payment". */
+ *  `funds_not_received`, `agent_payment_under_way`. Source: interface §3, "Retry payment". */
 export async function retry(
   desk: ClearingDesk,
   { ctx, input, outside }: Call<{ readonly id: string }> & { readonly outside: Outside },
@@ -65,6 +65,7 @@ async function reopen(
   if (state !== "failed" && state !== "expired") throw fault("payment_not_retryable", { state });
   const work = await countMoney(tx, desk, held, purse);
   if (!isFunded(work)) throw fault("funds_not_received");
+  demandNoneUnderWay(outside.payments);
   if (!(await isItsTurn(tx, desk, work))) throw fault("payment_not_retryable", { state });
   const { change, notes } = await signAgain(tx, desk, work);
   const steps: Step[] = [...notes, { trigger: "reopen", cause: "the merchant retried it" }];

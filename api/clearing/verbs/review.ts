@@ -3,7 +3,7 @@ import type { Tx } from "#store";
 import type { Call } from "../../http/context.ts";
 import { fault } from "../../http/faults.ts";
 import { acceptStrays } from "../accept.ts";
-import { followAgent, waitsForOperator } from "../agent.ts";
+import { demandNoneUnderWay, followAgent, waitsForOperator } from "../agent.ts";
 import { heldOf } from "../book.ts";
 import type { ClearingDesk } from "../desk.ts";
 import { feeOf, lyingOf } from "../money.ts";
@@ -18,8 +18,8 @@ import { lockPayment, positionOf } from "./payment.ts";
 import { checkRecipient } from "./recipient.ts";
 
 /** The merchant decides about money that nobody else can judge: accept it as the payment, return it, or give the payer
- *  more time. Faults: `not_found`, `review_not_required`, `review_by_operator`, `funds_not_received`, `funds_not_final`,
- *  `destination_required`, `validation_failed`, `recipient_is_ours`. Source: merchant-api.md §1.4. */
+ *  more time. Faults: `not_found`, `review_not_required`, `review_by_operator`, `agent_payment_under_way`,
+ *  `funds_not_received`, `funds_not_final`, `destination_required`, `validation_failed`, `recipient_is_ours`. Source: merchant-api.md §1.4. */
 export async function review(
   desk: ClearingDesk,
   { ctx, input, outside }: Call<ReviewInput & { readonly id: string }> & { readonly outside: Outside },
@@ -31,7 +31,7 @@ export async function review(
     const purse = await loadPurse(tx, clearing);
     const held = await followAgent(tx, desk, { intent, clearing }, { ...purse, ...outside });
     const work = await countMoney(tx, desk, held, purse);
-    const decided = await actions[input.action](tx, desk, work, input);
+    const decided = await actions[input.action](tx, desk, work, { ...input, ...outside });
     const after = await finish(tx, desk, seenAsDecided(decided), purse, outside);
     return positionOf(desk, tx, { ...after, payments: outside.payments });
   });
@@ -45,13 +45,15 @@ function seenAsDecided(work: Work): Work {
   };
 }
 
-type Action = (tx: Tx, desk: ClearingDesk, work: Work, input: ReviewInput) => Promise<Work>;
+type Asked = ReviewInput & Pick<Outside, "payments">;
+type Action = (tx: Tx, desk: ClearingDesk, work: Work, asked: Asked) => Promise<Work>;
 const actions: Readonly<Record<ReviewInput["action"], Action>> = { accept, return: giveBack, extend };
 
 /** What lies in the clearing is the payment, be it less; where nothing lies there, what came astray. */
-async function accept(tx: Tx, desk: ClearingDesk, work: Work): Promise<Work> {
+async function accept(tx: Tx, desk: ClearingDesk, work: Work, { payments }: Asked): Promise<Work> {
   const { clearing } = work.held;
   demandReview(work.held);
+  demandNoneUnderWay(payments);
   const steps = [{ trigger: "accept" as const, cause: "the merchant accepted what came" }];
   const amount = heldOf(
     clearing,

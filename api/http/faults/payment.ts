@@ -48,6 +48,12 @@ export const paymentFaults = {
     detail:
       "An agent's payment of it, {payment}, waits for the operator of this service, who decides about it. What the payer deposited besides can be returned.",
   },
+  agent_payment_under_way: {
+    kind: "conflict",
+    title: "Agent payment under way",
+    detail:
+      "An agent's payment of it, {payment}, may still be charged, and one of the two is the payment. Repeat the request once that has ended. What the payer deposited besides can be returned.",
+  },
   payable_closed: {
     kind: "gone",
     title: "No longer for sale",

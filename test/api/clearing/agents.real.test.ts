@@ -16,7 +16,14 @@ import {
   toldOf,
 } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
-import { cancel, drain, expectAtRest, newPayment, withMiningHeld } from "../../support/scene.ts";
+import {
+  cancel,
+  drain,
+  expectAtRest,
+  newPayment,
+  submitAsStranger,
+  withMiningHeld,
+} from "../../support/scene.ts";
 
 const MINUTE = 60_000;
 const clock = movableClock();
@@ -340,16 +347,19 @@ describe("an agent's payment that does not settle", () => {
     expect(statesOf(paid).slice(-5)).toEqual(["failed", ...states.slice(2)]);
   });
 
-  it("leaves an intent that waits for a deposit to its deposit", async () => {
-    const asked = await seller.asked();
-    const { id } = asked.paymentIntent;
-    const { send, payer, offer } = await agentPays(id);
+  /** The payer's own transfer is mined before what an agent's payment was sent with, which then moves nothing. */
+  async function comesTooLate(
+    id: string,
+    { send, payer, offer }: Awaited<ReturnType<typeof agentPays>>,
+    meanwhile = () => {},
+  ) {
     await world.dev.anvil.rpc("anvil_setBalance", [payer.address, "0xde0b6b3a7640000"]);
     await withMiningHeld(world, async () => {
       const sent = send();
       await seller.reaches(id, "funds-detected");
       expect((await seller.read(id)).paymentIntent.executionPath).toBe("x402");
-      // the payer's own transfer is mined first: it pays more for its place
+      meanwhile();
+      // it pays more for its place
       const data = transferData(address(newKey().address), offer.amount);
       const fee = { maxFeePerGas: "0x174876e800", maxPriorityFeePerGas: "0x174876e800" };
       const spend = { from: payer.address, to: world.dev.usdc, data, gas: "0x30d40", ...fee };
@@ -357,6 +367,12 @@ describe("an agent's payment that does not settle", () => {
       await world.dev.anvil.mine();
       expect((await sent).body.success).toBe(false);
     });
+  }
+
+  it("leaves an intent that waits for a deposit to its deposit", async () => {
+    const asked = await seller.asked();
+    const { id } = asked.paymentIntent;
+    await comesTooLate(id, await agentPays(id));
     await seller.reaches(id, "awaiting-funds");
     const waiting = await seller.read(id);
     expect(waiting).toMatchObject({
@@ -365,6 +381,69 @@ describe("an agent's payment that does not settle", () => {
       deposit: { address: asked.deposit.address },
     });
     expect(statesOf(waiting)).toEqual(["created", "awaiting-funds", "funds-detected", "awaiting-funds"]);
+  });
+
+  it("keeps a deposit that came after the window from being taken for it as long as it may still be charged", async () => {
+    const asked = await seller.asked();
+    const { id } = asked.paymentIntent;
+    const paying = await agentPays(id);
+    await comesTooLate(id, paying, () => clock.forward(32 * MINUTE));
+    expect((await seller.reaches(id, "failed")).paymentIntent.executionPath).toBe("deposit-match");
+    await sendTo(world, asked.deposit.address, 10_000_000n);
+    const booked = ["single clearing deposit → clearing 10000000"];
+    const rows = () => ledgerOf(world.database, asked.clearing.id);
+    await until(async () => (await rows()).length > 0, "the deposit is booked");
+    // when its merchant would have it taken
+    expect(await seller.retry(id)).toMatchObject({
+      status: 409,
+      body: { code: "agent_payment_under_way", detail: expect.stringContaining("stl_") },
+    });
+    expect((await seller.read(id)).clearing.state).toBe("failed");
+    // then whoever charges the agent's authorization pays it, and the deposit is the payer's
+    await world.dev.administer("mint", [paying.payer.address, paying.offer.amount]);
+    await submitAsStranger(world, paying.signed.call);
+    expect((await seller.reaches(id, "settled")).deposit.reviewRequired).toBe(true);
+    expect(await rows()).toEqual(booked);
+    const returned = await seller.review(id, { action: "return", destination: paying.payer.address });
+    expect(returned).toMatchObject({ status: 200, body: { clearing: { state: "settled" } } });
+    await expectAtRest(world);
+  });
+
+  it("keeps what came astray from being accepted as long as it may still be charged", async () => {
+    const asked = await seller.asked();
+    const { id } = asked.paymentIntent;
+    const { send, payer, offer, signed } = await agentPays(id);
+    beforeClaim = () => drain(world, payer, offer.amount);
+    expect((await send()).body.success).toBe(false);
+    beforeClaim = async () => {};
+    await sendTo(world, asked.deposit.address, 9_000_000n, { token: world.dev.contracts.assets.EURC });
+    await seller.reaches(id, "in-review");
+    await world.dev.anvil.mine(3);
+    // when its merchant would take the other token
+    let told = await seller.review(id, { action: "accept" });
+    await until(async () => {
+      if (told.body.code === "funds_not_final") told = await seller.review(id, { action: "accept" });
+      return told.body.code !== "funds_not_final";
+    }, "it is final");
+    expect(told).toMatchObject({
+      status: 409,
+      body: { code: "agent_payment_under_way", detail: expect.stringContaining("stl_") },
+    });
+    expect(await ledgerOf(world.database, asked.clearing.id)).toEqual([
+      "single unmatched deposit → unmatched 9000000",
+    ]);
+    // then whoever charges the agent's authorization pays it, and the other token goes back
+    await world.dev.administer("mint", [payer.address, offer.amount]);
+    await submitAsStranger(world, signed.call);
+    const paid = await seller.reaches(id, "settled");
+    expect(paid).toMatchObject({
+      paymentIntent: { executionPath: "x402", settlementAsset: "USDC" },
+      deposit: { reviewRequired: true },
+    });
+    expect(await ledgerOf(world.database, asked.clearing.id)).toHaveLength(1);
+    const returned = await seller.review(id, { action: "return", destination: payer.address });
+    expect(returned).toMatchObject({ status: 200, body: { clearing: { state: "settled" } } });
+    await expectAtRest(world);
   });
 });
 
