@@ -134,12 +134,12 @@ export async function heldBack<T>(
   }
 }
 
-/** Somebody waits for a lock in this database. Those of other tests are on the same server, with locks of their own. */
-export async function isLockAwaited({ database }: PaymentPlace): Promise<boolean> {
+/** So many wait for a lock in this database. Those of other tests are on the same server, with locks of their own. */
+export async function isLockAwaited({ database }: PaymentPlace, by = 1): Promise<boolean> {
   const waiting = await database.query(
     "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
   );
-  return waiting.length > 0;
+  return waiting.length >= by;
 }
 
 /** Pays a confirmed order through the router, as the signed order of its page says. */

@@ -5,7 +5,16 @@ import { choose, switchRail } from "../../../api/clearing/verbs/confirm.ts";
 import { findIntent } from "../../../api/payment-intent/verbs/read.ts";
 import { silentLog } from "../../support/dev-chain.ts";
 import { rowOf, sharedWorld, startWorld, until } from "../../support/house.ts";
-import { movableClock, newSeller, sendTo, sharedSeller, statesOf, toldOf } from "../../support/payments.ts";
+import {
+  heldBack,
+  isLockAwaited,
+  movableClock,
+  newSeller,
+  sendTo,
+  sharedSeller,
+  statesOf,
+  toldOf,
+} from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 
 const MINUTE = 60_000;
@@ -244,27 +253,57 @@ describe("POST /v1/payments/{id}/retry", () => {
 });
 
 describe("another rail before any money came", () => {
+  const newDesk = () => ({
+    db: world.database.db,
+    facilitator: world.house.facilitator,
+    rates: fixedRates({ clock, log: silentLog }),
+    baseUrl: world.baseUrl,
+    isSandbox: true,
+    isFull: async () => false,
+    newId: world.house.newId,
+    now: () => clock.now(),
+    log: silentLog,
+  });
+  /** How its payer is sent another way: to another token of the same chain. */
+  async function switching(id: string) {
+    const intent = await findIntent(world.database.db.pool, seller.id, id);
+    const chosen = await choose(newDesk(), intent, { payment: { asset: "USDG" } });
+    return (over: { readonly now?: () => Date } = {}) =>
+      world.database.db.tx((tx) =>
+        switchRail(tx, { ...newDesk(), ...over }, { merchantId: seller.id, id, chosen }),
+      );
+  }
+
+  it("is too late, and so is a cancel, once money is on the chain that nobody has looked at", async () => {
+    const asked = await seller.asked();
+    const id = idOf(asked);
+    const switchIt = await switching(id);
+    await heldBack(world, { merchantId: seller.id, id }, async (letGo) => {
+      await sendTo(world, asked.deposit.address, 10_000_000n);
+      const arrivals = () =>
+        world.house.facilitator.deposits.arrivals(world.database.db.pool, [asked.clearing.id]);
+      await until(async () => (await arrivals()).length === 1, "it is seen");
+      const switched = expect(switchIt()).rejects.toMatchObject({ code: "intent_not_confirmable" });
+      await until(() => isLockAwaited(world), "the switch waits for its turn");
+      const cancelled = seller.cancel(id);
+      await until(() => isLockAwaited(world, 2), "the cancel waits for its turn too");
+      letGo();
+      await switched;
+      expect(await cancelled).toMatchObject({ status: 409, body: { code: "intent_not_cancellable" } });
+    });
+    expect((await seller.reaches(id, "settled")).deposit.address).toBe(asked.deposit.address);
+  });
+
   it("has an order of its own; what still reaches the order before is the merchant's to decide", async () => {
     const asked = await seller.asked();
-    const desk = {
-      db: world.database.db,
-      facilitator: world.house.facilitator,
-      rates: fixedRates({ clock, log: silentLog }),
-      baseUrl: world.baseUrl,
-      isSandbox: true,
-      isFull: async () => false,
-      newId: world.house.newId,
-      now: () => clock.now(),
-      log: silentLog,
-    };
+    const id = idOf(asked);
+    const switchIt = await switching(id);
+    const late = switchIt({ now: () => new Date(asked.paymentIntent.expiresAt) });
+    await expect(late).rejects.toMatchObject({ code: "intent_not_confirmable" });
     await sendTo(world, asked.deposit.address, 9_999n);
-    await isIgnored(idOf(asked));
-    const intent = await findIntent(world.database.db.pool, seller.id, idOf(asked));
-    const chosen = await choose(desk, intent, { payment: { asset: "USDG" } });
-    await world.database.db.tx((tx) =>
-      switchRail(tx, desk, { merchantId: seller.id, id: intent.id, chosen }),
-    );
-    const moved = await seller.read(intent.id);
+    await isIgnored(id);
+    await switchIt();
+    const moved = await seller.read(id);
     expect(moved).toMatchObject({
       clearing: { id: asked.clearing.id, state: "awaiting-funds" },
       deposit: { asset: "USDG" },
@@ -272,23 +311,20 @@ describe("another rail before any money came", () => {
     expect(moved.deposit.address).not.toBe(asked.deposit.address);
     expect(statesOf(moved)).toEqual(["created", "awaiting-funds", "(awaiting-funds)"]);
     await sendTo(world, asked.deposit.address, 10_000_000n);
-    const held = await seller.reaches(intent.id, "in-review");
+    const held = await seller.reaches(id, "in-review");
     expect(held.deposit.reviewRequired).toBe(true);
     expect(await ledgerOf(world.database, asked.clearing.id)).toEqual([
       "single unmatched deposit → unmatched 9999",
       "single unmatched deposit → unmatched 10000000",
     ]);
     // no rail is changed once money has come
-    const late = world.database.db.tx((tx) =>
-      switchRail(tx, desk, { merchantId: seller.id, id: intent.id, chosen }),
-    );
-    await expect(late).rejects.toMatchObject({ code: "intent_not_confirmable" });
+    await expect(switchIt()).rejects.toMatchObject({ code: "intent_not_confirmable" });
     await world.dev.anvil.mine(3);
     await until(
-      async () => (await seller.review(intent.id, { action: "accept" })).status === 200,
+      async () => (await seller.review(id, { action: "accept" })).status === 200,
       "it is final and accepted",
     );
-    expect(await seller.read(intent.id)).toMatchObject({
+    expect(await seller.read(id)).toMatchObject({
       paymentIntent: { status: "completed", settlementAsset: "USDC" },
       clearing: { providerReference: asked.clearing.providerReference, rate: { source: "parity" } },
       deposit: { address: asked.deposit.address, asset: "USDC" },
