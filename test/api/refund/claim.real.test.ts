@@ -2,6 +2,9 @@
 import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, it } from "vitest";
 import { type Address, checksum, type Hex } from "#kernel/bytes";
+import { systemRandom } from "#kernel/system";
+import { noncesOf } from "../../../api/refund/siwe.ts";
+import { claimMessage, claimRefunds } from "../../../api/refund/verbs/claim.ts";
 import { loadArtifacts } from "../../../contracts/index.ts";
 import { newKey } from "../../support/authorization.ts";
 import { newPayer, type Payer, sharedWorld } from "../../support/house.ts";
@@ -217,6 +220,31 @@ describe("what is no proof", () => {
     expect(await send(id, both)).toBeNull();
     for (const each of [first, second.body.id]) await untilSucceeded(world, seller, each);
     expect(await held(world, both.destination)).toBe(5_000_000n);
+  });
+
+  it("the same, made while the signature was looked at", async () => {
+    const { id, payer, refund: first } = await waiting(undefined, { amount: usdc("4") });
+    const { facilitator, newId } = world.house;
+    let second = "";
+    const desk = {
+      ...{ db: world.database.db, baseUrl: world.baseUrl, newId },
+      facilitator: {
+        ...facilitator,
+        isSignedBy: async (...asked: Parameters<typeof facilitator.isSignedBy>) => {
+          second = (await refund(seller, id, { amount: usdc("1") })).body.id;
+          return facilitator.isSignedBy(...asked);
+        },
+      },
+      nonces: noncesOf("a secret of this test", systemRandom),
+      now: () => clock.now(),
+      machineNow: () => clock.now(),
+    };
+    const destination = newKey().address;
+    const asked = await claimMessage(desk, { id, destination });
+    const signature = await sign(payer, asked?.message ?? "");
+    const claim = { id, destination, account: payer.address, nonce: asked?.nonce ?? "", signature };
+    expect(await claimRefunds(desk, claim)).toBe("nothing-waits");
+    for (const each of [first, second]) await untouched(each);
   });
 
   it("addresses of ours, of the token, of nobody; forms of other sites and of another shape", async () => {

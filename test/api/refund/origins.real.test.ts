@@ -48,7 +48,10 @@ const told = async (id: string) =>
 
 describe("a payment by deposit", () => {
   it("goes back to a wallet that sent it, in parts of the price that was asked for", async () => {
-    const { id, sender } = await deposited({ amount: { amount: "10.00", asset: "USD" } });
+    const { id, to, sender } = await deposited({ amount: { amount: "10.00", asset: "USD" } });
+    // a stranger's dust at its address does not make the payment the stranger's
+    await sendTo(world, to, 1n);
+    await until(async () => (await seller.read(id)).deposit.deposits.length === 2, "the dust is seen");
     const first = await refund(seller, id, { amount: { amount: "3.33", asset: "USD" } });
     expect(first).toMatchObject({
       status: 201,

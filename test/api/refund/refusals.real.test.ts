@@ -101,6 +101,12 @@ describe("POST /v1/payments/{id}/refunds", () => {
       status: 409,
       body: { code: "payment_not_refundable", detail: expect.stringContaining("nobody has paid it") },
     });
+    // nor for what waits for its money: the books hold none of it
+    expect(await call(merchant, `/v1/payment-intents/${intent.id}/confirm`)).toMatchObject({ status: 200 });
+    expect(await refund(merchant, intent.id)).toMatchObject({
+      status: 409,
+      body: { code: "payment_not_refundable", detail: expect.stringContaining("awaiting-funds") },
+    });
     expect(await listed(merchant, intent.id)).toEqual([]);
   });
 
