@@ -49,7 +49,9 @@ it("settles, though its payment was credited while the end of its window was loo
       await world.dev.anvil.mine(1);
       await until(async () => {
         const told = await world.database.query(
-          "SELECT 1 FROM outbox WHERE type = 'settlement.credited' AND delivered_at IS NOT NULL",
+          `SELECT 1 FROM outbox WHERE type = 'settlement.credited' AND delivered_at IS NOT NULL
+             AND payload->>'payableId' = $1`,
+          [id],
         );
         return told.length === 1;
       }, "it is credited and told");
