@@ -5,7 +5,7 @@ import { packAggregate3 } from "../../../facilitator/chain/evm/multicall.ts";
 import { authorize, devDomain, newKey } from "../../support/authorization.ts";
 import { onDepositAddresses } from "../../support/deposits.ts";
 import { newPayer, sharedWorld, until } from "../../support/house.ts";
-import { newSeller, sendTo, sharedSeller, statesOf, toldOf } from "../../support/payments.ts";
+import { heldBack, newSeller, sendTo, sharedSeller, statesOf, toldOf } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
 import { addressOf, arrives, expectBooks, final, idOf, settleRows } from "./deposit-scene.ts";
@@ -287,5 +287,28 @@ describe("overpaid", () => {
     await final(world);
     await arrives(world, key.address, 2_000_000n);
     await expectAtRest(world);
+  });
+
+  it("does not go back by itself below a dollar, nor to a sender who was not named", async () => {
+    const key = newKey();
+    const asked = await seller.asked({ payment: { payerAddress: key.address } });
+    const id = idOf(asked);
+    await heldBack(world, { merchantId: seller.id, id }, async () => {
+      await sendTo(world, addressOf(asked), 10_999_999n, { payer: key });
+      await sendTo(world, addressOf(asked), 2_000_000n);
+      const { deposits } = world.house.facilitator;
+      const seen = () => deposits.arrivals(world.database.db.pool, [asked.clearing.id]);
+      await until(async () => (await seen()).length === 2, "both are seen");
+    });
+    await seller.reaches(id, "settled");
+    await expectAtRest(world);
+    const rows = await ledgerOf(world.database, asked.clearing.id);
+    expect(rows.filter((row) => row.includes("overpayment")).sort()).toEqual([
+      "single overpayment deposit → overpayment 2000000",
+      "single overpayment deposit → overpayment 999999",
+    ]);
+    expect(
+      await world.database.query("SELECT 1 FROM clearing_return WHERE clearing_id = $1", [asked.clearing.id]),
+    ).toEqual([]);
   });
 });

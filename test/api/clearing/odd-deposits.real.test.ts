@@ -501,6 +501,10 @@ describe("another token of the same chain", () => {
     await sendTo(world, addressOf(asked), 9_000_000n, { token: EURC });
     const held = await seller.reaches(idOf(asked), "in-review");
     expect(held.deposit.deposits).toMatchObject([{ amount: { amount: "9.000000", asset: "EURC" } }]);
+    // less of a third one is left where it lies
+    await sendTo(world, addressOf(asked), 2_000_000n, { token: world.dev.contracts.assets.USDG });
+    const rows = () => ledgerOf(world.database, asked.clearing.id);
+    await until(async () => (await rows()).length === 2, "both are booked");
     await final(world);
     await until(
       async () => (await seller.review(idOf(asked), { action: "accept" })).status === 200,
@@ -512,9 +516,11 @@ describe("another token of the same chain", () => {
         settlementAmount: { amount: "9.000000", asset: "EURC" },
         rate: { from: "USD", to: "EURC", scaledRate: "900000000000000000", source: "none" },
       },
+      deposit: { reviewRequired: true },
     });
-    expect(await ledgerOf(world.database, asked.clearing.id)).toEqual([
+    expect(await rows()).toEqual([
       "single unmatched deposit → unmatched 9000000",
+      "single unmatched deposit → unmatched 2000000",
       "single matched unmatched → clearing 9000000",
       "pending net clearing → available 8955000",
       "pending fee clearing → fees 45000",
