@@ -320,6 +320,12 @@ describe("GET /v1/payment-intents", () => {
     expect(await listed(`createdTo=${at(0)}`)).toBe(0);
     expect(await listed(`createdTo=${at(1)}`)).toBe(1);
     expect(await listed(`createdFrom=${encodeURIComponent("0001-01-01T00:00:00Z")}`)).toBe(1);
+    // its id may have been made later than the time that its row tells
+    const createdAt = new Date(now.getTime() - 5_000);
+    await database.db.pool.update(paymentIntent).set({ createdAt }).where(eq(paymentIntent.id, made.body.id));
+    expect([await listed(`createdTo=${at(-4_999)}`), await listed(`createdTo=${at(-5_000)}`)]).toEqual([
+      1, 0,
+    ]);
   });
 });
 

@@ -106,6 +106,20 @@ export const refused: readonly (readonly [string, unknown, number, string, strin
     "return_url_not_allowed",
     "/returnUrl",
   ],
+  [
+    "a page with a name and a password in its address",
+    { ...tenDollars, returnUrl: "https://shop.evil:443@shop.example/" },
+    422,
+    "return_url_not_allowed",
+    "/returnUrl",
+  ],
+  [
+    "what only looks like a page",
+    { ...tenDollars, returnUrl: "blob:https://shop.example/thanks" },
+    422,
+    "return_url_not_allowed",
+    "/returnUrl",
+  ],
   ["a short life", { ...tenDollars, expiresInSeconds: 299 }, 400, "validation_failed", "/expiresInSeconds"],
   [
     "a long life",
