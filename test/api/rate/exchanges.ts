@@ -7,13 +7,14 @@ import { createSafeFetch } from "../../../api/http/safe-fetch.ts";
 
 export const start = new Date("2026-08-11T09:30:00.000Z");
 
-/** Time that a test moves. Waits pass five times faster, so that deadlines of seconds are met soon. */
+/** Time that a test moves. Waits pass `haste` times faster, so that who keeps silent is soon given up. */
 export function testClock() {
   const clock = {
     elapsedMs: 0,
+    haste: 1,
     now: () => new Date(start.getTime() + clock.elapsedMs),
     monotonicMs: () => clock.elapsedMs,
-    sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms / 5, signal),
+    sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms / clock.haste, signal),
   };
   return clock;
 }

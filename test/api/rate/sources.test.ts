@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => exchanges.stop());
 beforeEach(() => {
-  clock.elapsedMs = 0;
+  Object.assign(clock, { elapsedMs: 0, haste: 1 });
   Object.assign(exchanges.says, { coinbase: null, kraken: null, ecb: null });
   Object.assign(exchanges.asked, { coinbase: 0, kraken: 0, ecb: 0 });
   for (const pair of Object.keys(exchanges.books)) delete exchanges.books[pair];
@@ -45,6 +45,11 @@ function opened() {
 
 const scaled = (text: string) => parseScaled(text) ?? 0n;
 const refused: Behaviour = { status: 503 };
+/** Only where somebody keeps silent may waits pass faster: who answers has the time that a busy machine needs. */
+function says(exchange: keyof typeof exchanges.says, behaviour: Behaviour): void {
+  exchanges.says[exchange] = behaviour;
+  clock.haste = behaviour === "silence" ? 5 : 1;
+}
 /** Less than a millionth of a millionth apart: inverse prices are rounded on the way. */
 const isNear = (value: bigint | null, expected: bigint) =>
   value !== null && (value > expected ? value - expected : expected - value) * 10n ** 12n < expected;
@@ -113,7 +118,7 @@ describe("one exchange that fails", () => {
       { body: coinbaseBody(), headers: { date: "Tue, 11 Aug 2026 09:32:01 GMT" } },
     ],
   ])("Coinbase with %s leaves the other's price", async (_what, behaviour) => {
-    exchanges.says.coinbase = behaviour;
+    says("coinbase", behaviour);
     expect(await opened().source("EUR", "USDC")).toBe("kraken");
   });
 
@@ -125,7 +130,7 @@ describe("one exchange that fails", () => {
     ["tickers of another shape", { body: '{"error":[],"result":{"ZEURZUSD":{"a":"1.1","b":"1.1"}}}' }],
     ["an old answer", { body: krakenBody(["EURUSD"]), headers: { age: "300" } }],
   ])("Kraken with %s leaves the other's price", async (_what, behaviour) => {
-    exchanges.says.kraken = behaviour;
+    says("kraken", behaviour);
     expect(await opened().source("EUR", "USDC")).toBe("coinbase");
   });
 
@@ -263,7 +268,7 @@ describe("nobody live", () => {
     ["a 404", { status: 404 }],
     ["no answer in time", "silence"],
   ])("the ECB with %s prices nothing", async (_what, behaviour) => {
-    exchanges.says.ecb = behaviour;
+    says("ecb", behaviour);
     const { source } = opened();
     expect(await source("EUR", "USDC")).toBe("no_fresh_rate");
     expect(await source("KRW", "USDC")).toBe("no_fresh_rate");
