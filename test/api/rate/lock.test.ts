@@ -51,6 +51,11 @@ describe("a lock", () => {
     expect([row.scaledRate, row.spreadBps]).toEqual([ONE, 0]);
   });
 
+  it.each(RateSource.exclude(["identity", "parity", "none"]).options)("takes the margin on %s", (source) => {
+    const row = lockOf({ merchantId, rate: spread({ ...rate, scaledRate: ONE, source }, 300) }, place);
+    expect([row.scaledRate, row.spreadBps]).toEqual([ONE + (ONE * 3n) / 100n, 300]);
+  });
+
   it("of a rate from nowhere is a bug", () => {
     expect(() => lockOf({ merchantId, rate: { ...rate, source: "none" } }, place)).toThrow(/assertion/);
   });

@@ -135,6 +135,13 @@ describe("live sources", () => {
     expect(await at(120_000)).toBe("coinbase");
     expect(await at(120_001)).toBe("no_fresh_rate");
     expect(await at(-120_001)).toBe("no_fresh_rate");
+    // a clock of theirs that is a little fast costs nobody the price
+    expect(await at(-120_000)).toBe("coinbase");
+  });
+
+  it("that say a currency is worth nothing have no price in it", async () => {
+    const { refusal } = market([reading("coinbase", { EUR: "0" })]);
+    expect(await refusal({ from: "USD", to: "EURC" })).toBe("no_fresh_rate");
   });
 
   it("grow old while they are kept", async () => {

@@ -73,6 +73,13 @@ describe("both exchanges answering", () => {
     expect(isNear(answer.ok ? answer.rate.scaledRate : null, (coinbase + kraken) / 2n)).toBe(true);
   });
 
+  it.each(["EUR", "GBP", "AUD", "CAD", "JPY", "CHF"])(
+    "agree on %s, which Kraken quotes in dollars or as units for one",
+    async (from) => {
+      expect(await opened().source(from, "USDC")).toBe("median");
+    },
+  );
+
   it("price by one name what only one trades, in the right direction", async () => {
     const { source, scaled: of } = opened();
     expect(await source("KRW", "USDC")).toBe("coinbase");
@@ -125,6 +132,10 @@ describe("one exchange that fails", () => {
   it.each<[string, Behaviour]>([
     ["a 500", { status: 500 }],
     ["an error of its own", { body: '{"error":["EService:Unavailable"]}' }],
+    [
+      "an error beside its tickers",
+      { body: krakenBody(["EURUSD"]).replace("[]", '["EService:Market in cancel_only mode"]') },
+    ],
     ["no answer in time", "silence"],
     ["garbage", { body: "%%%" }],
     ["tickers of another shape", { body: '{"error":[],"result":{"ZEURZUSD":{"a":"1.1","b":"1.1"}}}' }],
@@ -257,6 +268,17 @@ describe("nobody live", () => {
     clock.elapsedMs = 3_600_000;
     await source("EUR", "USDC");
     expect(exchanges.asked.ecb).toBe(2);
+  });
+
+  it("it is asked again a minute after it failed", async () => {
+    exchanges.says.ecb = refused;
+    const { source } = opened();
+    expect(await source("EUR", "USDC")).toBe("no_fresh_rate");
+    exchanges.says.ecb = null;
+    clock.elapsedMs = 59_999;
+    expect(await source("EUR", "USDC")).toBe("no_fresh_rate");
+    clock.elapsedMs = 60_000;
+    expect(await source("EUR", "USDC")).toBe("ecb");
   });
 
   it.each<[string, Behaviour]>([
