@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { and, eq, like } from "drizzle-orm";
+import { and, eq, like, sql } from "drizzle-orm";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { outbox as facts, type Tx } from "#store";
 import { fault } from "../../../api/http/faults.ts";
@@ -24,14 +24,14 @@ interface Step {
  *  are concerned. */
 function house() {
   const { app } = world({ db: database.db });
-  let ahead: (() => Promise<void>) | undefined;
+  let ahead: ((tx: Tx) => Promise<void>) | undefined;
   const effect = async (tx: Tx, merchantId: string, note: string) => {
     await facts.append(tx, [
       { id: newId("evt"), type: "test.written", subject: note, merchantId, payload: {} },
     ]);
     const step = ahead;
     ahead = undefined;
-    await step?.();
+    await step?.(tx);
   };
   const Input = z.strictObject({ note: z.string().default(""), price: MoneyInput.optional() });
   const write = (path: string, isRequired: boolean) =>
@@ -89,6 +89,10 @@ function house() {
     failNext(error: unknown) {
       ahead = () => Promise.reject(error);
     },
+    /** The next write does this in its transaction. */
+    within(work: (tx: Tx) => Promise<void>) {
+      ahead = work;
+    },
   };
 }
 
@@ -114,6 +118,13 @@ const records = () =>
     .select()
     .from(idempotencyKey)
     .where(like(idempotencyKey.scope, `${shop.merchantId}%`));
+const noted = async () =>
+  (
+    await database.query<{ action: string }>(
+      "SELECT action FROM audit_entry WHERE merchant_id = $1 AND action LIKE '% /v1/%'",
+      [shop.merchantId],
+    )
+  ).map(({ action }) => action);
 const isReplay = ({ headers }: Answer) => headers.get("idempotent-replayed") === "true";
 /** Sessions of this database that wait for a lock. */
 const waiters = async () =>
@@ -136,6 +147,7 @@ describe("the same key and the same body", () => {
     expect(new Set(answers.map(({ headers }) => headers.get("location"))).size).toBe(1);
     expect(await effects()).toBe(1);
     expect(await records()).toHaveLength(1);
+    expect(await noted()).toEqual(["POST /v1/notes"]);
   });
 
   it("in other words is the same request: member order, defaults, and how an amount is spelt", async () => {
@@ -237,6 +249,18 @@ describe("a twin of a write that is still running", () => {
     goOn();
     expect((await one).status).toBe(201);
     expect(await effects()).toBe(1);
+  });
+
+  it("waits longer than the write itself does for anything, once it is its turn", async () => {
+    const limits: unknown[] = [];
+    first.within(async (tx) => {
+      const { rows } = await tx.execute(
+        sql`SELECT current_setting('lock_timeout') AS lock, current_setting('statement_timeout') AS statement`,
+      );
+      limits.push(...rows);
+    });
+    expect((await send(first, "k")).status).toBe(201);
+    expect(limits).toEqual([{ lock: "2s", statement: "5s" }]);
   });
 
   it("holds no database connection meanwhile: others are served", async () => {

@@ -142,4 +142,13 @@ describe("what is sent", () => {
     expect(sent("2026-11-01")).toMatchObject({ apiVersion: "2026-11-01", data: row.data });
     expect(sent("2027-01-01")).toMatchObject({ apiVersion: "2026-11-01", data: row.data });
   });
+
+  it("is brought back from the revision it was written in, not from those that came after", () => {
+    const revisions = ["2026-12-01", "2026-11-01", "2026-10-01"].map((date) => ({
+      date,
+      down: ({ body }: { body: unknown }) => ({ ...(body as object), [date]: "undone" }),
+    }));
+    const { data } = JSON.parse(bodyFor(row, "2026-10-01", revisions));
+    expect(data).toEqual({ ...row.data, "2026-11-01": "undone" });
+  });
 });
