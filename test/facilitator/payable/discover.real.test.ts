@@ -305,7 +305,8 @@ describe("trust", () => {
   it("forgets wallets that have not paid for 90 days, and ranks by it", async () => {
     await list("faded");
     await list("fresh");
-    await count(...[1, 2, 3].map((n) => paid("faded", n)), paid("fresh", 1));
+    const once = paid("fresh", 1);
+    await count(...[1, 2, 3].map((n) => paid("faded", n)), once);
     expect(await ids()).toEqual(["faded", "fresh"]);
     await database.query(
       "UPDATE payable_payer SET last_paid_at = now() - interval '91 days' WHERE payable_id = 'faded'",
@@ -320,6 +321,9 @@ describe("trust", () => {
     await forgetOldPayers(db);
     expect(await ids()).toEqual(["fresh", "faded"]);
     expect(await database.query("SELECT 1 FROM payable_payer")).toHaveLength(1);
+    // what was counted of late is known still
+    await count(once);
+    expect((await readTrust(db.pool, ["fresh"]))[0]?.settledCount).toBe(1);
   });
 
   it("marks a look-alike of a verified merchant, never the merchant's own", async () => {
@@ -334,6 +338,35 @@ describe("trust", () => {
     await judge("real", { hostVerified: true });
     expect(await marked()).toEqual(["impostor"]);
   });
+});
+
+describe("what can be paid no more", () => {
+  it("is not shown: its time is over, or somebody is paying it, by an authorization or by a transfer", async () => {
+    const kinds = ["invoice"] as const;
+    const ahead = new Date(Date.now() + 3_600_000);
+    for (const id of ["open", "held", "taken"])
+      await list(id, { kind: "invoice", once: true, expiresAt: ahead });
+    await list("over", { kind: "invoice", once: true, expiresAt: new Date(Date.now() - 1_000) });
+    expect(await ids({ kinds })).toEqual(["open", "held", "taken"]);
+    await database.query("UPDATE payable SET held_by = decode(repeat('77', 32), 'hex') WHERE id = 'held'");
+    await database.query("UPDATE payable SET held_for = 'pi_1' WHERE id = 'taken'");
+    expect(await find({ kinds })).toMatchObject({ ids: ["open"], total: 1 });
+  });
+
+  it("is what costs less than its chain takes, and not what costs just that", async () => {
+    await list("below", { price: { amount: 99n, asset: "USD" } });
+    await list("at", { price: { amount: 100n, asset: "USD" } });
+    const dusty = [{ ...rails[0], chain: { ...chain, dustFloor: 100n } }] as typeof rails;
+    const filter = { kinds: ["resource"], limit: 10, offset: 0 } as const;
+    const { items } = await discoverPayables({ db, searchDb: db }, dusty, filter);
+    expect(items.map(({ item }) => item.id)).toEqual(["at"]);
+  });
+});
+
+it("a tool of an MCP server is told from what is called over HTTP", async () => {
+  await list("tool", { extensions: { bazaar: { info: { input: { type: "mcp" } } } } });
+  await list("page", { extensions: { bazaar: { info: { input: { type: "http" } } } } });
+  expect([await ids({ type: "mcp" }), await ids({ type: "http" })]).toEqual([["tool"], ["page"]]);
 });
 
 describe("what none of its rails is at parity with", () => {

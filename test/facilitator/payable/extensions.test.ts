@@ -67,6 +67,14 @@ describe("what a merchant offers for the index", () => {
       { ...bazaar, schema: { type: "object", properties: { a: { pattern: "(a+)+$" } } } },
     ],
     [
+      "a regular expression for names, which would run here as well",
+      { ...bazaar, schema: { type: "object", patternProperties: { "(a+)+$": {} } } },
+    ],
+    [
+      "more levels than anybody reads",
+      { ...bazaar, schema: JSON.parse(`${'{"not":'.repeat(18)}{}${"}".repeat(18)}`) },
+    ],
+    [
       "references that double at each level",
       {
         ...bazaar,

@@ -40,6 +40,19 @@ describe("projecting", () => {
     expect(found).toMatchObject({ ...changed, heldBy: holder satisfies Hash });
   });
 
+  it("leaves money alone that came another way: it stays closed by that, unless it is closed for good", async () => {
+    const url = "https://pay.example/x402/payables/inv_2";
+    const item = payableOf({ id: "inv_2", kind: "invoice", url, once: true });
+    await put(item);
+    await db.pool.execute(sql`UPDATE payable SET held_for = 'pi_1' WHERE id = 'inv_2'`);
+    const find = async () => (await findPayables(db.pool, [{ by: "id", id: "inv_2" }]))[0];
+    await put({ ...item, description: "changed" });
+    expect(await find()).toMatchObject({ closedAt: item.updatedAt, closedAs: "pending" });
+    const closed = { closedAt: new Date(), closedAs: "paid" };
+    await put({ ...item, ...closed });
+    expect(await find()).toMatchObject(closed);
+  });
+
   it("refuses a URL that another open payable has, whoever was first among many at once", async () => {
     const url = "https://race.example/one";
     const outcomes = await Promise.allSettled(
@@ -90,6 +103,44 @@ describe("finding many", () => {
     ]);
     expect(await findPayables(db.pool, [])).toEqual([]);
     expect(await findPayables(db.pool, [{ by: "url", url: "nonsense" }])).toEqual([null]);
+  });
+});
+
+describe("finding what is closed, or held", () => {
+  it("goes by its own agent URL, and not by that of a resource, which may be another's soon", async () => {
+    const closedAt = new Date();
+    const [invoice, resource] = [
+      "https://pay.example/x402/payables/inv_3",
+      "https://left.example/a",
+    ] as const;
+    await put(
+      payableOf({ id: "inv_3", kind: "invoice", url: invoice, closedAt }),
+      payableOf({ id: "x402r_left", url: resource, closedAt }),
+    );
+    const found = await findPayables(
+      db.pool,
+      [invoice, resource].map((url) => ({ by: "url", url })),
+    );
+    expect(found.map((item) => item?.id)).toEqual(["inv_3", undefined]);
+  });
+
+  it("shows a way to pay something else as held by who holds that", async () => {
+    const ways = ["pi_3", "pi_4"].map((id) =>
+      payableOf({
+        ...{ id, kind: "payment-intent", url: `https://pay.example/x402/payables/${id}`, once: true },
+        heldAs: id === "pi_3" ? "inv_4" : null,
+      }),
+    );
+    await put(payableOf({ id: "inv_4", kind: "invoice", url: "https://pay.example/4", once: true }), ...ways);
+    const holder = hash(`0x${"78".repeat(32)}`);
+    await db.pool.execute(
+      sql`UPDATE payable SET held_by = decode(${holder.slice(2)}, 'hex') WHERE id = 'inv_4'`,
+    );
+    const found = await findPayables(
+      db.pool,
+      ways.map(({ id }) => ({ by: "id", id })),
+    );
+    expect(found.map((item) => item?.heldBy)).toEqual([holder, null]);
   });
 });
 
@@ -170,6 +221,8 @@ describe("discovering", () => {
     expect((await ask({ extension: "bazaar" })).ids).toEqual(["weather"]);
     expect((await ask({ extension: "payment-identifier" })).total).toBe(5);
     expect((await ask({ maxUsdPrice: 10_000n })).ids).toEqual(["dollar"]);
+    expect((await ask({ maxUsdPrice: 2_000_000n })).ids).toEqual(["dollar", "only-ink", "weather"]);
+    expect((await ask({ currency: "EUR" })).ids).toEqual(["euro"]);
   });
 
   it("finds words, the address before tags before the description, and takes wildcards for what they are", async () => {

@@ -7,6 +7,7 @@ import {
   preferWorking,
   selectOption,
 } from "../../../facilitator/payable/requirements.ts";
+import { asOf } from "../../../facilitator/payable/row.ts";
 import { chainOf, offered, payableOf } from "./shapes.ts";
 
 const base = chainOf({ slug: "base", chainId: 8453 });
@@ -81,6 +82,19 @@ describe("the options of a payable", () => {
   });
 });
 
+describe("a payable at some time", () => {
+  it("is closed from when its time is over, unless something closed it before", () => {
+    const expiresAt = new Date("2026-08-11T10:00:00.000Z");
+    const [before, after] = [-1, 1].map((ms) => new Date(expiresAt.getTime() + ms)) as [Date, Date];
+    const open = payableOf({ expiresAt });
+    const paid = payableOf({ expiresAt, closedAt: before, closedAs: "paid" });
+    expect(asOf(open, before)).toBe(open);
+    for (const now of [expiresAt, after])
+      expect(asOf(open, now)).toEqual({ ...open, closedAt: expiresAt, closedAs: "expired" });
+    expect(asOf(paid, after)).toBe(paid);
+  });
+});
+
 describe("selecting an option", () => {
   const options = optionsOf(payableOf(), rails);
   const selection = {
@@ -103,6 +117,7 @@ describe("selecting an option", () => {
     ["asset", usdg],
     ["asset", "USDC"],
     ["amount", "9999"],
+    ["amount", "10001"],
     ["amount", "010000"],
     ["amount", "1e4"],
     ["amount", " 10000"],
