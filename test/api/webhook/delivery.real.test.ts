@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemRandom } from "#kernel/system";
+import type { DeliveryRow } from "../../../api/webhook/present.ts";
+import { record } from "../../../api/webhook/record.ts";
+import type { Outcome } from "../../../api/webhook/send.ts";
+import { webhookDelivery } from "../../../api/webhook/tables.ts";
 import { sharedDatabase } from "../../support/db.ts";
 import { until } from "../../support/house.ts";
 import { eventOf, type Receiver, receiveWebhooks, verified } from "../../support/webhook-receiver.ts";
+import { newId } from "../world.ts";
 import { newListener, type Office, openOffice } from "./office.ts";
 
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000] as const;
@@ -288,6 +294,85 @@ describe("an endpoint that fails", () => {
     const [{ response }] = await shop.deliveries(id);
     expect(response.length).toBeGreaterThan(1_000);
     expect(response.length).toBeLessThanOrEqual(4_096);
+  });
+});
+
+describe("what came of attempts", () => {
+  const outcomeOf = (status: number): Outcome => ({
+    ...{ isAccepted: status < 300, isGone: status === 410, response: null, retryAfterMs: null },
+    attempt: { at: office.time.now().toISOString(), status, problem: null, durationMs: 1 },
+  });
+  /** Written down together, in this order. */
+  const write = (...came: readonly (readonly [DeliveryRow, number])[]) =>
+    record(
+      { db: database.db, newId, now: office.time.now, random: systemRandom },
+      came.map(([delivery, status]) => ({ delivery, outcome: outcomeOf(status) })),
+    );
+  /** Deliveries of so many events to each of the endpoints. */
+  async function queued(shop: Awaited<ReturnType<typeof listener>>, count: number, urls: readonly string[]) {
+    const ids: string[] = [];
+    for (const url of urls) ids.push((await shop.listen(url)).id);
+    for (let n = 0; n < count; n += 1) await shop.intent();
+    while ((await office.tell()) > 0);
+    const rows = await database.db.pool.select().from(webhookDelivery).orderBy(webhookDelivery.sequence);
+    return ids.map((id) => ({ id, rows: rows.filter(({ endpointId }) => endpointId === id) }));
+  }
+
+  it("forgets the failures of an endpoint by a success of its own, and of no other", async () => {
+    const shop = await listener();
+    const [one, other] = await queued(shop, 6, [`${receiver.url}?one`, `${receiver.url}?other`]);
+    const [a, b, c, d, e, last] = one?.rows ?? [];
+    const [far] = other?.rows ?? [];
+    if (!one || !other || !a || !b || !c || !d || !e || !last || !far) throw new Error("nothing is queued");
+    const standing = (id: string) =>
+      database.query(
+        "SELECT failures, warned_days AS warned, failing_since IS NOT NULL AS fails FROM webhook_endpoint WHERE id = $1",
+        [id],
+      );
+    await write([a, 500], [far, 500], [b, 500]);
+    await database.query("UPDATE webhook_endpoint SET warned_days = 1");
+    expect(await standing(one.id)).toEqual([{ failures: 2, warned: 1, fails: true }]);
+    await write([c, 200]);
+    expect(await standing(one.id)).toEqual([{ failures: 0, warned: 0, fails: false }]);
+    expect(await standing(other.id)).toEqual([{ failures: 1, warned: 1, fails: true }]);
+    // also within the minute in which the time of a success is not written anew
+    const { lastSuccessAt } = await shop.endpoint(one.id);
+    await write([d, 500]);
+    expect(await standing(one.id)).toEqual([{ failures: 1, warned: 0, fails: true }]);
+    await write([e, 200]);
+    expect(await standing(one.id)).toEqual([{ failures: 0, warned: 0, fails: false }]);
+    office.time.forward(61_000);
+    await write([last, 200]);
+    expect(Date.parse((await shop.endpoint(one.id)).lastSuccessAt)).toBeGreaterThan(
+      Date.parse(lastSuccessAt) + 60_000,
+    );
+  });
+
+  it("in one moment is a success where one was, and the end where one was 410, which is told once", async () => {
+    const shop = await listener();
+    const [one, other] = await queued(shop, 5, [`${receiver.url}?one`, `${receiver.url}?other`]);
+    const [a, b, c, d, e] = one?.rows ?? [];
+    const [f, g] = other?.rows ?? [];
+    if (!one || !other || !a || !b || !c || !d || !e || !f || !g) throw new Error("nothing is queued");
+    await write([a, 500], [b, 200]);
+    expect(await shop.endpoint(one.id)).toMatchObject({ enabled: true, failingSince: null });
+    await write([c, 410], [d, 200], [f, 410], [g, 500]);
+    for (const { id } of [one, other])
+      expect(await shop.endpoint(id)).toMatchObject({ enabled: false, disabledReason: "gone" });
+    await write([e, 410]);
+    expect(await outboxOf("webhook_endpoint.disabled")).toHaveLength(2);
+  });
+
+  it("is kept of the last twenty", async () => {
+    const shop = await listener();
+    const [one] = await queued(shop, 1, [receiver.url]);
+    const [row] = one?.rows ?? [];
+    if (!one || !row) throw new Error("nothing is queued");
+    const attempts = Array.from({ length: 20 }, (_, i) => ({ ...outcomeOf(500).attempt, durationMs: i }));
+    await write([{ ...row, attempts }, 418]);
+    const [{ attempts: kept }] = await shop.deliveries(one.id);
+    expect(kept).toHaveLength(20);
+    expect([kept[0], kept.at(-1)]).toMatchObject([{ durationMs: 1 }, { status: 418 }]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sharedDatabase } from "../../support/db.ts";
+import { until } from "../../support/house.ts";
 import { eventOf, type Receiver, receiveWebhooks, verified } from "../../support/webhook-receiver.ts";
 import { factId, newListener, type Office, openOffice } from "./office.ts";
 
@@ -48,6 +49,10 @@ describe("a webhook endpoint", () => {
     });
     expect((await shop.call("DELETE", `${path}/${shown.id}`)).status).toBe(204);
     expect((await shop.call("GET", `${path}/${shown.id}`)).status).toBe(404);
+    // its row stays for what was sent there, without what it signed with
+    expect(await database.query("SELECT secret, previous_secret FROM webhook_endpoint")).toEqual([
+      { secret: "0x", previous_secret: null },
+    ]);
     expect(await shop.must("GET", path)).toEqual([]);
   });
 
@@ -71,6 +76,26 @@ describe("a webhook endpoint", () => {
     // then nothing is signed with it there
     expect(await shop.deliveries(first.id)).toMatchObject([{ state: "succeeded" }]);
     expect(await shop.deliveries(second.id)).toMatchObject([{ state: "pending", attempts: [] }]);
+  });
+
+  it("is changed in nothing by being told to be as it is: why it is disabled, and since when it fails", async () => {
+    const shop = await listener();
+    const broken = await receiveWebhooks();
+    broken.answerWith(500);
+    receiver.answerWith(410);
+    const [gone, failing] = [await shop.listen(receiver.url), await shop.listen(broken.url)];
+    await shop.intent();
+    await office.tellAndSend();
+    await broken.stop();
+    for (const [{ id }, enabled] of [
+      [gone, false],
+      [failing, true],
+    ] as const) {
+      const before = await shop.endpoint(id);
+      const { updatedAt: _, ...kept } = before;
+      expect([before.disabledReason, before.failingSince !== null]).toEqual([enabled ? null : "gone", true]);
+      expect(await shop.must("PATCH", `${path}/${id}`, { enabled })).toMatchObject(kept);
+    }
   });
 
   it("409 webhook_endpoint_limit: there are sixteen at most, also when they are made at once", async () => {
@@ -135,6 +160,9 @@ describe("bad input", () => {
     ["loopback of IPv6", { ...input, url: "https://[::ffff:127.0.0.1]/" }, "422 url_not_allowed", "/url"],
     ["an inner name", { ...input, url: "https://db.internal/" }, "422 url_not_allowed", "/url"],
     ["a bare name", { ...input, url: "https://localhost/" }, "422 url_not_allowed", "/url"],
+    ["a bare name, to the root", { ...input, url: "https://localhost./" }, "422 url_not_allowed", "/url"],
+    ["a name of the house", { ...input, url: "https://nas.local./" }, "422 url_not_allowed", "/url"],
+    ["a user alone", { ...input, url: "https://a@shop.example/" }, "422 url_not_allowed", "/url"],
   ];
 
   it("of an endpoint is refused and named, when it is made and when it is changed", async () => {
@@ -266,6 +294,29 @@ describe("POST /v1/webhook-deliveries/{id}/redeliver", () => {
     expect(receiver.got).toHaveLength(3);
   });
 
+  it.each(["redeliver", "replay"])(
+    "%s while it is being sent sends it again, whatever comes of that",
+    async (how) => {
+      const shop = await listener();
+      const { id } = await shop.listen(receiver.url);
+      await shop.intent();
+      const answers: (() => void)[] = [];
+      receiver.answerWith((response) => void answers.push(() => response.writeHead(200).end()));
+      await office.tell();
+      await office.courier.turn();
+      await until(async () => answers.length === 1, "it is being sent");
+      const [delivery] = await shop.deliveries(id);
+      if (how === "redeliver") await shop.must("POST", `/v1/webhook-deliveries/${delivery.id}/redeliver`);
+      else await shop.must("POST", `${path}/${id}/replay`, { from: at(-DAY), to: at(DAY) });
+      receiver.answerWith(200);
+      answers[0]?.();
+      await office.courier.idle();
+      await office.send();
+      expect(receiver.got).toHaveLength(2);
+      expect(await shop.deliveries(id)).toMatchObject([{ id: delivery.id, state: "succeeded" }]);
+    },
+  );
+
   it("409 webhook_endpoint_disabled: nothing is queued", async () => {
     const shop = await listener();
     const { id } = await shop.listen(receiver.url);
@@ -279,6 +330,29 @@ describe("POST /v1/webhook-deliveries/{id}/redeliver", () => {
   });
 });
 
+describe("GET …/deliveries", () => {
+  it("lists newest first, by state and by event, page by page", async () => {
+    const shop = await listener();
+    const { id } = await shop.listen(receiver.url);
+    for (const status of [200, 410]) {
+      receiver.answerWith(status);
+      await shop.intent();
+      await office.tellAndSend();
+    }
+    await shop.must("PATCH", `${path}/${id}`, { enabled: true });
+    await shop.intent();
+    await office.tell();
+    const all = await shop.deliveries(id);
+    expect(all.map(({ state }: { state: string }) => state)).toEqual(["pending", "failed", "succeeded"]);
+    for (const [i, { state, eventId }] of all.entries())
+      for (const query of [`?state=${state}`, `?eventId=${eventId}`])
+        expect(await shop.deliveries(id, query)).toEqual([all[i]]);
+    const first = await shop.call("GET", `${path}/${id}/deliveries?limit=2`);
+    const next = /<https:\/\/pay\.example([^>]+)>/.exec(first.headers.get("link") ?? "")?.[1] ?? "";
+    expect([...first.body, ...(await shop.must("GET", next))]).toEqual(all);
+  });
+});
+
 describe("POST …/replay", () => {
   it("sends what happened in a time, also before the endpoint was there, by type, oldest first", async () => {
     const shop = await listener();
@@ -287,6 +361,9 @@ describe("POST …/replay", () => {
     await office.tell();
     office.time.forward(DAY);
     const { id } = await shop.listen(receiver.url, ["payment.*"]);
+    const other = await listener();
+    await other.happens(await other.intent(), "payment.clearing", "payment.failed");
+    await office.tell();
     const from = at(-2 * DAY);
     const replay = (body: object) => shop.must("POST", `${path}/${id}/replay`, { from, to: at(1), ...body });
     expect(await replay({ types: ["payment.clearing", "payment.failed"] })).toEqual({ events: 2 });
@@ -295,6 +372,11 @@ describe("POST …/replay", () => {
     expect(await replay({ types: ["payment.failed"] })).toEqual({ events: 1 });
     expect(await replay({ types: ["refund.*"] })).toEqual({ events: 0 });
     expect(await replay({ from: at(-60_000) })).toEqual({ events: 0 });
+    const deaf = await shop.listen(receiver.url, ["refund.*"]);
+    for (const types of [undefined, ["payment.*"]])
+      expect(await shop.must("POST", `${path}/${deaf.id}/replay`, { from, to: at(1), types })).toEqual({
+        events: 0,
+      });
     await office.send();
     expect(receiver.got).toHaveLength(3);
     expect(await shop.deliveries(id)).toHaveLength(2);

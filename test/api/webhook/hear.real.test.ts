@@ -133,6 +133,16 @@ describe("GET /v1/events", () => {
     }
   });
 
+  it("goes on behind an event that was forgotten meanwhile, which was the oldest", async () => {
+    const shop = await listener();
+    const types = await history(shop);
+    const { headers } = await shop.call("GET", "/v1/events?limit=1&order=asc");
+    const next = /<https:\/\/pay\.example([^>]+)>/.exec(headers.get("link") ?? "")?.[1] ?? "";
+    await database.query("DELETE FROM event WHERE sequence = (SELECT min(sequence) FROM event)");
+    const rest = await shop.must("GET", next.replace("limit=1", "limit=100"));
+    expect(typesOf(rest)).toEqual(types.slice(1));
+  });
+
   it("shows a merchant its own", async () => {
     const [shop, other] = [await listener(), await listener()];
     await history(shop);

@@ -1,7 +1,8 @@
 /** Order, numbers at once, and several processes. */
 import type { ServerResponse } from "node:http";
+import { sql } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readDue } from "../../../api/webhook/due.ts";
+import { keepEndpoint, leaveEndpoint, readDue, takeEndpoints } from "../../../api/webhook/due.ts";
 import { sharedDatabase } from "../../support/db.ts";
 import { until } from "../../support/house.ts";
 import { movableClock } from "../../support/payments.ts";
@@ -28,6 +29,25 @@ function another(): Office {
   const opened = openOffice(database, { time: office.time });
   offices.push(opened);
   return opened;
+}
+/** Events that wait to be sent to an endpoint, each of a thing of its own. */
+async function queue(endpointId: string, merchantId: string, count: number): Promise<void> {
+  await database.query(
+    `INSERT INTO event SELECT $1, 'evt_' || i, 'payment.created', i, 'pi_' || i, '{"object":{},"previous":null}', '2026-08-11', now(), now()
+     FROM generate_series(1, $2::int) AS i`,
+    [merchantId, count],
+  );
+  await database.query(
+    `INSERT INTO webhook_delivery (merchant_id, id, endpoint_id, event_id, type, subject, sequence, state, tries, attempts, due_at, version, created_at, updated_at)
+     SELECT merchant_id, 'whd_' || sequence, $1, id, type, subject, sequence, 'pending', 0, '[]', now(), 1, now(), now() FROM event`,
+    [endpointId],
+  );
+}
+const take = (limit = 16) => takeEndpoints(database.db, { now: office.time.now(), limit });
+async function takeOne() {
+  const [taken] = await take(1);
+  if (!taken) throw new Error("nothing was taken");
+  return taken;
 }
 const sequencesOf = (id: string) =>
   receiver.got
@@ -117,16 +137,7 @@ describe("a long queue", () => {
   it("is read by the page, also before the database has counted it", async () => {
     const shop = await newListener(database, office);
     const { id } = await shop.listen(receiver.url);
-    await database.query(
-      `INSERT INTO event SELECT $1, 'evt_' || i, 'payment.created', i, 'pi_' || i, '{"object":{},"previous":null}', '2026-08-11', now(), now()
-       FROM generate_series(1, 60000) AS i`,
-      [shop.merchantId],
-    );
-    await database.query(
-      `INSERT INTO webhook_delivery (merchant_id, id, endpoint_id, event_id, type, subject, sequence, state, tries, attempts, due_at, version, created_at, updated_at)
-       SELECT merchant_id, 'whd_' || sequence, $1, id, type, subject, sequence, 'pending', 0, '[]', now(), 1, now(), now() FROM event`,
-      [id],
-    );
+    await queue(id, shop.merchantId, 60_000);
     await database.query(
       "DELETE FROM pg_statistic WHERE starelid IN ('webhook_delivery'::regclass, 'event'::regclass)",
     );
@@ -204,6 +215,70 @@ describe("several processes", () => {
     await openOffice(database, { time }).send();
     await office.courier.idle();
     expect(receiver.got).toHaveLength(1);
+  });
+});
+
+describe("an endpoint that is served", () => {
+  it("is sent to where it moves from then on, and nothing more once it is disabled", async () => {
+    const moved = await receiveWebhooks();
+    for (const each of [receiver, moved])
+      each.answerWith((response) => void setTimeout(() => response.writeHead(200).end(), 200));
+    const shop = await newListener(database, office);
+    const { id } = await shop.listen(receiver.url);
+    await queue(id, shop.merchantId, 400);
+    await office.courier.turn();
+    await until(async () => receiver.got.length > 0, "it is served");
+    await shop.must("PATCH", `/v1/webhook-endpoints/${id}`, { url: moved.url });
+    await until(async () => moved.got.length > 0, "it is sent where it moved", 10_000);
+    await shop.must("PATCH", `/v1/webhook-endpoints/${id}`, { enabled: false });
+    const start = performance.now();
+    await office.courier.idle();
+    expect(performance.now() - start).toBeLessThan(6_000);
+    const waiting = await database.query("SELECT 1 FROM webhook_delivery WHERE state = 'pending'");
+    expect(receiver.got.length + moved.got.length + waiting.length).toBe(400);
+    await moved.stop();
+  });
+});
+
+describe("a hold on an endpoint", () => {
+  it("that was lost neither keeps it nor gives it away", async () => {
+    const shop = await newListener(database, office);
+    await shop.listen(receiver.url);
+    await shop.intent();
+    await office.tell();
+    const lost = await takeOne();
+    await database.query("UPDATE webhook_endpoint SET leased_until = now()");
+    const held = await takeOne();
+    expect(await keepEndpoint(database.db, lost)).toBeNull();
+    await leaveEndpoint(database.db, lost);
+    expect(await take()).toEqual([]);
+    expect(await keepEndpoint(database.db, held)).toMatchObject({ id: held.id });
+    await leaveEndpoint(database.db, held);
+    expect((await takeOne()).id).toBe(held.id);
+  });
+
+  it("is had in turn, waits for nobody who changes the endpoint, and ends where that is disabled or deleted", async () => {
+    const shop = await newListener(database, office);
+    for (const place of ["a", "b"]) await shop.listen(`${receiver.url}?${place}`);
+    await shop.intent();
+    await office.tell();
+    const first = await takeOne();
+    await leaveEndpoint(database.db, first);
+    const second = await takeOne();
+    expect(second.id).not.toBe(first.id);
+    await database.db.tx(async (tx) => {
+      await tx.execute(sql`SELECT 1 FROM webhook_endpoint WHERE id = ${first.id} FOR UPDATE`);
+      expect(await take()).toEqual([]);
+    });
+    const again = await takeOne();
+    expect(again.id).toBe(first.id);
+    await shop.must("PATCH", `/v1/webhook-endpoints/${first.id}`, { enabled: false });
+    await shop.call("DELETE", `/v1/webhook-endpoints/${second.id}`);
+    for (const held of [again, second]) {
+      expect(await keepEndpoint(database.db, held)).toBeNull();
+      await leaveEndpoint(database.db, held);
+    }
+    expect(await take()).toEqual([]);
   });
 });
 
