@@ -134,12 +134,12 @@ async function sendOne(line: Line, held: Held, { delivery, event }: Due): Promis
     const outcome = await sending.finally(() => {
       underWay.delete(giveUp);
       held.open -= 1;
-      wake(held);
     });
-    // Given up by us: nobody knows what became of it, so it counts as not made.
-    if (giveUp.signal.aborted && !outcome.isAccepted) return;
     // Nothing more for who is gone, before that is written down.
     if (outcome.isGone) held.isLost = true;
+    wake(held);
+    // Given up by us: nobody knows what became of it, so it counts as not made.
+    if (giveUp.signal.aborted && !outcome.isAccepted) return;
     await line.record({ delivery, outcome });
   } catch (error) {
     held.isLost = true;

@@ -238,6 +238,16 @@ describe("an endpoint that is served", () => {
     expect(receiver.got.length + moved.got.length + waiting.length).toBe(400);
     await moved.stop();
   });
+
+  it("is sent nothing more once it has said that it is gone, whatever waits", async () => {
+    receiver.answerWith(410);
+    const shop = await newListener(database, office);
+    const { id } = await shop.listen(receiver.url);
+    await queue(id, shop.merchantId, 60);
+    await office.send();
+    expect(await shop.endpoint(id)).toMatchObject({ enabled: false, disabledReason: "gone" });
+    expect(receiver.got.length).toBeLessThanOrEqual(8);
+  });
 });
 
 describe("a hold on an endpoint", () => {
