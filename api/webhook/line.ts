@@ -81,7 +81,8 @@ export async function serveLine(line: Line, endpoint: EndpointRow): Promise<void
       if (!due) break;
       void sendOne(line, held, due);
     }
-    if (held.inHand.size === 0) break;
+    // What ended while the last look was under way may have let others go.
+    if (held.inHand.size === 0 && !(held.hasNews && mayStart(line, held))) break;
     if (!(looked.isMore && mayStart(line, held))) await pause(line, held);
   }
   await line.inTurn(() => leaveEndpoint(line.db, held.endpoint));

@@ -2,11 +2,19 @@
 import type { ServerResponse } from "node:http";
 import { sql } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock, systemRandom } from "#kernel/system";
+import { createSafeFetch } from "../../../api/http/safe-fetch.ts";
 import { keepEndpoint, leaveEndpoint, readDue, takeEndpoints } from "../../../api/webhook/due.ts";
+import { type Line, serveLine } from "../../../api/webhook/line.ts";
+import { record } from "../../../api/webhook/record.ts";
+import { createSeal } from "../../../api/webhook/seal.ts";
 import { sharedDatabase } from "../../support/db.ts";
+import { silentLog } from "../../support/dev-chain.ts";
 import { until } from "../../support/house.ts";
 import { movableClock } from "../../support/payments.ts";
 import { eventOf, type Receiver, receiveWebhooks } from "../../support/webhook-receiver.ts";
+import { masterSecret } from "../caller.ts";
+import { newId } from "../world.ts";
 import { newListener, type Office, openOffice } from "./office.ts";
 
 const database = sharedDatabase();
@@ -237,6 +245,35 @@ describe("an endpoint that is served", () => {
     const waiting = await database.query("SELECT 1 FROM webhook_delivery WHERE state = 'pending'");
     expect(receiver.got.length + moved.got.length + waiting.length).toBe(400);
     await moved.stop();
+  });
+
+  it("is not left while something is due: what ends during a look lets others go", async () => {
+    const shop = await newListener(database, office);
+    await shop.listen(receiver.url);
+    await shop.happens(await shop.intent(), "payment.clearing");
+    while ((await office.tell()) > 0);
+    let looks = 0;
+    let isWritten = false;
+    const line: Line = {
+      ...{ db: database.db, clock: systemClock, now: office.time.now, log: silentLog, revisions: [] },
+      ...{ seal: createSeal(masterSecret, systemRandom), stopping: new AbortController().signal },
+      ...{ fetch: createSafeFetch({ allowLocal: true, userAgent: "test" }), underWay: new Set() },
+      // The second look finds the earlier event in hand, and comes back when that is written down.
+      async inTurn(work) {
+        looks += 1;
+        const isSecond = looks === 2;
+        const found = await work();
+        if (isSecond) await until(async () => isWritten, "the earlier event is written down");
+        return found;
+      },
+      async record(result) {
+        await until(async () => looks > 1, "there is a second look");
+        await record({ ...line, newId, random: systemRandom }, [result]);
+        isWritten = true;
+      },
+    };
+    await serveLine(line, await takeOne());
+    expect(receiver.got.map((got) => eventOf(got).type)).toEqual(["payment.created", "payment.clearing"]);
   });
 
   it("is sent nothing more once it has said that it is gone, whatever waits", async () => {
