@@ -52,7 +52,8 @@ export function sandboxChain({
     if (gasMoney < parseEther("0.1")) await ask("anvil_setBalance", [from, GAS_MONEY]);
     return hash(await ask<Hex>("eth_sendTransaction", [{ from, to, data, gas: GAS }]));
   }
-  const view = async (token: Address, data: Hex) => ask<Hex>("eth_call", [{ to: token, data }, "latest"]);
+  /** With what waits to be mined: it takes from the payer, too. */
+  const view = async (token: Address, data: Hex) => ask<Hex>("eth_call", [{ to: token, data }, "pending"]);
 
   async function provide(token: Address, amount: bigint): Promise<void> {
     const args = [payer] as const;

@@ -49,6 +49,25 @@ describe("transfer", () => {
     expect(await balance(to)).toBe(6n);
   });
 
+  it("counts on nothing that an earlier one takes which is not mined yet", async () => {
+    const { rpc } = dev.anvil;
+    const waiting = async () => BigInt((await rpc<{ pending: Hex }>("txpool_status", [])).pending);
+    const to = newKey().address;
+    await receipt(
+      await sandbox.transfer({ token: dev.usdc, to: address(dev.contracts.payer.address), amount: 5n }),
+    );
+    const amount = await balance(dev.contracts.payer.address);
+    await rpc("evm_setAutomine", [false]);
+    onTestFinished(() => rpc("evm_setAutomine", [true]));
+    const first = await sandbox.transfer({ token: dev.usdc, to, amount });
+    const second = sandbox.transfer({ token: dev.usdc, to, amount });
+    await until(async () => (await waiting()) === 2n, "the second has met the first");
+    await rpc("evm_setAutomine", [true]);
+    await dev.anvil.mine();
+    for (const each of [first, await second]) expect(await receipt(each)).toMatchObject({ status: "0x1" });
+    expect(await balance(to)).toBe(2n * amount);
+  });
+
   it("rejects a token that is none", async () => {
     const token = newKey().address;
     await expect(sandbox.transfer({ token, to: token, amount: 1n })).rejects.toThrow();
