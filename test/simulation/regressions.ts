@@ -30,4 +30,9 @@ export const regressions: readonly { readonly seed: number; readonly showed: str
     showed:
       "a turn failed after a block was recorded, and that block left the chain: the next turns began before it, and failed until the lease was renewed",
   },
+  {
+    seed: 49_163,
+    showed:
+      "the made-up endpoint denied the receipt of a block that it had said is final, by the branch of its own that it followed: somebody else was taken to have used the gas key",
+  },
 ];

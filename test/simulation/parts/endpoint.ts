@@ -113,7 +113,11 @@ export function endpointOf(around: Surroundings, owner: Owner, view: View): Chai
     row,
     head: () => ask("head", ({ ref }) => ref),
     finalized: () =>
-      ask("finalized", (from) => (ancestorAt(from, from.ref.number - FINAL_AFTER) ?? first(from)).ref),
+      ask("finalized", (from) => {
+        const { ref } = ancestorAt(from, from.ref.number - FINAL_AFTER) ?? first(from);
+        tree.final = Math.max(tree.final, ref.number);
+        return ref;
+      }),
     blockAt: (number) => ask(`block ${number}`, (from) => ancestorAt(from, number)?.ref ?? null),
     moneyLogs: (block, ours) =>
       ask(`logs of ${block.number}`, (from) => {
@@ -168,8 +172,9 @@ export function endpointOf(around: Surroundings, owner: Owner, view: View): Chai
       ask(`receipt ${txHash.slice(0, 8)}`, (from) => {
         for (const { receipts, ref } of branchOf(from)) {
           const found = receipts.get(txHash);
-          // One that is denied for good, by the only endpoint there is, is believed. What is final is known to every node.
-          const mayLag = ref.number > tree.tip.ref.number - FINAL_AFTER;
+          // One that is denied for good, by the only endpoint there is, is believed. What is final, or was told to be, is known
+          // to every node.
+          const mayLag = ref.number > Math.max(tree.tip.ref.number - FINAL_AFTER, tree.final);
           if (found && mayLag && faults.strikes("null-receipt", 6)) return null;
           if (found)
             return faults.strikes("false-receipt", 10) ? { ...found, succeeded: !found.succeeded } : found;

@@ -32,6 +32,8 @@ export class Tree {
   tip: Block;
   waiting: Transaction[] = [];
   baseFee = 1_000_000n;
+  /** The highest block that anybody was told is final. */
+  final = 0;
   /** Hashes of blocks at each height, on all branches. */
   readonly heights = new Map<number, Set<Hash>>();
   readonly #signatures: Signatures;
