@@ -227,16 +227,24 @@ describe("an authorization that runs out", () => {
     const before = await transactionsSent(world.dev);
     const held = gate();
     onTestFinished(held.open);
-    const reached = gate();
+    const [reached, checked] = [gate(), gate()];
+    let isReached = false;
     faults.set({
       fees: (real) => async () => {
+        isReached = true;
         reached.open();
         await held.passed;
         return real.fees();
       },
+      readAuthorizations: (real) => async (from, items) => {
+        const mayBeSent = isReached;
+        const states = await real.readAuthorizations(from, items);
+        if (mayBeSent) checked.open();
+        return states;
+      },
     });
     const settling = paid.settle();
-    await reached.passed;
+    await Promise.all([reached.passed, checked.passed]);
     await world.dev.anvil.rpc("evm_increaseTime", [61]);
     await world.dev.anvil.mine();
     held.open();

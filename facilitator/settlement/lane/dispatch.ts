@@ -124,9 +124,9 @@ async function sendGroup(
   const keys = claims.map(({ claimKey }) => claimKey);
   try {
     const allowed = await withoutBarred(engine, lane, claims);
-    // Asked while the fees are on their way: an endpoint may be far.
+    // Asked while the fees are on their way: an endpoint may be far. What was answered before they came may be old by then.
     const reading = readAgain(lane, allowed);
-    reading.catch(() => undefined);
+    const isEarly = await Promise.race([asked.then(() => false), reading.then(() => true)]);
     const fees = await asked;
     if (!fees) {
       engine.log.warn(
@@ -136,7 +136,8 @@ async function sendGroup(
       await holdForFees(engine, lane.chain, allowed);
       return 0;
     }
-    const ready = await stillGood(engine, lane, await reading, at);
+    const reads = isEarly ? await readAgain(lane, allowed) : await reading;
+    const ready = await stillGood(engine, lane, reads, at);
     if (ready.length === 0) return 0;
     const gasLimit = gasLimitOf(ready.map(({ claim: { payerHasCode } }) => payerHasCode));
     const sent = await submit(engine, lane, {
