@@ -1,8 +1,9 @@
 /** Order, numbers at once, and several processes. */
 import type { ServerResponse } from "node:http";
 import { sql } from "drizzle-orm";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { systemClock, systemRandom } from "#kernel/system";
+import { openDatabase } from "#store";
 import { createSafeFetch } from "../../../api/http/safe-fetch.ts";
 import { keepEndpoint, leaveEndpoint, readDue, takeEndpoints } from "../../../api/webhook/due.ts";
 import { type Line, serveLine } from "../../../api/webhook/line.ts";
@@ -51,7 +52,9 @@ async function queue(endpointId: string, merchantId: string, count: number): Pro
     [endpointId],
   );
 }
-const take = (limit = 16) => takeEndpoints(database.db, { now: office.time.now(), limit });
+/** A millisecond later: the database knows microseconds. */
+const take = (limit = 16) =>
+  takeEndpoints(database.db, { now: new Date(office.time.now().getTime() + 1), limit });
 async function takeOne() {
   const [taken] = await take(1);
   if (!taken) throw new Error("nothing was taken");
@@ -149,6 +152,10 @@ describe("a long queue", () => {
     await database.query(
       "DELETE FROM pg_statistic WHERE starelid IN ('webhook_delivery'::regclass, 'event'::regclass)",
     );
+    // As the courier has it; and the plans that other tests made for few rows are not kept by these connections.
+    const parts = { url: database.url, log: silentLog, maxConnections: 1, role: "farebox_app" } as const;
+    const db = openDatabase({ ...parts, name: "queue", byIndex: true });
+    onTestFinished(() => db.close());
     const now = new Date(Date.now() + 60_000);
     const timed = async <T>(work: () => Promise<T>) => {
       const start = performance.now();
@@ -158,7 +165,7 @@ describe("a long queue", () => {
     const throughAll = await timed(() => database.query("SELECT count(*) FROM webhook_delivery"));
     const tries: { readonly found: Awaited<ReturnType<typeof readDue>>; readonly ms: number }[] = [];
     while (tries.length < 3)
-      tries.push(await timed(() => readDue(database.db, { merchantId: shop.merchantId, id }, page)));
+      tries.push(await timed(() => readDue(db, { merchantId: shop.merchantId, id }, page)));
     // Joined row by row with what is before it, it takes hundreds of times as long as to read the queue once.
     expect(Math.min(...tries.map(({ ms }) => ms))).toBeLessThan(20 * throughAll.ms);
     const due = tries[0]?.found ?? [];
