@@ -134,10 +134,12 @@ export async function heldBack<T>(
   }
 }
 
-/** So many wait for a lock in this database. Those of other tests are on the same server, with locks of their own. */
-export async function isLockAwaited({ database }: PaymentPlace, by = 1): Promise<boolean> {
+/** So many wait for the lock of an intent in this database, as callers do; what hears of money waits for a clearing's.
+ *  Those of other tests are on the same server, with locks of their own. */
+export async function isIntentAwaited({ database }: PaymentPlace, by = 1): Promise<boolean> {
   const waiting = await database.query(
-    "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+       AND query LIKE '%from "payment_intent"%for update%'`,
   );
   return waiting.length >= by;
 }

@@ -7,7 +7,7 @@ import { transferData } from "../../support/deposits.ts";
 import { newPayer, type Resource, sharedWorld, signPayment, until } from "../../support/house.ts";
 import {
   heldBack,
-  isLockAwaited,
+  isIntentAwaited,
   movableClock,
   newSeller,
   sendTo,
@@ -291,7 +291,7 @@ describe("POST /x402/payables/{id} of an intent", () => {
         async (letGo) => {
           // given a cancel that has seen no payment, and waits for its turn
           const cancelling = seller.cancel(each);
-          await until(() => isLockAwaited(world), "the cancel waits for its turn");
+          await until(() => isIntentAwaited(world), "the cancel waits for its turn");
           // when an agent's payment is claimed meanwhile
           const sent = send();
           const claims = () => world.database.query("SELECT 1 FROM claim WHERE payable_id = $1", [each]);

@@ -7,7 +7,7 @@ import { silentLog } from "../../support/dev-chain.ts";
 import { rowOf, sharedWorld, startWorld, until } from "../../support/house.ts";
 import {
   heldBack,
-  isLockAwaited,
+  isIntentAwaited,
   movableClock,
   newSeller,
   sendTo,
@@ -284,9 +284,9 @@ describe("another rail before any money came", () => {
         world.house.facilitator.deposits.arrivals(world.database.db.pool, [asked.clearing.id]);
       await until(async () => (await arrivals()).length === 1, "it is seen");
       const switched = expect(switchIt()).rejects.toMatchObject({ code: "intent_not_confirmable" });
-      await until(() => isLockAwaited(world), "the switch waits for its turn");
+      await until(() => isIntentAwaited(world), "the switch waits for its turn");
       const cancelled = seller.cancel(id);
-      await until(() => isLockAwaited(world, 2), "the cancel waits for its turn too");
+      await until(() => isIntentAwaited(world, 2), "the cancel waits for its turn too");
       letGo();
       await switched;
       expect(await cancelled).toMatchObject({ status: 409, body: { code: "intent_not_cancellable" } });

@@ -5,7 +5,7 @@ import { newKey } from "../../support/authorization.ts";
 import { sharedWorld, until } from "../../support/house.ts";
 import {
   heldBack,
-  isLockAwaited,
+  isIntentAwaited,
   movableClock,
   newSeller,
   type Seller,
@@ -60,7 +60,7 @@ it("lets a window end, and settles late money when it is retried", async () => {
     const arrivals = () => deposits.arrivals(world.database.db.pool, [asked.clearing.id]);
     await until(async () => (await arrivals()).length === 1, "it is seen");
     const answer = seller.retry(idOf(asked));
-    await until(() => isLockAwaited(world), "the retry waits for its turn");
+    await until(() => isIntentAwaited(world), "the retry waits for its turn");
     letGo();
     return answer;
   });

@@ -6,7 +6,7 @@ import { findPayment, paidBy } from "../../../api/clearing/verbs/payment.ts";
 import { sharedWorld, until } from "../../support/house.ts";
 import {
   heldBack,
-  isLockAwaited,
+  isIntentAwaited,
   movableClock,
   routeOrder,
   sendTo,
@@ -45,7 +45,7 @@ describe("POST /v1/payments/{id}/retry", () => {
         world.house.facilitator.deposits.arrivals(world.database.db.pool, [asked.clearing.id]);
       await until(async () => (await arrivals()).length === 1, "it is seen");
       const answer = seller.retry(asked.clearing.id);
-      await until(() => isLockAwaited(world), "the retry waits for its turn");
+      await until(() => isIntentAwaited(world), "the retry waits for its turn");
       letGo();
       return answer;
     });

@@ -3,7 +3,7 @@ import { afterEach, expect, it } from "vitest";
 import { sharedWorld, until } from "../../support/house.ts";
 import {
   heldBack,
-  isLockAwaited,
+  isIntentAwaited,
   movableClock,
   type Seller,
   sendTo,
@@ -86,7 +86,7 @@ it("what expired is retried once its money has come", async () => {
       world.house.facilitator.deposits.arrivals(world.database.db.pool, [asked.clearing.id]);
     await until(async () => (await arrivals()).length === 1, "it is seen");
     const answer = act(session, id, "retry");
-    await until(() => isLockAwaited(world), "the retry waits for its turn");
+    await until(() => isIntentAwaited(world), "the retry waits for its turn");
     letGo();
     return answer;
   });
