@@ -35,6 +35,7 @@ import { chainLoops } from "./settlement/loops/chain-loops.ts";
 import { type Loop, loop } from "./settlement/loops/loop.ts";
 import { firstRecorded } from "./settlement/observer/followed.ts";
 import { releaseObservers } from "./settlement/observer/observer.ts";
+import { chainTransfer, observer } from "./settlement/observer/tables.ts";
 import { granter, releaseGrant } from "./settlement/settle/grant.ts";
 import { type Intake, intake } from "./settlement/settle/intake.ts";
 import { answerReader } from "./settlement/settle/places.ts";
@@ -42,7 +43,6 @@ import { settle } from "./settlement/settle/settle.ts";
 import type { Settling } from "./settlement/settle/settling.ts";
 import { type Followers, telling } from "./settlement/settle/told.ts";
 import { waiters } from "./settlement/settle/waiters.ts";
-import { chainTransfer, observer } from "./settlement/tables.ts";
 import {
   cancelOutgoing,
   isOurAddress,

@@ -1,4 +1,4 @@
-import { type SQL, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import {
   bigint,
   boolean,
@@ -12,7 +12,7 @@ import {
   uniqueIndex,
 } from "drizzle-orm/pg-core";
 import type { ReturnSource } from "#ledger";
-import { addressBytes, atomic, hashBytes, hexBytes, instant } from "#store";
+import { addressBytes, atomic, hashBytes, hexBytes, instant, oneOf } from "#store";
 import { type FailureReason, type Provider, providers } from "../payment-intent/state.ts";
 import { paymentIntent } from "../payment-intent/tables.ts";
 import { ExecutionPath, RateSource } from "../rate/schema.ts";
@@ -26,9 +26,6 @@ import {
   type ReturnState,
   returnStates,
 } from "./state.ts";
-
-const oneOf = (column: SQL, values: readonly string[]): SQL =>
-  sql`${column} IN (${sql.raw(values.map((value) => `'${value}'`).join(","))})`;
 
 /** How the money of an intent stands. One for each intent, for life: a retry goes on with it. Amounts in atomic units of
  *  `asset`. */

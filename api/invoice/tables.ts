@@ -1,4 +1,4 @@
-import { type SQL, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import {
   bigint,
   boolean,
@@ -12,13 +12,10 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/pg-core";
-import { atomic, instant } from "#store";
+import { atomic, instant, oneOf } from "#store";
 import { merchant } from "../merchant/tables.ts";
 import type { ReminderTemplate } from "./reminders.ts";
 import { type InvoiceState, invoiceStates } from "./state.ts";
-
-const oneOf = (column: SQL, values: readonly string[]): SQL =>
-  sql`${column} IN (${sql.raw(values.map((value) => `'${value}'`).join(","))})`;
 
 export interface Buyer {
   readonly name: string;

@@ -1,4 +1,4 @@
-import { type SQL, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import {
   boolean,
   check,
@@ -10,14 +10,11 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/pg-core";
-import { addressBytes, atomic, hashBytes, instant } from "#store";
+import { addressBytes, atomic, hashBytes, instant, oneOf } from "#store";
 import { clearing } from "../clearing/tables.ts";
 import type { Provider } from "../payment-intent/state.ts";
 import { RefundReason } from "./schema.ts";
 import { type RefundState, refundStates } from "./state.ts";
-
-const oneOf = (column: SQL, values: readonly string[]): SQL =>
-  sql`${column} IN (${sql.raw(values.map((value) => `'${value}'`).join(","))})`;
 
 /** Money of a payment that goes back to its payer. */
 export const refund = pgTable(

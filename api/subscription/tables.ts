@@ -1,4 +1,4 @@
-import { type SQL, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import {
   boolean,
   check,
@@ -10,13 +10,10 @@ import {
   primaryKey,
   text,
 } from "drizzle-orm/pg-core";
-import { atomic, instant } from "#store";
+import { atomic, instant, oneOf } from "#store";
 import { merchant } from "../merchant/tables.ts";
 import { type Interval, intervals } from "./schedule.ts";
 import { type SubscriptionState, subscriptionStates } from "./state.ts";
-
-const oneOf = (column: SQL, values: readonly string[]): SQL =>
-  sql`${column} IN (${sql.raw(values.map((value) => `'${value}'`).join(","))})`;
 
 /** A bill that repeats. */
 export const subscription = pgTable(

@@ -3,7 +3,7 @@ import { fixed, type outbox, type Tx, toArray } from "#store";
 import { countPayments } from "../payable/popularity.ts";
 import { payable } from "../payable/tables.ts";
 import type { SettlementFact } from "./claim/claim.ts";
-import { claim } from "./tables.ts";
+import { claim } from "./claim/tables.ts";
 
 const counts: Readonly<Record<string, 1 | -1>> = {
   "settlement.credited": 1,

@@ -3,8 +3,9 @@ import { and, eq, isNotNull, sql } from "drizzle-orm";
 import type { Address } from "#kernel/bytes";
 import { depositAddressIndex } from "./deposit/tables.ts";
 import { type Engine, namedChain, type OpenChain } from "./engine.ts";
+import { signer } from "./lane/tables.ts";
 import { isOver } from "./lease.ts";
-import { observer, signer } from "./tables.ts";
+import { observer } from "./observer/tables.ts";
 
 /** One gas key on one chain. */
 export interface LaneRef {

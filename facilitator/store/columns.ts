@@ -1,5 +1,5 @@
 import { type Column, type SQL, sql } from "drizzle-orm";
-import { customType, numeric, timestamp } from "drizzle-orm/pg-core";
+import { bigint, customType, numeric, timestamp } from "drizzle-orm/pg-core";
 import pg from "pg";
 import type { Address, Hash, Hex } from "#kernel/bytes";
 import { arrayOf, bytesArrayOf } from "./arrays.ts";
@@ -25,6 +25,13 @@ export const atomic = (name: string) => numeric(name, { precision: 39, scale: 0,
 
 /** An instant. */
 export const instant = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: "date" });
+
+/** A chain's number, or a block's: whole, and far below 2^53. */
+export const height = (name: string) => bigint(name, { mode: "number" });
+
+/** For a check of a column that holds one of a few words. */
+export const oneOf = (column: SQL, values: readonly string[]): SQL =>
+  sql`${column} IN (${sql.raw(values.map((value) => `'${value}'`).join(","))})`;
 
 /** Amounts as one array parameter, for statements over many rows at once. */
 export function toNumericArray(amounts: readonly bigint[]): SQL {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { trialBalance } from "#ledger";
-import { chainTransfer } from "../../facilitator/settlement/tables.ts";
+import { chainTransfer } from "../../facilitator/settlement/observer/tables.ts";
 import { reconcile } from "../../facilitator/settlement/treasury/reconcile.ts";
 import { type SimulatedWorld, simulateWorld, tokens } from "./world.ts";
 

@@ -1,4 +1,4 @@
-import { claim } from "../tables.ts";
+import { claim } from "./tables.ts";
 
 type Row = typeof claim.$inferSelect;
 

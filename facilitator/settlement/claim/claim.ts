@@ -9,9 +9,9 @@ import { newPayer, type PayerStanding } from "../budget/policy.ts";
 import { payerOnChain, readPayers } from "../budget/standing.ts";
 import type { Engine } from "../engine.ts";
 import { type AnswerId, leavePlaces, takePlaces } from "../settle/places.ts";
-import { claim } from "../tables.ts";
 import { type MovedClaim, movedColumns, type ToldClaim, toldColumns } from "./claim-parts.ts";
 import { type ClaimState, leadingTo } from "./state.ts";
+import { claim } from "./tables.ts";
 
 export type Claim = typeof claim.$inferSelect;
 export type NewClaim = typeof claim.$inferInsert;

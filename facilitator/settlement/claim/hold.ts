@@ -2,7 +2,7 @@ import { eq, sql } from "drizzle-orm";
 import type { Tx } from "#store";
 import type { PayableRow } from "../../payable/row.ts";
 import { payable } from "../../payable/tables.ts";
-import { claim } from "../tables.ts";
+import { claim } from "./tables.ts";
 
 /** Who holds what can be paid once: an authorization, or money that a payer sent by itself. */
 export type Holder =

@@ -2,8 +2,9 @@ import { sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
 import { type Executor, toBytesArray } from "#store";
-import { attempt, claim } from "../tables.ts";
+import { attempt } from "../lane/tables.ts";
 import type { Claim } from "./claim.ts";
+import { claim } from "./tables.ts";
 
 type Sent = Pick<Claim, "claimKey" | "includedTx">;
 

@@ -5,7 +5,7 @@ import type { BlockRef, LiveRail } from "../../chain/port.ts";
 import { isTaken } from "../../chain/rails.ts";
 import { claimKey, fingerprint, schemeFor } from "../../scheme/index.ts";
 import type { Engine, OpenChain } from "../engine.ts";
-import { chainBlock, observer } from "../tables.ts";
+import { chainBlock, observer } from "../observer/tables.ts";
 import type { NewClaim } from "./claim.ts";
 import type { ClaimKind } from "./state.ts";
 

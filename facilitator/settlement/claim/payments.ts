@@ -2,10 +2,12 @@ import { and, asc, desc, eq, ne, sql } from "drizzle-orm";
 import type { Address, Hash } from "#kernel/bytes";
 import { fixed, readRows, toArray } from "#store";
 import type { Engine } from "../engine.ts";
+import { attempt } from "../lane/tables.ts";
 import { requiredDepth } from "../observer/depth.ts";
-import { attempt, claim, observer } from "../tables.ts";
+import { observer } from "../observer/tables.ts";
 import { type ViewedClaim, viewedColumns } from "./claim-parts.ts";
 import type { ClaimState } from "./state.ts";
+import { claim } from "./tables.ts";
 
 /** A payment by authorization, as its feature sees it. Amounts in atomic units of `asset`. */
 export interface PaymentView {

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
-import { chainTransfer, claim } from "../tables.ts";
+import { chainTransfer } from "../observer/tables.ts";
+import { claim } from "./tables.ts";
 
 /** A transfer in a canonical block that carried a claim out. That its nonce is spent says less: who signs one nonce twice
  *  may have moved another amount with it, or moved it elsewhere. Source: DESIGN 4.3. */

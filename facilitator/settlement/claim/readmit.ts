@@ -1,7 +1,7 @@
 import { and, eq, exists, ne, sql } from "drizzle-orm";
 import { fixed, type Tx } from "#store";
 import { payable } from "../../payable/tables.ts";
-import { claim } from "../tables.ts";
+import { claim } from "./tables.ts";
 
 /** Lets the next payer pay what one may pay at a time, once the payment that held it was credited. One whose outcome is
  *  open keeps its hold. */

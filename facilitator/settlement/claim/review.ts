@@ -2,12 +2,13 @@ import { and, asc, eq, or, type SQL, sql } from "drizzle-orm";
 import { type Address, checksum, type Hash } from "#kernel/bytes";
 import type { Tx } from "#store";
 import type { Engine, OpenChain } from "../engine.ts";
-import { chainTransfer, claim } from "../tables.ts";
+import { chainTransfer } from "../observer/tables.ts";
 import { queueOutgoing } from "../treasury/outgoing.ts";
 import { moveClaims } from "./claim.ts";
 import { isProofOf } from "./proof.ts";
 import { releaseUnpaid } from "./release.ts";
 import type { ClaimKind } from "./state.ts";
+import { claim } from "./tables.ts";
 
 /** A payment that waits for a person. Amount in atomic units of the token. */
 export interface ReviewedPayment {

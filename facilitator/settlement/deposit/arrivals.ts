@@ -3,7 +3,7 @@ import type { Address, Hash } from "#kernel/bytes";
 import { assert } from "#kernel/fault";
 import { type Executor, type Tx, toBytesArray } from "#store";
 import type { Engine } from "../engine.ts";
-import { chainTransfer, observer } from "../tables.ts";
+import { chainTransfer, observer } from "../observer/tables.ts";
 import { chainNamed, openChainOf } from "./order.ts";
 import { depositOrder } from "./tables.ts";
 

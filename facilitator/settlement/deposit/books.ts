@@ -3,7 +3,8 @@ import type { Address } from "#kernel/bytes";
 import { postedEvents, templates } from "#ledger";
 import { fixed, type Tx } from "#store";
 import type { ChainRow } from "../../chain/registry.ts";
-import { chainTransfer, claim } from "../tables.ts";
+import { claim } from "../claim/tables.ts";
+import { chainTransfer } from "../observer/tables.ts";
 import { depositOrder } from "./tables.ts";
 
 /** A token on a chain as of a final block. */

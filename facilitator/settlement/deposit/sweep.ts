@@ -11,7 +11,7 @@ import type { MovedClaim } from "../claim/claim-parts.ts";
 import { chainTime, isFarBehind, liveRail, ownClaimKey, readHead, signClaim } from "../claim/own-claim.ts";
 import { assetOf } from "../coin.ts";
 import type { Engine, OpenChain } from "../engine.ts";
-import { chainTransfer, observer } from "../tables.ts";
+import { chainTransfer, observer } from "../observer/tables.ts";
 import { brokenAssets } from "../treasury/reconcile.ts";
 import { depositOrder, sweep } from "./tables.ts";
 

@@ -1,6 +1,5 @@
 import { sql } from "drizzle-orm";
 import {
-  bigint,
   boolean,
   check,
   index,
@@ -11,13 +10,11 @@ import {
   unique,
   uniqueIndex,
 } from "drizzle-orm/pg-core";
-import { addressBytes, atomic, hashBytes, instant } from "#store";
-import { claim } from "../tables.ts";
+import { addressBytes, atomic, hashBytes, height, instant } from "#store";
+import { claim } from "../claim/tables.ts";
 
 /** How the money of an order comes. */
 export type DepositPath = "deposit-match" | "on-chain-contract";
-
-const height = (name: string) => bigint(name, { mode: "number" });
 
 /** Counts the addresses of the deposit account that were given away: one order each, never a second one. */
 export const depositAddressIndex = pgSequence("deposit_address_index", { startWith: 0, minValue: 0 });

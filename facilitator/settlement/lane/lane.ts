@@ -6,7 +6,7 @@ import type { Chain, Signer } from "../../chain/port.ts";
 import { coinOf } from "../coin.ts";
 import type { Engine } from "../engine.ts";
 import { isOver } from "../lease.ts";
-import { signer as signerTable } from "../tables.ts";
+import { signer as signerTable } from "./tables.ts";
 
 /** A gas key on one chain that this process holds: only under this fence may it take nonces. */
 export interface Lane {

@@ -8,13 +8,14 @@ import { readOf } from "../claim/claim-call.ts";
 import { type SentClaim, sentColumns } from "../claim/claim-parts.ts";
 import { isPaid } from "../claim/proof.ts";
 import { fail, refuse } from "../claim/refuse.ts";
+import { claim } from "../claim/tables.ts";
 import { coinOf } from "../coin.ts";
 import type { Engine } from "../engine.ts";
 import { isCanonical, isFollowed } from "../observer/canonical.ts";
 import type { ObserverRow } from "../observer/observer.ts";
-import { attempt, claim, slot, slotItem } from "../tables.ts";
 import { readApart } from "../verify/chain-read.ts";
 import { type Lane, quarantine } from "./lane.ts";
+import { attempt, slot, slotItem } from "./tables.ts";
 
 export type Slot = typeof slot.$inferSelect;
 

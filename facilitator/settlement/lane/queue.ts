@@ -4,8 +4,8 @@ import { readRows, toBytesArray } from "#store";
 import type { ChainRow } from "../../chain/registry.ts";
 import { isThisHour } from "../budget/burn.ts";
 import { type SentClaim, sentColumns } from "../claim/claim-parts.ts";
+import { claim } from "../claim/tables.ts";
 import type { Engine, Settings } from "../engine.ts";
-import { claim } from "../tables.ts";
 
 const RESERVED_SECONDS = 5;
 

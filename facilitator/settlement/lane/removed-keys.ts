@@ -5,9 +5,9 @@ import { fixed, toBytesArray } from "#store";
 import type { Signer } from "../../chain/port.ts";
 import type { Engine, OpenChain } from "../engine.ts";
 import type { ObserverRow } from "../observer/observer.ts";
-import { slot } from "../tables.ts";
 import { type Lane, lease, letGo } from "./lane.ts";
 import { lookAfter } from "./look-after.ts";
+import { slot } from "./tables.ts";
 
 /** Looks after what they have sent, unless another process has their keys: it needs none, save to replace what is stuck.
  *  Each is held for this turn only: a process that is given the key takes it at once. */

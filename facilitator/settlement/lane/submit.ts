@@ -3,10 +3,11 @@ import { insertMany, sqlState, type Tx, together } from "#store";
 import type { Call, SignedTransaction } from "../../chain/port.ts";
 import { moveClaims } from "../claim/claim.ts";
 import type { SentClaim } from "../claim/claim-parts.ts";
+import { claim } from "../claim/tables.ts";
 import type { Engine } from "../engine.ts";
-import { attempt, claim, slot, slotItem } from "../tables.ts";
 import type { Fees } from "./gas.ts";
 import { type Lane, takeNonce } from "./lane.ts";
+import { attempt, slot, slotItem } from "./tables.ts";
 
 interface Submission {
   readonly nonce: number;

@@ -1,12 +1,13 @@
 import { asc, eq, inArray } from "drizzle-orm";
 import { callOf } from "../claim/claim-call.ts";
+import { claim } from "../claim/tables.ts";
 import type { Engine } from "../engine.ts";
 import type { ObserverRow } from "../observer/observer.ts";
-import { attempt, claim, slot, slotItem } from "../tables.ts";
 import { feesWithinCap, raised } from "./gas.ts";
 import type { Lane } from "./lane.ts";
 import type { Slot } from "./mined.ts";
 import { attemptRow } from "./submit.ts";
+import { attempt, slot, slotItem } from "./tables.ts";
 
 type Attempt = typeof attempt.$inferSelect;
 

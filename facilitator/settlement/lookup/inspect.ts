@@ -5,8 +5,10 @@ import { isId } from "#kernel/id";
 import { fixed } from "#store";
 import type { Claim } from "../claim/claim.ts";
 import type { ClaimState } from "../claim/state.ts";
+import { claim, claimEvent } from "../claim/tables.ts";
 import type { Engine } from "../engine.ts";
-import { attempt, chainTransfer, claim, claimEvent, slot, slotItem } from "../tables.ts";
+import { attempt, slot, slotItem } from "../lane/tables.ts";
+import { chainTransfer } from "../observer/tables.ts";
 
 /** A transaction that was signed for it; several of one nonce are replacements of each other. */
 export interface SignedTransaction {

@@ -3,8 +3,10 @@ import { type Address, parseAddress, parseHash } from "#kernel/bytes";
 import { isId } from "#kernel/id";
 import { fixed, toBytesArray } from "#store";
 import { claimKey, schemeFor } from "../../scheme/index.ts";
+import { claim } from "../claim/tables.ts";
 import type { Engine, OpenChain } from "../engine.ts";
-import { attempt, chainTransfer, claim, slotItem } from "../tables.ts";
+import { attempt, slotItem } from "../lane/tables.ts";
+import { chainTransfer } from "../observer/tables.ts";
 import type { SettlementStatus } from "../verify/request.ts";
 import { settlementStatus } from "./status.ts";
 

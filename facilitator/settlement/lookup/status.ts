@@ -4,10 +4,11 @@ import { fixed } from "#store";
 import type { Claim } from "../claim/claim.ts";
 import { newestTransaction } from "../claim/newest-transaction.ts";
 import { isChargeable, statusName } from "../claim/state.ts";
+import { claim } from "../claim/tables.ts";
 import type { Engine } from "../engine.ts";
 import { requiredDepth } from "../observer/depth.ts";
+import { observer } from "../observer/tables.ts";
 import { networkOf } from "../settle/answer.ts";
-import { claim, observer } from "../tables.ts";
 import type { SettlementStatus } from "../verify/request.ts";
 
 /** Where a settlement stands, for anybody who holds its id; null for an id that names none. Chain facts only. */

@@ -3,7 +3,7 @@ import type { Hash } from "#kernel/bytes";
 import { fixed } from "#store";
 import type { Chain } from "../../chain/port.ts";
 import type { Engine } from "../engine.ts";
-import { chainBlock } from "../tables.ts";
+import { chainBlock } from "./tables.ts";
 
 /** Whether a block belongs to the chain as we have followed it. In a new database a join is planned for the few blocks that
  *  there are, and compares each row with each of them for as long as the plan is kept; `OFFSET 0` keeps it a look-up. */

@@ -8,16 +8,18 @@ import type { ChainRow } from "../../chain/registry.ts";
 import { eventKeyOf, tellFacts } from "../claim/claim.ts";
 import { type MatchedClaim, matchedColumns, type ToldClaim, toldColumns } from "../claim/claim-parts.ts";
 import { claimKinds, isOutgoing } from "../claim/state.ts";
+import { claim } from "../claim/tables.ts";
 import { assetOf } from "../coin.ts";
 import { closeSweeps } from "../deposit/sweep.ts";
 import type { Engine } from "../engine.ts";
+import { attempt } from "../lane/tables.ts";
 import type { Waiters } from "../settle/waiters.ts";
-import { attempt, chainTransfer, claim } from "../tables.ts";
 import { reservedMoney } from "../treasury/outgoing.ts";
 import { type ReservedMoney, sent } from "../treasury/reservation.ts";
 import { isListed } from "./delisted.ts";
 import { TIERS } from "./depth.ts";
 import { holdView, type ObserverRow } from "./observer.ts";
+import { chainTransfer } from "./tables.ts";
 
 const CLAIMS_PER_TRANSACTION = 250;
 

@@ -1,8 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
 import { toBytesArray } from "#store";
 import type { ChainRow } from "../../chain/registry.ts";
+import { claim } from "../claim/tables.ts";
 import type { Engine } from "../engine.ts";
-import { chainTransfer, claim } from "../tables.ts";
+import { chainTransfer } from "./tables.ts";
 
 /** Whether a row's token is one that its chain lists. What was recorded in a token that left the configuration has no
  *  name in the books: it is left alone, in sight, until the token is listed again. */

@@ -9,13 +9,14 @@ import { readOf } from "../claim/claim-call.ts";
 import { isPaid } from "../claim/proof.ts";
 import { resolveUsed } from "../claim/refuse.ts";
 import { releaseUnpaid } from "../claim/release.ts";
+import { claim } from "../claim/tables.ts";
 import { closeSweeps } from "../deposit/sweep.ts";
 import type { Engine, OpenChain } from "../engine.ts";
-import { chainTransfer, claim, observer } from "../tables.ts";
 import { laneOf } from "../verify/examine.ts";
 import { isCanonical, isFollowed } from "./canonical.ts";
 import { isListed } from "./delisted.ts";
 import { holdView, type ObserverRow } from "./observer.ts";
+import { chainTransfer, observer } from "./tables.ts";
 
 const GROUP = 250;
 

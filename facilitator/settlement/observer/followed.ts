@@ -6,8 +6,8 @@ import type { Executor } from "#store";
 import type { Chain } from "../../chain/port.ts";
 import { assetOf } from "../coin.ts";
 import type { Engine } from "../engine.ts";
-import { followedToken } from "../tables.ts";
 import { holdView, type ObserverRow } from "./observer.ts";
+import { followedToken } from "./tables.ts";
 
 /** The tokens whose transfers are recorded on a chain: all that were ever listed there, so that what moves in one that has
  *  left the list is known when it returns. */

@@ -3,14 +3,15 @@ import type { Hash } from "#kernel/bytes";
 import { decodeRows, type Executor, type Tx, toBytesArray, together, toNumericArray } from "#store";
 import type { BlockRef, Chain } from "../../chain/port.ts";
 import { moveClaims } from "../claim/claim.ts";
+import { claim } from "../claim/tables.ts";
 import type { WatchList } from "../deposit/watch.ts";
 import type { Engine } from "../engine.ts";
-import { claim, observer } from "../tables.ts";
 import { type NewBlock, newBlocks, type Sought } from "./new-blocks.ts";
 import type { ObserverRow } from "./observer.ts";
 import { type PairedTransfer, pairTransfers, spentKeys } from "./pairing.ts";
 import { recordTransfers } from "./record.ts";
 import { rewind, rewindShorter } from "./rewind.ts";
+import { observer } from "./tables.ts";
 
 /** How far a chain has been followed. */
 interface Followed {

@@ -6,7 +6,7 @@ import type { Chain } from "../../chain/port.ts";
 import { assetOf } from "../coin.ts";
 import type { Engine } from "../engine.ts";
 import { isOver } from "../lease.ts";
-import { chainBlock, followedToken, observer } from "../tables.ts";
+import { chainBlock, followedToken, observer } from "./tables.ts";
 
 export type ObserverRow = typeof observer.$inferSelect;
 

@@ -5,8 +5,8 @@ import type { BlockRef, Chain } from "../../chain/port.ts";
 import { ordersByReference, tellDeposits } from "../deposit/told.ts";
 import type { Told, WatchList } from "../deposit/watch.ts";
 import type { Engine } from "../engine.ts";
-import { chainTransfer } from "../tables.ts";
 import type { PairedTransfer } from "./pairing.ts";
+import { chainTransfer } from "./tables.ts";
 
 const ROWS_PER_STATEMENT = 500;
 

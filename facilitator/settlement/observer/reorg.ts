@@ -3,9 +3,11 @@ import { resolvePending, templates } from "#ledger";
 import { fixed, type Tx } from "#store";
 import type { ChainRow } from "../../chain/registry.ts";
 import { type Claim, eventKeyOf, moveClaims } from "../claim/claim.ts";
+import { claim } from "../claim/tables.ts";
 import { ordersById, tellDeposits } from "../deposit/told.ts";
 import type { Engine } from "../engine.ts";
-import { chainTransfer, claim, slot, slotItem } from "../tables.ts";
+import { slot, slotItem } from "../lane/tables.ts";
+import { chainTransfer } from "./tables.ts";
 
 /** Takes back what stood on blocks above `height` that left the chain: pending postings are voided, claims wait for
  *  their transaction to be mined again under a new epoch, and our own transactions count as unmined. In the

@@ -4,9 +4,9 @@ import type { Hash } from "#kernel/bytes";
 import { fixed } from "#store";
 import type { BlockRef, Chain } from "../../chain/port.ts";
 import type { Engine } from "../engine.ts";
-import { chainBlock, observer } from "../tables.ts";
 import type { ObserverRow } from "./observer.ts";
 import { reverseAbove } from "./reorg.ts";
+import { chainBlock, observer } from "./tables.ts";
 
 /** The chain has another block at a height of ours: finds the last common one, and takes back what stood above it. */
 export async function rewind(engine: Engine, chain: Chain, at: ObserverRow): Promise<ObserverRow | null> {

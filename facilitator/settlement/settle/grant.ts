@@ -2,10 +2,11 @@ import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
 import { insertMany, outageOf, type Tx, toArray, toBytesArray } from "#store";
+import { claim } from "../claim/tables.ts";
 import type { Engine } from "../engine.ts";
-import { claim, settleAnswer } from "../tables.ts";
 import type { SettleAnswer } from "../verify/request.ts";
 import type { AnswerId } from "./places.ts";
+import { settleAnswer } from "./tables.ts";
 
 export interface GrantRequest {
   readonly claimKey: Hash;

@@ -2,7 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Hash } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
 import { decodeRows, type Executor, insertMany, type Tx, toArray } from "#store";
-import { settleAnswer } from "../tables.ts";
+import { settleAnswer } from "./tables.ts";
 
 /** An id under which a caller will ask for its answer again. */
 export interface AnswerId {

@@ -4,7 +4,7 @@ import type { Clock } from "#kernel/clock";
 import { type Executor, toBytesArray } from "#store";
 import type { Claim } from "../claim/claim.ts";
 import type { ToldClaim } from "../claim/claim-parts.ts";
-import { claim } from "../tables.ts";
+import { claim } from "../claim/tables.ts";
 
 /** What ended a wait: an outcome (with the claim's row, where this process wrote it), or nothing (false). */
 export type Ended = ToldClaim | boolean;

@@ -5,7 +5,7 @@ import type { ChainRow } from "../../chain/registry.ts";
 import type { OutgoingKind } from "../claim/state.ts";
 import { assetOf } from "../coin.ts";
 import type { Engine } from "../engine.ts";
-import { outgoing } from "../tables.ts";
+import { outgoing } from "./tables.ts";
 
 /** Money that leaves the treasury only when an operator has approved it. Amount in atomic units of the token. */
 export interface UnapprovedOrder {

@@ -2,9 +2,10 @@ import { and, eq, isNull, sql } from "drizzle-orm";
 import type { Address } from "#kernel/bytes";
 import type { Executor, Tx } from "#store";
 import type { ChainRow } from "../../chain/registry.ts";
+import { claim } from "../claim/tables.ts";
 import { assetOf } from "../coin.ts";
-import { claim, outgoing } from "../tables.ts";
 import { isApproved } from "./approval.ts";
+import { outgoing } from "./tables.ts";
 
 /** What may still leave the treasury of a token: the operator's limit, less what was signed in 24 hours and did not end
  *  unsent; null where there is no limit. Source: security.md §2. */

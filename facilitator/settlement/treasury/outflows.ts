@@ -6,9 +6,10 @@ import { post, templates } from "#ledger";
 import { isCheckViolation } from "#store";
 import { assetOf } from "../coin.ts";
 import { type Engine, namedChain } from "../engine.ts";
-import { chainTransfer, observer, outflowBooking } from "../tables.ts";
+import { chainTransfer, observer } from "../observer/tables.ts";
 import { departedKeys } from "./outgoing.ts";
 import { isStray } from "./stray.ts";
+import { outflowBooking } from "./tables.ts";
 
 /** One transfer out of a treasury. */
 export interface OutflowRef {

@@ -9,16 +9,18 @@ import type { ChainRow } from "../../chain/registry.ts";
 import { insertRows } from "../claim/claim.ts";
 import { chainTime, isFarBehind, liveRail, ownClaimKey, readHead, signClaim } from "../claim/own-claim.ts";
 import type { ClaimState, OutgoingKind } from "../claim/state.ts";
+import { claim } from "../claim/tables.ts";
 import { assetOf } from "../coin.ts";
 import { depositOrder } from "../deposit/tables.ts";
 import type { Engine, OpenChain } from "../engine.ts";
 import { most } from "../lane/gas.ts";
-import { chainTransfer, claim, outgoing } from "../tables.ts";
+import { chainTransfer } from "../observer/tables.ts";
 import { isApproved, needsApproval } from "./approval.ts";
 import { leftToday, takeTurns } from "./daily-limit.ts";
 import { brokenAssets } from "./reconcile.ts";
 import { type ReservedMoney, released, reserved, reservedKey } from "./reservation.ts";
 import { isStray } from "./stray.ts";
+import { outgoing } from "./tables.ts";
 
 /** Money that a merchant feature wants sent. Amounts in atomic units of `token`. */
 export interface OutgoingOrder {

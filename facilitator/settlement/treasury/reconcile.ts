@@ -13,7 +13,8 @@ import {
 } from "../deposit/books.ts";
 import type { Engine, OpenChain } from "../engine.ts";
 import { followedTokens } from "../observer/followed.ts";
-import { chainTransfer, type MoneyPlace, observer, reconciliation } from "../tables.ts";
+import { chainTransfer, observer } from "../observer/tables.ts";
+import { type MoneyPlace, reconciliation } from "./tables.ts";
 
 /** Ledger and chain at one final block, for one token in one place. Atomic units. Equal: `ledger` and `waiting` together
  *  are `onChain`, and nothing is unexplained. `not-checked`: the node has no state at that height (a local chain that was

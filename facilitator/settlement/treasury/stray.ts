@@ -1,7 +1,8 @@
 import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import { fixed } from "#store";
 import type { ChainRow } from "../../chain/registry.ts";
-import { chainTransfer, claim } from "../tables.ts";
+import { claim } from "../claim/tables.ts";
+import { chainTransfer } from "../observer/tables.ts";
 
 /** True of a transfer out of the treasury that nothing of ours explains: no claim that has not ended has its
  *  authorization. */

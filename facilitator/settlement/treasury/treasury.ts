@@ -8,7 +8,8 @@ import type { Chain } from "../../chain/port.ts";
 import { type ChainRow, STABLECOIN_DECIMALS } from "../../chain/registry.ts";
 import { assetOf } from "../coin.ts";
 import type { Engine } from "../engine.ts";
-import { chainTreasury, observer } from "../tables.ts";
+import { observer } from "../observer/tables.ts";
+import { chainTreasury } from "./tables.ts";
 
 /** Makes the configured treasury the chain's. Where another one was, this takes that nothing of it is left: what reaches it
  *  later is credited to nobody, and what lies there is not where payouts are signed for. Else nothing changes, and the answer

@@ -9,18 +9,13 @@ import { claimKey } from "../../../facilitator/scheme/claim-key.ts";
 import { findClaims, moveClaims, type NewClaim } from "../../../facilitator/settlement/claim/claim.ts";
 import { transactionReader } from "../../../facilitator/settlement/claim/newest-transaction.ts";
 import { type ClaimState, claimStates, transitions } from "../../../facilitator/settlement/claim/state.ts";
+import { claim } from "../../../facilitator/settlement/claim/tables.ts";
 import { type Lane, takeNonce } from "../../../facilitator/settlement/lane/lane.ts";
+import { attempt, signer, slot, slotItem } from "../../../facilitator/settlement/lane/tables.ts";
+import { chainTransfer } from "../../../facilitator/settlement/observer/tables.ts";
 import { granter, releaseGrant } from "../../../facilitator/settlement/settle/grant.ts";
 import { answerReader } from "../../../facilitator/settlement/settle/places.ts";
-import {
-  attempt,
-  chainTransfer,
-  claim,
-  settleAnswer,
-  signer,
-  slot,
-  slotItem,
-} from "../../../facilitator/settlement/tables.ts";
+import { settleAnswer } from "../../../facilitator/settlement/settle/tables.ts";
 import type { SettleAnswer } from "../../../facilitator/settlement/verify/request.ts";
 import { sqlState } from "../../../facilitator/store/sql-error.ts";
 import { sharedDatabase } from "../../support/db.ts";

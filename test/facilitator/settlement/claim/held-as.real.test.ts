@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { hash } from "#kernel/bytes";
 import { payable } from "../../../../facilitator/payable/tables.ts";
 import { claimKey } from "../../../../facilitator/scheme/claim-key.ts";
-import { claim } from "../../../../facilitator/settlement/tables.ts";
+import { claim } from "../../../../facilitator/settlement/claim/tables.ts";
 import { type SimulatedWorld, simulateWorld, tokens } from "../../../simulation/world.ts";
 import { payableOf } from "../../payable/shapes.ts";
 

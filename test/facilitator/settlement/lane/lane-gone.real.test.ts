@@ -3,7 +3,8 @@ import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Hex, hash } from "#kernel/bytes";
 import { claimKey } from "../../../../facilitator/scheme/claim-key.ts";
-import { attempt, claim, signer, slot, slotItem } from "../../../../facilitator/settlement/tables.ts";
+import { claim } from "../../../../facilitator/settlement/claim/tables.ts";
+import { attempt, signer, slot, slotItem } from "../../../../facilitator/settlement/lane/tables.ts";
 import { type SimulatedWorld, simulateWorld, tokens } from "../../../simulation/world.ts";
 import { newKey } from "../../../support/authorization.ts";
 

@@ -4,7 +4,7 @@ import { trialBalance } from "#ledger";
 import type { Chain, Signer } from "../../../../facilitator/chain/port.ts";
 import { defaultSettings, type Engine } from "../../../../facilitator/settlement/engine.ts";
 import { type Lane, lease } from "../../../../facilitator/settlement/lane/lane.ts";
-import { signer } from "../../../../facilitator/settlement/tables.ts";
+import { signer } from "../../../../facilitator/settlement/lane/tables.ts";
 import { freshDatabase, type TestDatabase } from "../../../support/db.ts";
 import { silentLog } from "../../../support/dev-chain.ts";
 

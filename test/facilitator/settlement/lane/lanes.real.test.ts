@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Signer } from "../../../../facilitator/chain/port.ts";
 import { slotId } from "../../../../facilitator/settlement/lane/submit.ts";
-import { attempt, signer, slot } from "../../../../facilitator/settlement/tables.ts";
+import { attempt, signer, slot } from "../../../../facilitator/settlement/lane/tables.ts";
 import { type SimulatedWorld, simulateWorld } from "../../../simulation/world.ts";
 
 let world: SimulatedWorld;

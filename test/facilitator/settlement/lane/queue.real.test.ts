@@ -2,9 +2,9 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { address, hash } from "#kernel/bytes";
 import { claimKey } from "../../../../facilitator/scheme/claim-key.ts";
+import { claim } from "../../../../facilitator/settlement/claim/tables.ts";
 import { defaultSettings, type Engine } from "../../../../facilitator/settlement/engine.ts";
 import { nextClaims, queueOf, reserve } from "../../../../facilitator/settlement/lane/queue.ts";
-import { claim } from "../../../../facilitator/settlement/tables.ts";
 import { sharedDatabase } from "../../../support/db.ts";
 
 const CHAIN = 31337;

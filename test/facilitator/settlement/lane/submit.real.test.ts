@@ -3,10 +3,11 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { address, type Hash, hash } from "#kernel/bytes";
 import { claimKey } from "../../../../facilitator/scheme/claim-key.ts";
 import type { SentClaim } from "../../../../facilitator/settlement/claim/claim-parts.ts";
+import { claim } from "../../../../facilitator/settlement/claim/tables.ts";
 import type { Engine } from "../../../../facilitator/settlement/engine.ts";
 import type { Lane } from "../../../../facilitator/settlement/lane/lane.ts";
 import { submit } from "../../../../facilitator/settlement/lane/submit.ts";
-import { attempt, claim, signer, slot, slotItem } from "../../../../facilitator/settlement/tables.ts";
+import { attempt, signer, slot, slotItem } from "../../../../facilitator/settlement/lane/tables.ts";
 import { freshDatabase, type TestDatabase } from "../../../support/db.ts";
 import { silentLog } from "../../../support/dev-chain.ts";
 

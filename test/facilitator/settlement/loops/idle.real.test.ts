@@ -2,7 +2,7 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { hash } from "#kernel/bytes";
 import { claimKey } from "../../../../facilitator/scheme/claim-key.ts";
-import { claim } from "../../../../facilitator/settlement/tables.ts";
+import { claim } from "../../../../facilitator/settlement/claim/tables.ts";
 import { type SimulatedWorld, simulateWorld, tokens } from "../../../simulation/world.ts";
 
 const STEP_MS = 20;
