@@ -1,235 +1,24 @@
 import { privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { checksum } from "#kernel/bytes";
 import { post as postEntries, resolvePending, templates } from "#ledger";
-import { permissions } from "../../api/http/permissions.ts";
-import { hashingKey, keyHmac } from "../../api/merchant/key.ts";
 import { loadArtifacts } from "../../contracts/index.ts";
 import { deriveKey } from "../../src/keys.ts";
 import { payment } from "../facilitator/ledger/rows.ts";
 import { atPort } from "../support/database-at.ts";
-import { freshDatabase, type TestDatabase } from "../support/db.ts";
+import { freshDatabase } from "../support/db.ts";
 import { startDevChain } from "../support/dev-chain.ts";
 import { newMerchant, post, startHouse, startWorld, until } from "../support/house.ts";
 import { merchantWithPayouts } from "../support/payouts.ts";
 import { stateOf } from "../support/records.ts";
 import { newPayment, submitAsStranger } from "../support/scene.ts";
-import { dataFolder, type Ended, farebox } from "./service.ts";
+import { shared } from "../support/shared.ts";
+import { commandLine, MASTER_SECRET, shown } from "./command-line.ts";
+import { dataFolder, farebox } from "./service.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const MASTER_SECRET = "the master secret of the command line";
-let database: TestDatabase;
-let folder: Awaited<ReturnType<typeof dataFolder>>;
-let settings: Record<string, string> = {};
-
-beforeAll(async () => {
-  [database, folder] = await Promise.all([freshDatabase(), dataFolder()]);
-  const chain = {
-    slug: "local",
-    chainId: 31337,
-    rpcUrls: ["http://127.0.0.1:1"], // nothing here asks the chain
-    treasury: "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045",
-    assets: [{ symbol: "USDC", contract: "0x036CbD53842c5426634e7929541eC2318f3dCF7e" }],
-  };
-  settings = {
-    DATABASE_URL: database.url,
-    FAREBOX_CHAINS: JSON.stringify([chain]),
-    FAREBOX_SIGNER_KEYS: `0x${"1a".repeat(32)}`,
-    FAREBOX_MASTER_SECRET: MASTER_SECRET,
-  };
-});
-afterAll(async () => {
-  await database.drop();
-  await folder.remove();
-});
-
-const run = (...args: readonly string[]) => farebox(settings, ...args);
-const keys = () =>
-  database.query(`
-    SELECT merchant_id AS merchant, kind, name, permissions, last4, encode(hmac, 'hex') AS hmac FROM api_key ORDER BY created_at`);
-const shown = ({ stdout }: Ended) => stdout.trimEnd().split("\n");
-
-describe("keys create", () => {
-  let merchant = "";
-
-  it("makes a merchant and a key with the permissions asked for, and shows the key as its last line", async () => {
-    const done = await run(
-      ...["keys", "create", "--new-merchant", "Café Central", "--city", "Porto", "--country", "PT"],
-      ...["--fee-bps", "25", "--name", "till", "--permissions", `${permissions[0]}, ${permissions[1]}`],
-    );
-    expect(done).toMatchObject({ code: 0, stderr: "" });
-    const [about = "", key = "", ...more] = shown(done);
-    expect([about, key, more]).toEqual([
-      expect.stringMatching(/^merchant mer_[0-9A-Z]{26}$/),
-      expect.stringMatching(/^sk_[0-9A-Za-z]{50}$/),
-      [],
-    ]);
-    merchant = about.slice("merchant ".length);
-    expect(
-      await database.query("SELECT id, name, city, country_code AS country, fee_bps AS fee FROM merchant"),
-    ).toEqual([{ id: merchant, name: "Café Central", city: "Porto", country: "PT", fee: 25 }]);
-    expect(await keys()).toEqual([
-      {
-        merchant,
-        kind: "sk",
-        name: "till",
-        permissions: [permissions[0], permissions[1]],
-        last4: key.slice(-4),
-        hmac: keyHmac(hashingKey(MASTER_SECRET), key).slice(2),
-      },
-    ]);
-  });
-
-  it("makes further keys of a merchant: with all permissions, or publishable with none", async () => {
-    const secret = await run("keys", "create", "--merchant", merchant);
-    const publishable = await run("keys", "create", "--merchant", merchant, "--publishable");
-    expect([secret.code, publishable.code]).toEqual([0, 0]);
-    expect(shown(secret).at(-1)).toMatch(/^sk_/);
-    expect(shown(publishable).at(-1)).toMatch(/^pk_/);
-    const [, second, third] = await keys();
-    expect(second).toMatchObject({ merchant, kind: "sk", permissions: [...permissions] });
-    expect(third).toMatchObject({ merchant, kind: "pk", permissions: [] });
-  });
-
-  it("says in one line what is wrong, exit 1, and makes nothing", async () => {
-    const counts = () =>
-      database.query(
-        "SELECT (SELECT count(*) FROM merchant) AS merchants, (SELECT count(*) FROM api_key) AS keys",
-      );
-    const before = await counts();
-    const missing = "mer_00000000000000000000000000";
-    const inFaro = ["--city", "Faro", "--country", "PT"];
-    const cases: readonly (readonly [args: readonly string[], says: RegExp])[] = [
-      [["--new-merchant", "A", "--permissions", "everything"], /^everything is not a permission\. Known: /],
-      [[], /^Name the merchant with --merchant mer_…, or create one with --new-merchant NAME\.$/],
-      [["--merchant", missing, "--new-merchant", "A"], /^Name the merchant with --merchant/],
-      [["--merchant", missing], new RegExp(`^There is no merchant ${missing} here\\.`)],
-      [["--new-merchant", "A", "--city", "Faro"], /^A new merchant needs --city and --country/],
-      [["--new-merchant", "A", ...inFaro, "--fee-bps", "half"], /^--fee-bps: /],
-      [["--new-merchant", "A", "--city", "Faro", "--country", "Portugal"], /^--country: /],
-      [
-        ["--new-merchant", "A", "--publishable", "--permissions", permissions[0]],
-        /^A publishable key has no perm/,
-      ],
-    ];
-    const ends = await Promise.all(cases.map(([args]) => run("keys", "create", ...args)));
-    for (const [index, { code, stdout, stderr }] of ends.entries()) {
-      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-      expect(stderr.trimEnd()).toMatch(cases[index]?.[1] ?? /never/);
-      expect(stderr.trimEnd()).not.toContain("\n");
-    }
-    expect(await counts()).toEqual(before);
-  });
-});
-
-describe("merchants list, merchants fee, keys list", () => {
-  it("tell who is there, and whose keys are good", async () => {
-    const [about = "", first = ""] = shown(
-      await run(
-        ...["keys", "create", "--new-merchant", "Tea & Co", "--city", "Bath", "--country", "GB"],
-        ...["--fee-bps", "50"],
-      ),
-    );
-    const merchant = about.slice("merchant ".length);
-    const [, second = ""] = shown(
-      await run("keys", "create", "--merchant", merchant, "--publishable", "--name", "web"),
-    );
-    await run("keys", "revoke", first.slice(3, 15));
-    const [merchants, own, every] = await Promise.all([
-      run("merchants", "list"),
-      run("keys", "list", merchant),
-      run("keys", "list"),
-    ]);
-    const at = "\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z";
-    const line = new RegExp(`^${merchant}  ${at}  50  1  Tea & Co$`);
-    expect(shown(merchants)).toContainEqual(expect.stringMatching(line));
-    expect(shown(own).map((each) => each.split("  ").filter((_, i) => i !== 1))).toEqual([
-      [merchant, first.slice(0, 15), "ended", "-", "created on the command line"],
-      [merchant, second.slice(0, 15), "good", "-", "web"],
-    ]);
-    expect(shown(every)).toEqual(expect.arrayContaining(shown(own)));
-  });
-
-  it("change our fee on what a merchant sells, once, with a note of it", async () => {
-    const [{ id: merchant = "" } = {}] = await database.query<{ id: string }>(
-      "UPDATE merchant SET fee_bps = 50 WHERE name = 'Tea & Co' RETURNING id",
-    );
-    for (const before of [50, 30])
-      expect(shown(await run("merchants", "fee", merchant, "30"))).toEqual([
-        `${merchant} pays 30 basis points, before ${before}`,
-      ]);
-    expect(await database.query("SELECT fee_bps AS fee FROM merchant WHERE id = $1", [merchant])).toEqual([
-      { fee: 30 },
-    ]);
-    const notes =
-      "SELECT actor, detail FROM audit_entry WHERE merchant_id = $1 AND action = 'merchant.updated'";
-    expect(await database.query(notes, [merchant])).toEqual([{ actor: null, detail: { feeBps: 30 } }]);
-  });
-
-  it("say in one line what is wrong, exit 1", async () => {
-    const missing = "mer_00000000000000000000000000";
-    const ends = await Promise.all([
-      run("merchants", "fee", missing, "10"),
-      run("merchants", "fee", missing, "10001"),
-      run("merchants", "fee", missing, "0.5"),
-      run("keys", "list", missing),
-    ]);
-    expect(ends.map(({ code, stdout, stderr }) => [code, stdout, stderr.trimEnd()])).toEqual([
-      [1, "", `There is no merchant ${missing} here. See farebox merchants list.`],
-      [1, "", expect.stringMatching(/^The fee is a whole number of basis points from 0 to 10000, got 10001/)],
-      [1, "", expect.stringMatching(/^The fee is a whole number of basis points from 0 to 10000, got 0\.5/)],
-      [1, "", `There is no merchant ${missing} here. See farebox merchants list.`],
-    ]);
-  });
-});
-
-describe("keys rotate, keys revoke", () => {
-  it("replace a key for a while and end one at once, by its id or by what logs show; each is noted", async () => {
-    const made = shown(
-      await run("keys", "create", "--new-merchant", "Rotating", "--city", "Bath", "--country", "GB"),
-    );
-    const [about = "", old = ""] = made;
-    const merchant = about.slice("merchant ".length);
-    const rotated = await run("keys", "rotate", old.slice(3, 15), "--grace-seconds", "60");
-    expect(rotated).toMatchObject({ code: 0, stderr: "" });
-    expect(shown(rotated)).toEqual([about, expect.stringMatching(/^sk_/)]);
-    const rows = () =>
-      database.query<{ id: string; ends: number | null }>(
-        "SELECT id, extract(epoch FROM revoked_at - now())::int AS ends FROM api_key WHERE merchant_id = $1 ORDER BY created_at",
-        [merchant],
-      );
-    const [first, second] = await rows();
-    expect(first?.ends).toBeGreaterThan(0);
-    expect(second?.ends).toBeNull();
-    const revoked = await run("keys", "revoke", second?.id ?? "");
-    expect(shown(revoked)).toEqual([about, `revoked ${second?.id}`]);
-    expect((await rows())[1]?.ends).toBeLessThanOrEqual(0);
-    const notes = await database.query<{ action: string }>(
-      "SELECT action FROM audit_entry WHERE merchant_id = $1 AND actor IS NULL ORDER BY action",
-      [merchant],
-    );
-    expect(notes.map(({ action }) => action)).toEqual([
-      "key.created",
-      "key.created",
-      "key.revoked",
-      "key.rotated",
-    ]);
-  });
-
-  it("say in one line what is wrong, exit 1", async () => {
-    const ends = await Promise.all([
-      run("keys", "revoke", "nobody"),
-      run("keys", "rotate", "nobody"),
-      run("keys", "rotate", "nobody", "--grace-seconds", "soon"),
-    ]);
-    expect(ends.map(({ code, stdout, stderr }) => [code, stdout, stderr.trimEnd()])).toEqual([
-      [1, "", expect.stringMatching(/^There is no key nobody here\./)],
-      [1, "", expect.stringMatching(/^There is no key nobody here\./)],
-      [1, "", expect.stringMatching(/^--grace-seconds /)],
-    ]);
-  });
-});
+const { database, settings, run } = commandLine();
 
 describe("trial-balance", () => {
   it("prints every account, posted and pending, and exits 0 while the books balance", async () => {
@@ -282,7 +71,7 @@ describe("reconcile", () => {
   it("prints ledger and chain side by side for every asset, and exits 1 on a difference", async () => {
     const [dev, books] = await Promise.all([startDevChain(), freshDatabase()]);
     onTestFinished(async () => void (await Promise.all([dev.stop(), books.drop()])));
-    const here = { ...settings, DATABASE_URL: books.url, FAREBOX_CHAINS: JSON.stringify([dev.config]) };
+    const here = { ...settings(), DATABASE_URL: books.url, FAREBOX_CHAINS: JSON.stringify([dev.config]) };
     expect(await farebox(here, "reconcile")).toMatchObject({
       code: 0,
       stdout: "No chain has been followed yet.\n",
@@ -323,7 +112,7 @@ describe("reviews list, accept, return", () => {
     const world = await startWorld();
     onTestFinished(() => world.stop());
     const here = {
-      ...settings,
+      ...settings(),
       DATABASE_URL: world.database.url,
       FAREBOX_CHAINS: JSON.stringify([world.dev.config]),
     };
@@ -369,7 +158,7 @@ describe("approvals list, give", () => {
     const world = await startWorld(config);
     onTestFinished(() => world.stop());
     const chains = JSON.stringify([{ ...world.dev.config, ...config }]);
-    const here = { ...settings, DATABASE_URL: world.database.url, FAREBOX_CHAINS: chains };
+    const here = { ...settings(), DATABASE_URL: world.database.url, FAREBOX_CHAINS: chains };
     expect(await farebox(here, "approvals", "list")).toMatchObject({ code: 0, stdout: "", stderr: "" });
     // given a payout of more than leaves by itself
     const { merchant, recipient, payOut, leaves } = await merchantWithPayouts(world);
@@ -421,6 +210,8 @@ describe("facts dead, facts redeliver", () => {
 });
 
 describe("any command", () => {
+  const folder = shared(dataFolder, ({ remove }) => remove());
+
   it("says in one line where it cannot work, exit 1", async () => {
     const nobody = atPort(database.url, 1);
     const local = { FAREBOX_DATA: folder.dataDir };
@@ -428,13 +219,13 @@ describe("any command", () => {
       [
         [local, ["trial-balance"], /^No deployment is running on .*Start one with npm start/],
         [
-          { ...settings, DATABASE_URL: nobody },
+          { ...settings(), DATABASE_URL: nobody },
           ["trial-balance"],
           /^The database cannot be reached \(ECONNREFUSED\)\./,
         ],
-        [{ ...settings, DATABASE_URL: nobody }, ["reconcile"], /^The database cannot be reached \(ECONN/],
-        [settings, ["reconcile"], /^The chain local cannot be read\. Its rpcUrls in FAREBOX_CHAINS must/],
-        [{ ...settings, FAREBOX_X: "1" }, ["trial-balance"], /^FAREBOX_X is not a setting/],
+        [{ ...settings(), DATABASE_URL: nobody }, ["reconcile"], /^The database cannot be reached \(ECONN/],
+        [settings(), ["reconcile"], /^The chain local cannot be read\. Its rpcUrls in FAREBOX_CHAINS must/],
+        [{ ...settings(), FAREBOX_X: "1" }, ["trial-balance"], /^FAREBOX_X is not a setting/],
         [local, ["trial-balanced"], /^error: unknown command 'trial-balanced'/],
       ];
     const ends = await Promise.all(cases.map(([env, args]) => farebox(env, ...args)));
