@@ -29,7 +29,7 @@ export async function takeEndpoints(
       WHERE place.enabled AND place.deleted_at IS NULL AND (place.leased_until IS NULL OR place.leased_until <= now())
         AND EXISTS (SELECT 1 FROM webhook_delivery AS due WHERE due.merchant_id = place.merchant_id
           AND due.endpoint_id = place.id AND due.state = 'pending' AND due.due_at <= ${now.toISOString()})
-      ORDER BY place.leased_until NULLS FIRST LIMIT ${limit} FOR UPDATE OF place SKIP LOCKED
+      ORDER BY place.leased_until NULLS FIRST LIMIT ${limit} FOR NO KEY UPDATE OF place SKIP LOCKED
     )
     UPDATE webhook_endpoint SET leased_until = ${lease}, lease = lease + 1 FROM free
     WHERE webhook_endpoint.merchant_id = free.merchant_id AND webhook_endpoint.id = free.id

@@ -75,7 +75,8 @@ function afterAttempt(
   return { ...done, state: advance(state, "back-off"), dueAt: new Date(now.getTime() + pause) };
 }
 
-/** The ids of those that were written. */
+/** The ids of those that were written. Rows are taken in the order in which a replay takes them: two that change the same
+ *  ones must not wait for each other. */
 async function writeDeliveries(
   tx: Tx,
   results: readonly Result[],
@@ -90,14 +91,20 @@ async function writeDeliveries(
     read: (row: (typeof rows)[number]) => T,
   ) => toArray(rows.map(read), type);
   const { rows: written } = await tx.execute<{ id: string }>(sql`
+    WITH came AS (
+      SELECT * FROM unnest(${of("text", ({ delivery }) => delivery.merchantId)}, ${of("text", ({ delivery }) => delivery.id)},
+        ${of("int", ({ delivery }) => delivery.version)}, ${of("text", ({ after }) => after.state)},
+        ${of("int", ({ after }) => after.tries)}, ${of("text", ({ after }) => JSON.stringify(after.attempts))},
+        ${of("text", ({ after }) => after.response)}, ${of("timestamptz", ({ after }) => after.dueAt?.toISOString() ?? null)})
+        AS came(merchant_id, id, version, state, tries, attempts, response, due_at)
+    ), locked AS (
+      SELECT merchant_id, id FROM webhook_delivery JOIN came USING (merchant_id, id, version)
+      ORDER BY merchant_id, endpoint_id, sequence FOR NO KEY UPDATE OF webhook_delivery
+    )
     UPDATE webhook_delivery AS sent SET state = came.state, tries = came.tries, attempts = came.attempts::jsonb,
       response = came.response, due_at = came.due_at, version = sent.version + 1, updated_at = ${at.now.toISOString()}
-    FROM unnest(${of("text", ({ delivery }) => delivery.merchantId)}, ${of("text", ({ delivery }) => delivery.id)},
-      ${of("int", ({ delivery }) => delivery.version)}, ${of("text", ({ after }) => after.state)},
-      ${of("int", ({ after }) => after.tries)}, ${of("text", ({ after }) => JSON.stringify(after.attempts))},
-      ${of("text", ({ after }) => after.response)}, ${of("timestamptz", ({ after }) => after.dueAt?.toISOString() ?? null)})
-      AS came(merchant_id, id, version, state, tries, attempts, response, due_at)
-    WHERE sent.merchant_id = came.merchant_id AND sent.id = came.id AND sent.version = came.version
+    FROM came JOIN locked USING (merchant_id, id)
+    WHERE sent.merchant_id = came.merchant_id AND sent.id = came.id
     RETURNING sent.id`);
   return new Set(written.map(({ id }) => id));
 }
@@ -135,7 +142,7 @@ async function noteFailures(
   { merchantId, id, count, isGone }: Failed,
 ): Promise<void> {
   const isIt = and(eq(webhookEndpoint.merchantId, merchantId), eq(webhookEndpoint.id, id));
-  const [row] = await tx.select().from(webhookEndpoint).where(isIt).for("update");
+  const [row] = await tx.select().from(webhookEndpoint).where(isIt).for("no key update");
   if (!row?.enabled || row.deletedAt) return;
   const at = now();
   const failing = { failingSince: row.failingSince ?? at, failures: row.failures + count };

@@ -142,7 +142,7 @@ async function queueAgain(
     ...{ state: "pending" as const, tries: 0, attempts: [], dueAt: at, version: 1 },
     ...{ createdAt: at, updatedAt: at },
   }));
-  // Every state may be sent again; see `deliveryTransitions`.
+  // Every state may be sent again; see `deliveryTransitions`. Taken in the order of the events, as where attempts are written.
   await tx.execute(sql`${insertMany(webhookDelivery, rows)}
     ON CONFLICT (merchant_id, endpoint_id, event_id) DO UPDATE
     SET state = 'pending', tries = 0, due_at = excluded.due_at, version = webhook_delivery.version + 1, updated_at = excluded.updated_at`);

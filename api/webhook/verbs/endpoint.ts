@@ -197,7 +197,7 @@ export async function findEndpoint(
 
 async function lockEndpoint(tx: Tx, { merchantId }: MerchantCtx, id: string): Promise<EndpointRow> {
   const [row] = isId("whe", id)
-    ? await tx.select().from(webhookEndpoint).where(isIt({ merchantId, id })).for("update")
+    ? await tx.select().from(webhookEndpoint).where(isIt({ merchantId, id })).for("no key update")
     : [];
   if (!row) throw fault("not_found");
   return row;

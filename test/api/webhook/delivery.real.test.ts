@@ -1,5 +1,8 @@
+import { eq, sql } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemRandom } from "#kernel/system";
+import { outageOf } from "#store";
+import { takeEndpoints } from "../../../api/webhook/due.ts";
 import type { DeliveryRow } from "../../../api/webhook/present.ts";
 import { record } from "../../../api/webhook/record.ts";
 import type { Outcome } from "../../../api/webhook/send.ts";
@@ -308,6 +311,14 @@ describe("what came of attempts", () => {
       { db: database.db, newId, now: office.time.now, random: systemRandom },
       came.map(([delivery, status]) => ({ delivery, outcome: outcomeOf(status) })),
     );
+  const isAwaited = async (statement: string) => {
+    const waiting = await database.query(
+      `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+         AND query ~ $1 AND query ~ 'webhook_delivery'`,
+      [statement],
+    );
+    return waiting.length > 0;
+  };
   /** Deliveries of so many events to each of the endpoints. */
   async function queued(shop: Awaited<ReturnType<typeof listener>>, count: number, urls: readonly string[]) {
     const ids: string[] = [];
@@ -361,6 +372,53 @@ describe("what came of attempts", () => {
       expect(await shop.endpoint(id)).toMatchObject({ enabled: false, disabledReason: "gone" });
     await write([e, 410]);
     expect(await outboxOf("webhook_endpoint.disabled")).toHaveLength(2);
+  });
+
+  it("is written down while the same events are replayed: neither is ended for the other's sake", async () => {
+    const shop = await listener();
+    const [one] = await queued(shop, 3, [receiver.url]);
+    const [a, b, c] = one?.rows ?? [];
+    if (!one || !a || !b || !c) throw new Error("nothing is queued");
+    // Its row moves behind the others': it would come last where rows are gone through as they lie.
+    await shop.must("POST", `/v1/webhook-deliveries/${a.id}/redeliver`);
+    const [moved] = await database.db.pool.select().from(webhookDelivery).where(eq(webhookDelivery.id, a.id));
+    if (!moved) throw new Error("it is gone");
+    const span = {
+      from: new Date(Date.now() - HOUR).toISOString(),
+      to: new Date(Date.now() + HOUR).toISOString(),
+    };
+    const both = await database.db.tx(async (tx) => {
+      await tx.execute(sql`SELECT 1 FROM webhook_delivery WHERE id = ${b.id} FOR UPDATE`);
+      const replayed = shop.call("POST", `/v1/webhook-endpoints/${one.id}/replay`, { body: span });
+      await until(() => isAwaited("INSERT INTO"), "the replay waits");
+      const written = write([c, 500], [moved, 500]).then(
+        () => "written",
+        (error: unknown) => outageOf(error) ?? error,
+      );
+      await until(() => isAwaited("UPDATE webhook_delivery"), "the writing waits");
+      return [replayed, written] as const;
+    });
+    const [replayed, written] = await Promise.all(both);
+    expect([replayed.status, replayed.body, written]).toEqual([202, { events: 3 }, "written"]);
+    // what was replayed meanwhile is sent again, whatever came of it
+    const rows = await database.query("SELECT state, tries FROM webhook_delivery");
+    expect(rows).toEqual(Array(3).fill({ state: "pending", tries: 0 }));
+  });
+
+  it("waits for nobody who queues an event for the endpoint, and the endpoint is had meanwhile", async () => {
+    const shop = await listener();
+    const [one] = await queued(shop, 1, [receiver.url]);
+    const [row] = one?.rows ?? [];
+    if (!one || !row) throw new Error("nothing is queued");
+    await database.db.tx(async (tx) => {
+      // As the row of a delivery holds it, which names the endpoint.
+      await tx.execute(sql`SELECT 1 FROM webhook_endpoint WHERE id = ${one.id} FOR KEY SHARE`);
+      await write([row, 500]);
+      await shop.must("PATCH", `/v1/webhook-endpoints/${one.id}`, { description: "changed" });
+      office.time.forward(HOUR);
+      const taken = await takeEndpoints(database.db, { now: office.time.now(), limit: 9 });
+      expect(taken).toMatchObject([{ id: one.id, failures: 1, description: "changed" }]);
+    });
   });
 
   it("is kept of the last twenty", async () => {
