@@ -37,7 +37,7 @@ export async function foresee(
   const payment = await findPayment(ctx.db.pool, ctx.merchantId, input.id);
   const { intent, clearing } = payment;
   const payments = await paymentsOf(desk, intent, clearing);
-  const isOpen = intent.status === "created" ? desk.now() < intent.expiresAt : isUnasked(payment);
+  const isOpen = isUnconfirmed(payment) && desk.now() < intent.expiresAt;
   return { chosen: isOpen ? await choose(desk, intent, input) : null, payments };
 }
 
@@ -71,22 +71,23 @@ export async function confirmPayment(
 ): Promise<Payment> {
   const payment = await lockPayment(tx, merchantId, id);
   const { intent, clearing } = payment;
-  if (clearing && isUnasked(payment) && chosen && chosen.path !== "x402") {
+  if (intent.status === "expired" || (isUnconfirmed(payment) && desk.now() >= intent.expiresAt))
+    throw fault("intent_expired", { expiresAt: intent.expiresAt.toISOString() });
+  if (clearing && isUnconfirmed(payment) && chosen && chosen.path !== "x402") {
     const { orders } = await loadPurse(tx, clearing);
     return takeOrder(tx, desk, { intent, clearing, orders }, chosen);
   }
   if (intent.status === "clearing" || intent.status === "completed") return payment;
-  if (intent.status === "expired" || (intent.status === "created" && desk.now() >= intent.expiresAt))
-    throw fault("intent_expired", { expiresAt: intent.expiresAt.toISOString() });
   if (intent.status !== "created") throw fault("intent_not_confirmable", { status: intent.status });
   // It was not to be confirmed a moment ago, and now it is: only a clock that was set back does that.
   if (!chosen) throw fault("intent_not_confirmable", { status: intent.status });
   return start(tx, desk, intent, chosen);
 }
 
-/** An agent came before anybody confirmed it, and left unpaid: a person may still be given an order. */
-function isUnasked({ clearing }: Payment): boolean {
-  return clearing?.state === "awaiting-funds" && clearing.orderSeq === null && clearing.chosenPath === null;
+/** Where an agent came before anybody confirmed it, and left unpaid, a person may still be given an order in its time. */
+function isUnconfirmed({ intent, clearing }: Payment): boolean {
+  if (!clearing) return intent.status === "created";
+  return clearing.state === "awaiting-funds" && clearing.orderSeq === null && clearing.chosenPath === null;
 }
 
 /** Sends the payer another way, as long as no money has come. The order before is watched on. Fault:

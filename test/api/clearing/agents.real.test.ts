@@ -383,6 +383,32 @@ describe("an agent's payment that does not settle", () => {
     expect(statesOf(waiting)).toEqual(["created", "awaiting-funds", "funds-detected", "awaiting-funds"]);
   });
 
+  it("leaves one that was never confirmed to be confirmed in its time: 410 intent_expired after, though it is not swept", async () => {
+    const [late, timely] = [await seller.intent({ expiresInSeconds: 900 }), await seller.intent()];
+    for (const { id } of [late, timely]) {
+      await comesTooLate(id, await agentPays(id));
+      await seller.reaches(id, "awaiting-funds");
+    }
+    clock.forward(15 * MINUTE);
+    const before = await seller.read(late.id);
+    expect(before.paymentIntent).toMatchObject({ status: "clearing", expiresAt: late.expiresAt });
+    for (const body of [undefined, { executionPath: "x402" }])
+      expect(await seller.ask("POST", `/v1/payment-intents/${late.id}/confirm`, body)).toMatchObject({
+        status: 410,
+        body: { code: "intent_expired" },
+      });
+    const form = new URLSearchParams({ chain: "local", asset: "USDC", executionPath: "deposit-match" });
+    const page = `${world.baseUrl}/checkout/${late.id}`;
+    const chosen = await fetch(`${page}/confirm`, { method: "POST", body: form, redirect: "manual" });
+    expect(chosen.headers.get("location")).toBe(`/checkout/${late.id}?problem=intent_expired`);
+    expect(await seller.read(late.id)).toEqual(before);
+    expect(await seller.confirm(timely.id)).toMatchObject({
+      paymentIntent: { status: "clearing", executionPath: "deposit-match" },
+      clearing: { state: "awaiting-funds" },
+      deposit: { amount: { amount: "10.000000", asset: "USDC" } },
+    });
+  });
+
   it("keeps a deposit that came after the window from being taken for it as long as it may still be charged", async () => {
     const asked = await seller.asked();
     const { id } = asked.paymentIntent;
