@@ -1,4 +1,5 @@
 import type { PaymentView } from "#facilitator";
+import type { Address } from "#kernel/bytes";
 import type { Executor, Tx } from "#store";
 import { fault } from "../http/faults.ts";
 import type { IntentRow } from "../payment-intent/verbs/offer.ts";
@@ -136,8 +137,14 @@ function changeOf(
       settlementAsset: asset,
       paymentAsset: asset,
       paymentChain: terms.chain ?? clearing.chain,
-      payerAddress: intent.payerAddress ?? payment.payer,
+      payerAddress: payerOf(intent, payment),
       ...(credited && { completedAt: intent.completedAt ?? now }),
     },
   };
+}
+
+/** Who was named, or whose money it is; before any has come, who signed. */
+function payerOf({ payerDeclared, payerAddress }: IntentRow, payment: PaymentView): Address {
+  const isLearned = isCredited(payment) && !payerDeclared;
+  return (isLearned ? null : payerAddress) ?? payment.payer;
 }

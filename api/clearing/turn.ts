@@ -217,7 +217,8 @@ async function changeOf(
   const has = (trigger: Decision["trigger"]) => steps.some((step) => step.trigger === trigger);
   const order = liveOrder(orders, clearing);
   if (order && has("expire")) await markOrder(tx, order, "expired");
-  const learned = { payerAddress: intent.payerAddress ?? senderOf(seen, order) };
+  const sender = intent.payerDeclared ? null : senderOf(seen, order);
+  const learned = { payerAddress: sender ?? intent.payerAddress };
   if (!has("credit")) return { intent: learned };
   if (order) await markOrder(tx, order, "consumed");
   const counted = countedOf(clearing, seen, returns);

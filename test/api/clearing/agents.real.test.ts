@@ -372,7 +372,8 @@ describe("an agent's payment that does not settle", () => {
   it("leaves an intent that waits for a deposit to its deposit", async () => {
     const asked = await seller.asked();
     const { id } = asked.paymentIntent;
-    await comesTooLate(id, await agentPays(id));
+    const agent = await agentPays(id);
+    await comesTooLate(id, agent);
     await seller.reaches(id, "awaiting-funds");
     const waiting = await seller.read(id);
     expect(waiting).toMatchObject({
@@ -381,6 +382,12 @@ describe("an agent's payment that does not settle", () => {
       deposit: { address: asked.deposit.address },
     });
     expect(statesOf(waiting)).toEqual(["created", "awaiting-funds", "funds-detected", "awaiting-funds"]);
+    // and who sends the deposit is the payer, not whoever signed what moved nothing
+    await cancel(world, agent.payer, agent.signed.nonce);
+    const { payer } = await sendTo(world, asked.deposit.address, 10_000_000n);
+    await world.dev.anvil.mine(5);
+    const paid = await seller.reaches(id, "settled");
+    expect(address(paid.paymentIntent.payment.payerAddress)).toBe(payer.address);
   });
 
   it("leaves one that was never confirmed to be confirmed in its time: 410 intent_expired after, though it is not swept", async () => {
