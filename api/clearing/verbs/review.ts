@@ -9,6 +9,7 @@ import type { ClearingDesk } from "../desk.ts";
 import { feeOf, lyingOf } from "../money.ts";
 import { liveOrder, resignOrder, windowEnd } from "../orders.ts";
 import { loadPurse } from "../purse.ts";
+import { isUnderWay } from "../rails/x402.ts";
 import { decideReturns, type NewReturn } from "../returns.ts";
 import type { PaymentPosition, ReviewInput } from "../schema.ts";
 import { isBusy } from "../state.ts";
@@ -92,9 +93,9 @@ function demandReview({ clearing }: Held): void {
 }
 
 /** All that lies here goes back; of a payment that is over, what was never part of it. */
-async function giveBack(tx: Tx, desk: ClearingDesk, work: Work, input: ReviewInput): Promise<Work> {
+async function giveBack(tx: Tx, desk: ClearingDesk, work: Work, asked: Asked): Promise<Work> {
   const { clearing } = work.held;
-  const wanted = leftOf(work, input);
+  const wanted = leftOf(work, asked);
   if (wanted.length === 0) {
     demandReview(work.held);
     throw fault("funds_not_received");
@@ -107,10 +108,10 @@ async function giveBack(tx: Tx, desk: ClearingDesk, work: Work, input: ReviewInp
     });
   const failure = { code: "review_returned" as const, reason: "The merchant returned what had come." };
   const cause = "the merchant returned what came";
-  const step =
-    clearing.state === "in-review" && !waitsForOperator(clearing)
-      ? { trigger: "return" as const, cause, failure }
-      : { trigger: null, cause };
+  // An agent's payment that may still be charged must not be hidden behind an end.
+  const isEnd =
+    clearing.state === "in-review" && !waitsForOperator(clearing) && !asked.payments.some(isUnderWay);
+  const step = isEnd ? { trigger: "return" as const, cause, failure } : { trigger: null, cause };
   const held = await transition(tx, desk, work.held, [step]);
   const returns = [...work.returns, ...(await decideReturns(tx, desk, wanted))];
   return { ...work, held, returns };

@@ -442,6 +442,30 @@ describe("an agent's payment that does not settle", () => {
     await expectAtRest(world);
   });
 
+  it("is not hidden by money that came astray and was given back, when it is charged after all", async () => {
+    const before = await seller.available();
+    const asked = await seller.asked();
+    const { id } = asked.paymentIntent;
+    const { send, payer, offer, signed } = await agentPays(id);
+    beforeClaim = () => drain(world, payer, offer.amount);
+    expect((await send()).body.success).toBe(false);
+    beforeClaim = async () => {};
+    const { EURC } = world.dev.contracts.assets;
+    const { payer: other } = await sendTo(world, asked.deposit.address, 9_000_000n, { token: EURC });
+    await seller.reaches(id, "in-review");
+    const returned = await seller.review(id, { action: "return", destination: other.address });
+    expect(returned.status).toBe(200);
+    await world.dev.administer("mint", [payer.address, offer.amount]);
+    await submitAsStranger(world, signed.call);
+    await until(async () => (await seller.available()) !== before, "it is credited");
+    expect((await seller.reaches(id, "settled")).paymentIntent.status).toBe("completed");
+    await until(async () => {
+      await world.dev.anvil.mine();
+      return (await world.dev.chain.tokenBalance(address(EURC), other.address, "latest")) === 9_000_000n;
+    }, "what came astray is back");
+    await expectAtRest(world);
+  });
+
   it("keeps what came astray from being accepted as long as it may still be charged", async () => {
     const asked = await seller.asked();
     const { id } = asked.paymentIntent;
