@@ -1,8 +1,10 @@
 import { presentAmount } from "../http/money.ts";
-import { type InvoiceState, isPayable, outstandingOf } from "../invoice/state.ts";
+import { type InvoiceState, isPayable, outstandingOf, refundedPart } from "../invoice/state.ts";
+import type { InvoiceRefunds } from "../invoice/verbs/money.ts";
 import { type InvoiceRow, invoiceUrl } from "../invoice/verbs/read.ts";
 import { writeLines } from "./lines.ts";
 import { type Drawn, openSheet, type Sheet } from "./page.ts";
+import { stampsOfRefund } from "./refunded.ts";
 import { day, merchantLine } from "./words.ts";
 
 const stamps: Readonly<
@@ -15,21 +17,27 @@ const stamps: Readonly<
   uncollectible: { word: "UNCOLLECTIBLE", mood: "over" },
 };
 
+interface Printing extends Drawn {
+  readonly isForBuyer: boolean;
+  readonly refunds: InvoiceRefunds;
+}
+
 /** An invoice as its buyer keeps it; for others without the buyer and what was noted for them. Source: merchant-api.md
  *  §7. */
 export async function invoicePdf(
   row: InvoiceRow,
-  { baseUrl, head, isForBuyer }: Drawn & { readonly isForBuyer: boolean },
+  { baseUrl, head, isForBuyer, refunds }: Printing,
 ): Promise<Uint8Array> {
   const name = row.number ?? row.id;
   const sheet = await openSheet({ title: `Invoice ${name}`, at: row.issuedAt ?? row.createdAt, head });
-  const stamp = stamps[row.state];
+  const part = refundedPart(row, refunds.arrived);
+  const stamp = part ? stampsOfRefund[part] : stamps[row.state];
   if (stamp) sheet.stamp(stamp.word, stamp.mood);
   sheet.title("Invoice", merchantLine(row));
   writeHead(sheet, row);
   writeSeller(sheet, row);
   if (isForBuyer) writeBuyer(sheet, row);
-  writeMoney(sheet, row);
+  writeMoney(sheet, row, refunds);
   if (isForBuyer && row.notes !== null) {
     sheet.heading("Notes");
     sheet.paragraph(row.notes);
@@ -65,11 +73,13 @@ function writeBuyer(sheet: Sheet, { buyer }: InvoiceRow): void {
   if (buyer.address !== null) sheet.row("Address", buyer.address);
 }
 
-function writeMoney(sheet: Sheet, row: InvoiceRow): void {
+function writeMoney(sheet: Sheet, row: InvoiceRow, { arrived, underWay }: InvoiceRefunds): void {
   const money = (amount: bigint) => presentAmount({ amount, asset: row.currency }).formatted;
   const lines = row.lines.map((line) => ({ ...line, unitPrice: BigInt(line.unitPrice) }));
   writeLines(sheet, lines, row.currency);
   sheet.row("Total", money(row.total), "strong");
-  if (row.paid > 0n) sheet.row("Paid so far", money(row.paid));
+  if (row.collected > 0n) sheet.row("Paid so far", money(row.collected));
+  if (arrived > 0n) sheet.row("Refunded", money(arrived));
+  if (underWay > 0n) sheet.row("Refund under way", money(underWay));
   if (isPayable(row.state)) sheet.row("Amount due", money(outstandingOf(row)), "strong");
 }

@@ -3,25 +3,32 @@ import type { IntentStatus } from "../payment-intent/state.ts";
 import type { IntentRow } from "../payment-intent/verbs/offer.ts";
 import { checkoutUrl } from "../payment-intent/verbs/read.ts";
 import { type Drawn, openSheet } from "./page.ts";
+import { type Refunded, stampsOfRefund } from "./refunded.ts";
 import { day, instant, merchantLine, writeLocal } from "./words.ts";
 
-const stamps: Readonly<Record<IntentStatus, string | null>> = {
+const stamps: Readonly<
+  Record<IntentStatus, { readonly word: string; readonly mood: "good" | "over" } | null>
+> = {
   created: null,
   clearing: null,
-  completed: "PAID",
+  completed: { word: "PAID", mood: "good" },
   failed: null,
-  expired: "EXPIRED",
-  cancelled: "CANCELLED",
+  expired: { word: "EXPIRED", mood: "over" },
+  cancelled: { word: "CANCELLED", mood: "over" },
 };
 
-/** What a payment without an invoice is asked with: drawn from the intent. */
-export async function paymentRequestPdf(intent: IntentRow, { baseUrl, head }: Drawn): Promise<Uint8Array> {
+/** What a payment without an invoice is asked with: drawn from the intent, and from what went back of it. */
+export async function paymentRequestPdf(
+  intent: IntentRow,
+  { baseUrl, head, refunded }: Drawn & { readonly refunded: Refunded | null },
+): Promise<Uint8Array> {
   const sheet = await openSheet({ title: `Payment request ${intent.id}`, at: intent.createdAt, head });
-  const stamp = stamps[intent.status];
-  if (stamp !== null) sheet.stamp(stamp, stamp === "PAID" ? "good" : "over");
+  const stamp = refunded ? stampsOfRefund[refunded.part] : stamps[intent.status];
+  if (stamp) sheet.stamp(stamp.word, stamp.mood);
   const amount = presentAmount({ amount: intent.amount, asset: intent.currency }).formatted;
   sheet.title("Payment request", merchantLine(intent));
   sheet.row("Amount", amount, "strong");
+  if (refunded) sheet.row("Refunded", refunded.line, "strong");
   sheet.row("Made on", `${day(intent.createdAt)} (${instant(intent.createdAt)})`);
   writeLocal(sheet, intent.createdAt, head.zone);
   sheet.row("Number", intent.id, "mono");

@@ -5,6 +5,7 @@ import { presentAmount } from "../http/money.ts";
 import { checkoutUrl } from "../payment-intent/verbs/read.ts";
 import { totalOf, writeLines } from "./lines.ts";
 import { type Drawn, openSheet, type Sheet } from "./page.ts";
+import { refundedOf, stampsOfRefund } from "./refunded.ts";
 import type { SignedProof } from "./schema.ts";
 import type { Settled } from "./settled.ts";
 import { day, instant, merchantLine, writeLocal } from "./words.ts";
@@ -32,7 +33,8 @@ export async function receiptPdf(
 ): Promise<Uint8Array> {
   const { intent, completedAt } = settled;
   const sheet = await openSheet({ title: `Receipt ${intent.id}`, at: completedAt, head });
-  sheet.stamp(settled.received.wasAccepted ? "ACCEPTED" : "PAID", "good");
+  const { word, mood } = stampOf(settled);
+  sheet.stamp(word, mood);
   sheet.title("Receipt", merchantLine(intent));
   writePayment(sheet, settled, head.zone);
   if (settled.lines.length > 0) writeSold(sheet, settled);
@@ -44,13 +46,21 @@ export async function receiptPdf(
   return sheet.end();
 }
 
+function stampOf({ clearing, refunds, received }: Settled) {
+  const refunded = refundedOf(clearing, refunds);
+  if (refunded) return stampsOfRefund[refunded.part];
+  return { word: received.wasAccepted ? "ACCEPTED" : "PAID", mood: "good" } as const;
+}
+
 function writePayment(
   sheet: Sheet,
-  { intent, clearing, completedAt, received }: Settled,
+  { intent, clearing, completedAt, received, refunds }: Settled,
   zone: string,
 ): void {
   const amount = presentAmount({ amount: intent.amount, asset: intent.currency }).formatted;
   sheet.row(received.wasAccepted ? "Amount asked for" : "Amount", amount, "strong");
+  const refunded = refundedOf(clearing, refunds);
+  if (refunded) sheet.row("Refunded", refunded.line, "strong");
   sheet.row("Paid on", `${day(completedAt)} (${instant(completedAt)})`);
   writeLocal(sheet, completedAt, zone);
   sheet.row("Receipt number", intent.id, "mono");

@@ -5,6 +5,7 @@ import { findPayment } from "../clearing/verbs/payment.ts";
 import { openCors } from "../http/headers.ts";
 import { json, keyless, keylessFaults, problems, secretKey, secretKeyFaults } from "../http/route.ts";
 import { InvoicePath } from "../invoice/schema.ts";
+import { refundsOf as refundsOfInvoice } from "../invoice/verbs/money.ts";
 import { findInvoice } from "../invoice/verbs/move.ts";
 import { findByAddress, type InvoiceRow } from "../invoice/verbs/read.ts";
 import { sellerOf } from "../invoice/verbs/seller.ts";
@@ -17,6 +18,7 @@ import { isOfInvoice } from "./lines.ts";
 import type { Drawn } from "./page.ts";
 import { paymentRequestPdf } from "./payment-request.ts";
 import { receiptPdf } from "./receipt.ts";
+import { type Refunded, refundedOf, refundsOf } from "./refunded.ts";
 import { SignedProof } from "./schema.ts";
 import { proofOf, readSettled, type Settled } from "./settled.ts";
 import { type ProofDesk, readProof } from "./verbs.ts";
@@ -195,11 +197,18 @@ async function askedWith(
   const { merchantId } = intent;
   const { invoiceId } = intent.metadata;
   if (invoiceId === undefined || !isOfInvoice(intent)) {
-    const drawn = await drawnFor(c, room, merchantId);
+    const drawn = { ...(await drawnFor(c, room, merchantId)), refunded: await refundedFrom(c, intent) };
     return sent(c, () => paymentRequestPdf(intent, drawn), `payment-request-${intent.id}`);
   }
   const row = await findInvoice(c.var.edge.db.pool, { merchantId, id: invoiceId });
   return printed(c, room, row, { isForBuyer: isForBuyer || !row.wasListed });
+}
+
+async function refundedFrom(c: Context, { merchantId, id, status }: IntentRow): Promise<Refunded | null> {
+  if (status !== "completed") return null;
+  const { pool } = c.var.edge.db;
+  const { clearing } = await findPayment(pool, merchantId, id);
+  return clearing && refundedOf(clearing, await refundsOf(pool, clearing));
 }
 
 async function printed(
@@ -209,8 +218,9 @@ async function printed(
   { isForBuyer }: { readonly isForBuyer: boolean },
 ) {
   const drawn = await drawnFor(c, room, row.merchantId);
+  const refunds = await refundsOfInvoice(c.var.edge.db.pool, row);
   const shown = row.state === "draft" ? await asIssuedNow(c, row) : row;
-  return sent(c, () => invoicePdf(shown, { ...drawn, isForBuyer }), row.number ?? row.id);
+  return sent(c, () => invoicePdf(shown, { ...drawn, isForBuyer, refunds }), row.number ?? row.id);
 }
 
 /** A draft is looked over before it is issued, so it shows the seller that it would freeze. */

@@ -1,4 +1,4 @@
-import { and, desc, eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { Facilitator, PaymentView } from "#facilitator";
 import { checksum, type Hash } from "#kernel/bytes";
 import { formatDecimal } from "#kernel/money";
@@ -16,15 +16,14 @@ import { confirmationsFor, type Received, receivedFor } from "../clearing/verbs/
 import { findCurrency } from "../http/currency.ts";
 import { fault } from "../http/faults.ts";
 import type { IntentRow } from "../payment-intent/verbs/offer.ts";
-import { refund } from "../refund/tables.ts";
 import { linesOf, type SoldLine } from "./lines.ts";
+import { type RefundRow, refundsOf } from "./refunded.ts";
 import type { SettlementProof } from "./schema.ts";
 
 export interface DocumentDesk {
   readonly facilitator: Pick<Facilitator, "chains" | "payments" | "offer">;
   readonly baseUrl: string;
 }
-type RefundRow = typeof refund.$inferSelect;
 
 /** A payment that was settled, with all that a receipt says of it. */
 export interface Settled {
@@ -71,11 +70,7 @@ export async function readSettled(
     lines: await linesOf(db, intent),
     received: await receivedFor(db, clearing),
     ...(await seenOf(desk, db, intent, clearing)),
-    refunds: await db
-      .select()
-      .from(refund)
-      .where(and(eq(refund.merchantId, merchantId), eq(refund.clearingId, clearing.id)))
-      .orderBy(desc(refund.id)),
+    refunds: await refundsOf(db, clearing),
     ledgerEntryId: await creditOf(db, clearing),
     explorer: desk.facilitator.chains().find(({ chain }) => chain === clearing.chain)?.explorer ?? null,
   };

@@ -56,6 +56,17 @@ export function outstandingOf({ state, total, paid }: Omit<Owed, "issuedAt" | "d
   return paid < total ? total - paid : 0n;
 }
 
+/** How much of the price of a paid invoice has gone back; null where it is kept, as when it was paid twice and once given
+ *  back. Amounts in atomic units. Pure. */
+export function refundedPart(
+  { state, total, collected }: Pick<Owed, "state" | "total"> & { readonly collected: bigint },
+  refunded: bigint,
+): "all" | "part" | null {
+  const kept = collected - refunded;
+  if (state !== "paid" || kept >= total) return null;
+  return kept > 0n ? "part" : "all";
+}
+
 export const DAY_MS = 86_400_000;
 
 /** Nobody is born overdue: what is due as it is issued has a day. Source: merchant-api.md §8. */

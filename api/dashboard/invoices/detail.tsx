@@ -4,6 +4,7 @@ import { agentUrl } from "#facilitator";
 import type { Invoice } from "../../invoice/schema.ts";
 import { isPayable } from "../../invoice/state.ts";
 import { lineTotal } from "../../invoice/verbs/line.ts";
+import type { ShownRefunds } from "../../invoice/verbs/refunds.ts";
 import type { Undelivered } from "../../mail/verbs/undelivered.ts";
 import { columns as paymentColumns } from "../payments/list.tsx";
 import type { ListedPayment } from "../payments/listed.ts";
@@ -32,6 +33,7 @@ const notices = {
 
 interface InvoiceProps {
   readonly invoice: Invoice;
+  readonly refunds: ShownRefunds | null;
   readonly payments: readonly ListedPayment[];
   /** Of the customer that the buyer is. */
   readonly customerId: string | null;
@@ -40,7 +42,15 @@ interface InvoiceProps {
   readonly notice: string | undefined;
 }
 
-export function InvoicePage({ invoice, payments, customerId, mails, baseUrl, notice }: InvoiceProps) {
+export function InvoicePage({
+  invoice,
+  refunds,
+  payments,
+  customerId,
+  mails,
+  baseUrl,
+  notice,
+}: InvoiceProps) {
   const at = `${PATH}/${invoice.id}`;
   const mayChange = invoice.state === "draft" || isPayable(invoice.state);
   return (
@@ -73,7 +83,7 @@ export function InvoicePage({ invoice, payments, customerId, mails, baseUrl, not
       <Notice code={notice} words={notices} />
       <div class="columns">
         <div>
-          <LinesCard invoice={invoice} />
+          <LinesCard invoice={invoice} refunds={refunds} />
           <Card title="Payments of it">
             <Needs permission="payments:read">
               {payments.length > 0 ? (
@@ -119,7 +129,8 @@ export function InvoicePage({ invoice, payments, customerId, mails, baseUrl, not
   );
 }
 
-function LinesCard({ invoice: { lines, total, paid, outstanding, state } }: Pick<InvoiceProps, "invoice">) {
+function LinesCard({ invoice, refunds }: Pick<InvoiceProps, "invoice" | "refunds">) {
+  const { lines, paid, state } = invoice;
   return (
     <Card title="What it is for">
       <Table
@@ -138,30 +149,28 @@ function LinesCard({ invoice: { lines, total, paid, outstanding, state } }: Pick
         ]}
       />
       <dl class="sums">
-        <div>
-          <dt>Total</dt>
-          <dd>
-            <Amount of={total} />
-          </dd>
-        </div>
+        <Sum name="Total" of={invoice.total} />
         {state === "draft" ? null : (
           <>
-            <div>
-              <dt>Paid</dt>
-              <dd>
-                <Amount of={paid} />
-              </dd>
-            </div>
-            <div>
-              <dt>Outstanding</dt>
-              <dd>
-                <Amount of={outstanding} />
-              </dd>
-            </div>
+            <Sum name="Paid" of={refunds?.collected ?? paid} />
+            {refunds?.arrived ? <Sum name="Refunded" of={refunds.arrived} /> : null}
+            {refunds?.underWay ? <Sum name="Refund under way" of={refunds.underWay} /> : null}
+            <Sum name="Outstanding" of={invoice.outstanding} />
           </>
         )}
       </dl>
     </Card>
+  );
+}
+
+function Sum({ name, of }: { readonly name: string; readonly of: Invoice["total"] }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <Amount of={of} />
+      </dd>
+    </div>
   );
 }
 

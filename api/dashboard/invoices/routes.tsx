@@ -7,6 +7,7 @@ import type { MerchantCtx } from "../../http/context.ts";
 import { readPage, shownPage } from "../../http/page.ts";
 import { InvoiceFilter, InvoicePath } from "../../invoice/schema.ts";
 import { listInvoices, readInvoice } from "../../invoice/verbs/read.ts";
+import { refundsOfInvoice } from "../../invoice/verbs/refunds.ts";
 import { undeliveredOfInvoice } from "../../mail/verbs/undelivered.ts";
 import { askedOf, parseQuery, pathAs } from "../form.ts";
 import { listShown } from "../payments/listed.ts";
@@ -86,7 +87,8 @@ function invoiceOf({ clearing, invoices }: InvoicesDesk): Show {
     const customerId = await customerOf(ctx, invoice.buyer.email);
     const mails = await undeliveredOfInvoice({ ctx, input: { id: invoice.id } });
     const { baseUrl } = invoices;
-    const shown = { invoice, payments, customerId, mails, baseUrl, notice: c.req.query("notice") };
+    const refunds = await refundsOfInvoice({ ctx, input: { id: invoice.id } });
+    const shown = { invoice, refunds, payments, customerId, mails, baseUrl, notice: c.req.query("notice") };
     return { title: `Invoice ${invoice.number ?? "draft"}`, body: <InvoicePage {...shown} /> };
   };
 }

@@ -12,6 +12,7 @@ import type { InvoiceDesk } from "./desk.ts";
 import { paymentUnderWay, type UnderWay } from "./intents.ts";
 import { findInvoice } from "./move.ts";
 import { pastDue } from "./past-due.ts";
+import { type ShownRefunds, shownRefunds } from "./refunds.ts";
 
 export { type InvoiceRow, invoiceUrl } from "../present.ts";
 
@@ -42,6 +43,7 @@ export async function openInvoice(desk: InvoiceDesk, id: string): Promise<OpenIn
     buyerName: row.wasListed ? null : buyer.name,
     notes: row.wasListed ? null : notes,
     underWay: await paymentUnderWay(desk.db.pool, row),
+    refunds: await shownRefunds(desk.db.pool, row),
   };
 }
 
@@ -49,6 +51,7 @@ export async function openInvoice(desk: InvoiceDesk, id: string): Promise<OpenIn
 export type OpenInvoice = Omit<Invoice, "metadata" | "buyer"> & {
   readonly buyerName: string | null;
   readonly underWay: UnderWay | null;
+  readonly refunds: ShownRefunds | null;
 };
 
 /** The merchant's invoices, newest first; one more than the page holds when there are more. */

@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic */
 /** @jsxImportSource hono/jsx */
+import type { Invoice } from "../../invoice/schema.ts";
 import { isPayable } from "../../invoice/state.ts";
 import { lineTotal } from "../../invoice/verbs/line.ts";
 import type { Brand } from "../../merchant/verbs/brand.ts";
@@ -7,6 +8,7 @@ import { amountOf } from "../present.ts";
 import type { OpenInvoice } from "../verbs/invoice.ts";
 import type { Speech } from "../words/index.ts";
 import { type Dressed, Page } from "./layout.tsx";
+import { wordsOfRefund } from "./outcome.tsx";
 import { roomFor } from "./room.ts";
 import { Seller } from "./seller.tsx";
 
@@ -101,28 +103,35 @@ function Lines({ invoice, speech }: PartProps) {
 }
 
 function Sums({ invoice, speech }: PartProps) {
-  const { say } = speech;
-  const { total, paid, outstanding, state } = invoice;
-  const isPartly = isPayable(state) && amountOf(paid) > 0n;
   return (
     <dl class="sums">
-      <dt>{say("total")}</dt>
-      <dd>{total.display}</dd>
-      {isPartly ? (
+      {sumsOf(invoice).map(([word, { display }]) => (
         <>
-          <dt>{say("paidSoFar")}</dt>
-          <dd>{paid.display}</dd>
-          <dt>{say("outstanding")}</dt>
-          <dd>{outstanding.display}</dd>
+          <dt>{speech.say(word)}</dt>
+          <dd>{display}</dd>
         </>
-      ) : null}
+      ))}
     </dl>
   );
 }
 
+type Sum = readonly [word: Parameters<Speech["say"]>[0], money: Invoice["total"]];
+
+function sumsOf({ total, paid, outstanding, state, refunds }: OpenInvoice): readonly Sum[] {
+  const isPartly = isPayable(state) && amountOf(paid) > 0n;
+  const took: readonly Sum[] = isPartly || refunds ? [["paidSoFar", refunds?.collected ?? paid]] : [];
+  const rest: readonly Sum[] = took.length > 0 && isPayable(state) ? [["outstanding", outstanding]] : [];
+  return [["total", total], ...took, ...sumsOfRefunds(refunds), ...rest];
+}
+
+function sumsOfRefunds(refunds: OpenInvoice["refunds"]): readonly Sum[] {
+  const arrived: readonly Sum[] = refunds?.arrived ? [["refunded", refunds.arrived]] : [];
+  return refunds?.underWay ? [...arrived, ["refundUnderWay", refunds.underWay]] : arrived;
+}
+
 function Action({ invoice, speech }: PartProps) {
   const { say } = speech;
-  if (invoice.state === "paid") return <p class="stamp good">{say("invoicePaid")}</p>;
+  if (invoice.state === "paid") return <Paid invoice={invoice} speech={speech} />;
   if (invoice.state === "void") return <p class="stamp">{say("invoiceVoid")}</p>;
   return (
     <>
@@ -136,6 +145,18 @@ function Action({ invoice, speech }: PartProps) {
           </button>
         </form>
       )}
+    </>
+  );
+}
+
+function Paid({ invoice: { refunds, merchant }, speech }: PartProps) {
+  const { say } = speech;
+  if (!refunds?.part) return <p class="stamp good">{say("invoicePaid")}</p>;
+  const [title, hint, mood] = wordsOfRefund[refunds.part];
+  return (
+    <>
+      <p class={`stamp ${mood}`}>{say(title)}</p>
+      <p>{say(hint, { merchant: merchant.name, amount: refunds.arrived?.display ?? "" })}</p>
     </>
   );
 }

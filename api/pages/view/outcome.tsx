@@ -20,7 +20,7 @@ const words = {
 } as const satisfies Record<Over, readonly [string, string, string]>;
 
 /** Of a payment that is paid, but of which money went back. */
-const wordsOfRefund = {
+export const wordsOfRefund = {
   all: ["refunded", "refundedHint", "over"],
   part: ["partlyRefunded", "partlyRefundedHint", "good"],
 } as const;

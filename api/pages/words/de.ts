@@ -49,6 +49,7 @@ export const de: Words = {
   refundedHint: "{merchant} hat {amount} zurückgezahlt.",
   partlyRefunded: "Teilweise erstattet",
   partlyRefundedHint: "{merchant} hat Ihre Zahlung und hat davon {amount} zurückgezahlt.",
+  refundUnderWay: "Erstattung läuft",
   tooMuch:
     "Es kamen {amount} mehr an als verlangt. Was zu viel ist, wird zurückgesendet, oder {merchant} entscheidet darüber.",
   inReview: "Wird geprüft",

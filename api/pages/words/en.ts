@@ -47,6 +47,7 @@ export const en = {
   refundedHint: "{merchant} paid {amount} back.",
   partlyRefunded: "Partly refunded",
   partlyRefundedHint: "{merchant} has your payment, and paid {amount} of it back.",
+  refundUnderWay: "Refund under way",
   tooMuch:
     "{amount} more came than was asked for. What is too much is sent back, or {merchant} decides about it.",
   inReview: "Being looked at",

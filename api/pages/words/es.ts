@@ -48,6 +48,7 @@ export const es: Words = {
   refundedHint: "{merchant} ha devuelto {amount}.",
   partlyRefunded: "Reembolsado en parte",
   partlyRefundedHint: "{merchant} tiene su pago y ha devuelto {amount} de él.",
+  refundUnderWay: "Reembolso en curso",
   tooMuch: "Han llegado {amount} más de lo pedido. Lo que sobra se devuelve, o {merchant} decide sobre ello.",
   inReview: "En revisión",
   inReviewHint: "Su dinero está aquí, pero no como se pidió. {merchant} decide qué pasa; nada se pierde.",

@@ -49,6 +49,7 @@ export const fr: Words = {
   refundedHint: "{merchant} a remboursé {amount}.",
   partlyRefunded: "Remboursé en partie",
   partlyRefundedHint: "{merchant} a reçu votre paiement et en a remboursé {amount}.",
+  refundUnderWay: "Remboursement en cours",
   tooMuch: "Il est arrivé {amount} de plus que demandé. Le surplus est renvoyé, ou {merchant} en décide.",
   inReview: "En cours d’examen",
   inReviewHint:

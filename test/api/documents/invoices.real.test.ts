@@ -3,6 +3,9 @@ import { describe, expect, it } from "vitest";
 import { sharedWorld, until } from "../../support/house.ts";
 import { newSeller, sendTo, sharedSeller } from "../../support/payments.ts";
 import { pagesOfPdf, photographPdf } from "../../support/pdf.ts";
+import { expectAtRest } from "../../support/scene.ts";
+import { openSession } from "../dashboard/room.ts";
+import { untilSucceeded } from "../refund/paid.ts";
 import { anybodyAt, jsonOf, pdfOf } from "./documents.ts";
 
 const world = sharedWorld();
@@ -88,6 +91,63 @@ describe("an invoice", () => {
     const page = await (await fetch(url, { headers: { Accept: "text/html" } })).text();
     expect(page).toContain("written off as uncollectible");
     expect(page).toContain("$42.49");
+  });
+});
+
+describe("an invoice that was paid and given back", () => {
+  const total = "Total 10.00 USD Paid so far 10.00 USD";
+
+  async function paid() {
+    const lines = [{ name: "Tea", unitPrice: { amount: "5.00", asset: "USD" }, quantity: 2 }];
+    const bill = { buyer: { name: "Ada" }, currency: "USD", lines, issue: true };
+    const invoice = await seller.must("POST", "/v1/invoices", bill);
+    const { id } = await seller.must("POST", `/v1/invoices/${invoice.id}/checkout`, {});
+    const { deposit } = await seller.confirm(id);
+    await sendTo(world, deposit.address, 10_000_000n);
+    await seller.reaches(id, "settled");
+    await untilLeft(invoice.id, "10.00");
+    await expectAtRest(world);
+    return { invoice, id };
+  }
+
+  async function untilLeft(id: string, amount: string) {
+    const isLeft = async () => (await seller.must("GET", `/v1/invoices/${id}`)).paid.amount === amount;
+    await until(isLeft, `${amount} is left of it`);
+  }
+
+  const refund = (id: string, amount: string) =>
+    seller.must("POST", `/v1/payments/${id}/refunds`, { amount: { amount, asset: "USD" } });
+  const printed = (id: string) => pdfOf(anybody, `/invoices/${id}/invoice.pdf`);
+  const pageOf = async (url: string) => (await fetch(url, { headers: { Accept: "text/html" } })).text();
+
+  it("says how much of it, once that has arrived, and that it is refunded when all of it has", async () => {
+    const { invoice, id } = await paid();
+    const first = await refund(id, "4.00");
+    await untilLeft(invoice.id, "6.00");
+    expect((await printed(invoice.id)).text).toMatch(`${total} Refund under way 4.00 USD`);
+    await untilSucceeded(world, seller, first.id);
+    const part = await printed(invoice.id);
+    expect(part.text).toMatch(/^Invoice PARTLY REFUNDED /);
+    expect(part.text).toMatch(`${total} Refunded 4.00 USD`);
+    expect(part.text).not.toMatch(/under way|Amount due|Pay here/);
+    await photographPdf(part.bytes, "invoice-partly-refunded");
+    const page = await pageOf(invoice.url);
+    expect(page).toContain("Partly refunded");
+    expect(page).toContain("<dt>Refunded</dt><dd>$4.00</dd>");
+    const { get } = await openSession(
+      (path, init) => fetch(`${world.baseUrl}${path}`, init),
+      seller.secretKey,
+    );
+    const { text: board } = await get(`/dashboard/invoices/${invoice.id}`);
+    expect(board).toMatch(/<dt>Paid<\/dt><dd>.*\$10[.]00.*<dt>Refunded<\/dt><dd>.*\$4[.]00/s);
+    const rest = await refund(id, "6.00");
+    await untilSucceeded(world, seller, rest.id);
+    const all = await printed(invoice.id);
+    expect(all.text).toMatch(/^Invoice REFUNDED /);
+    expect(all.text).toMatch(`${total} Refunded 10.00 USD`);
+    expect(all.text).not.toContain("PAID");
+    await photographPdf(all.bytes, "invoice-refunded");
+    expect(await pageOf(invoice.url)).toContain("<dt>Refunded</dt><dd>$10.00</dd>");
   });
 });
 

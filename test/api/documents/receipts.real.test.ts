@@ -79,6 +79,9 @@ describe("the receipt of a payment that was given back in part", () => {
       );
     for (const each of refunds) await untilSucceeded(world, shop, each.id);
     const { bytes, text } = await pdfOf(shop, `/v1/payments/${id}/receipt.pdf`);
+    expect(text).toMatch(
+      /^PARTLY REFUNDED Receipt .* Amount 49[.]99 USD Refunded 9[.]25 USDC of 49[.]99 USDC /,
+    );
     for (const word of [
       "4.00 USDC",
       "5.25 USDC",
@@ -90,6 +93,22 @@ describe("the receipt of a payment that was given back in part", () => {
     const again = await pdfOf(shop, `/v1/payments/${id}/receipt.pdf`);
     expect(Buffer.compare(again.bytes, bytes)).toBe(0);
     await photographPdf(bytes, "receipt-branded");
+  });
+
+  it("says that it was refunded when all of it was, and so does its payment request", async () => {
+    const { id } = await settled("deposit-match");
+    await expectAtRest(world);
+    const { id: refundId } = await seller.must("POST", `/v1/payments/${id}/refunds`, {});
+    const documents = ["receipt.pdf", "invoice.pdf"].map((file) => `/checkout/${id}/${file}`);
+    for (const path of documents)
+      expect((await pdfOf(anybody, path)).text).toMatch(/^(Receipt|Payment request) PAID /);
+    await untilSucceeded(world, seller, refundId);
+    for (const path of documents) {
+      const { bytes, text } = await pdfOf(anybody, path);
+      expect(text).toMatch(/^(Receipt|Payment request) REFUNDED .* Refunded 49[.]99 USDC of 49[.]99 USDC /);
+      expect(text).not.toContain("PAID");
+      await photographPdf(bytes, `refunded-${path.split("/").at(-1)?.slice(0, -4)}`);
+    }
   });
 });
 

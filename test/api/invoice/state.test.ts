@@ -7,6 +7,7 @@ import {
   invoiceStates,
   invoiceTransitions,
   outstandingOf,
+  refundedPart,
   statusOf,
 } from "../../../api/invoice/state.ts";
 
@@ -27,6 +28,18 @@ describe("the table", () => {
     expect(invoiceTransitions.void).toEqual({});
     expect(invoiceTransitions.paid).toEqual({ reopen: "open" });
   });
+});
+
+it.each([
+  ["paid", 10n, 0n, null],
+  ["paid", 10n, 1n, "part"],
+  ["paid", 10n, 10n, "all"],
+  // what was paid twice, and once given back
+  ["paid", 20n, 10n, null],
+  ["paid", 20n, 11n, "part"],
+  ["open", 4n, 4n, null],
+] as const)("%s with %i of 10 taken and %i of that given back: %s", (state, collected, refunded, part) => {
+  expect(refundedPart({ state, total: 10n, collected }, refunded)).toBe(part);
 });
 
 describe("the status", () => {

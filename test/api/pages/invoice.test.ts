@@ -19,7 +19,7 @@ const invoice = {
   number: "INV-2026-000001",
   lines: [{ productId: null, name: "Tea", unitPrice: usd("5.00"), quantity: 2 }],
   ...{ total: usd("10.00"), paid: usd("4.00"), outstanding: usd("6.00") },
-  ...{ buyerName: null, notes: null, underWay: null, issuedAt: null, dueAt: null },
+  ...{ buyerName: null, notes: null, underWay: null, refunds: null, issuedAt: null, dueAt: null },
 };
 
 async function pageOf(over: object, lang = "en"): Promise<string> {
@@ -67,4 +67,30 @@ it("of one under payment leads to the payment, where that may be told, and asks 
   expect(listed).toContain("is under way");
   expect(listed).not.toMatch(/<form|checkout\//);
   expect(await pageOf({ state: "paid", underWay: { intentId: "pi_x" } })).not.toContain("under way");
+});
+
+const back = { collected: usd("10.00"), arrived: null, underWay: null, part: null };
+
+it("of one that was given back says how much, and no more that it is paid when all of it was", async () => {
+  const paid = { state: "paid", paid: usd("0.00"), outstanding: usd("0.00") };
+  const all = await pageOf({ ...paid, refunds: { ...back, arrived: usd("10.00"), part: "all" } });
+  expect(all).toContain("<dt>Paid so far</dt><dd>$10.00</dd><dt>Refunded</dt><dd>$10.00</dd></dl>");
+  expect(all).toContain('<p class="stamp over">Refunded</p><p>Shop paid $10.00 back.</p>');
+  expect(all).not.toContain("is paid");
+  const part = await pageOf({ ...paid, refunds: { ...back, arrived: usd("4.00"), part: "part" } }, "de");
+  expect(part).toContain('<p class="stamp good">Teilweise erstattet</p>');
+  expect(part).toContain("$4.00");
+});
+
+it("says of a refund that is on its way that it is, and that the invoice is paid until it is there", async () => {
+  const html = await pageOf({ state: "paid", refunds: { ...back, underWay: usd("10.00") } });
+  expect(html).toContain("<dt>Paid so far</dt><dd>$10.00</dd><dt>Refund under way</dt><dd>$10.00</dd></dl>");
+  expect(html).toContain("This invoice is paid.");
+});
+
+it("of one that is open, what went back is to be paid again", async () => {
+  const refunds = { ...back, collected: usd("6.00"), arrived: usd("2.00") };
+  expect(await pageOf({ state: "open", refunds })).toContain(
+    "<dt>Paid so far</dt><dd>$6.00</dd><dt>Refunded</dt><dd>$2.00</dd><dt>To pay</dt><dd>$6.00</dd></dl>",
+  );
 });
