@@ -16,6 +16,7 @@ import { errorRoutes } from "./http/errors.ts";
 import { openCors, privateAnswers, securityHeaders } from "./http/headers.ts";
 import type { Job } from "./http/job.ts";
 import { limitByAddress, rateHeaders } from "./http/limit.ts";
+import { refusingBodies } from "./http/no-body.ts";
 import { answerNotFound } from "./http/not-found.ts";
 import { refuseNul } from "./http/nul.ts";
 import { onError } from "./http/problem.ts";
@@ -112,26 +113,28 @@ function mountManners(app: OpenAPIHono, { edge, baseUrl, later }: Desks): void {
 
 function mountMerchantApi(app: OpenAPIHono, { facilitator, clock, sandbox }: ApiDeps, desks: Desks): void {
   const { pricing, intents, clearing, invoices, providers } = desks;
-  app.openapiRoutes(errorRoutes);
-  app.openapiRoutes(merchantRoutes(desks.keys, { facilitator }));
-  app.openapiRoutes(customerRoutes());
-  app.openapiRoutes(rateRoutes(pricing));
-  app.openapiRoutes(quoteRoutes(pricing));
-  app.openapiRoutes(catalogRoutes());
-  app.openapiRoutes(resourceRoutes(desks.shop));
-  app.openapiRoutes(paymentIntentRoutes(intents));
-  app.openapiRoutes(cartRoutes(intents));
-  app.openapiRoutes(clearingRoutes(clearing));
-  app.openapiRoutes(paymentRoutes({ ...clearing, refunds: refundedOf }));
-  app.openapiRoutes(refundRoutes({ facilitator }));
-  app.openapiRoutes(paymentLinkRoutes(intents));
-  app.openapiRoutes(payoutRoutes(desks.till));
-  app.openapiRoutes(documentRoutes(desks.documents));
-  app.openapiRoutes(webhookRoutes(desks.post));
-  app.openapiRoutes(invoiceRoutes(invoices));
-  app.openapiRoutes(subscriptionRoutes(invoices));
-  app.openapiRoutes(callbackRoutes({ providers, clock }));
-  if (sandbox) app.openapiRoutes(sandboxRoutes({ ...sandbox, facilitator, machine: clock }));
+  const mount = (routes: Parameters<typeof app.openapiRoutes>[0]) =>
+    app.openapiRoutes(refusingBodies(routes));
+  mount(errorRoutes);
+  mount(merchantRoutes(desks.keys, { facilitator }));
+  mount(customerRoutes());
+  mount(rateRoutes(pricing));
+  mount(quoteRoutes(pricing));
+  mount(catalogRoutes());
+  mount(resourceRoutes(desks.shop));
+  mount(paymentIntentRoutes(intents));
+  mount(cartRoutes(intents));
+  mount(clearingRoutes(clearing));
+  mount(paymentRoutes({ ...clearing, refunds: refundedOf }));
+  mount(refundRoutes({ facilitator }));
+  mount(paymentLinkRoutes(intents));
+  mount(payoutRoutes(desks.till));
+  mount(documentRoutes(desks.documents));
+  mount(webhookRoutes(desks.post));
+  mount(invoiceRoutes(invoices));
+  mount(subscriptionRoutes(invoices));
+  mount(callbackRoutes({ providers, clock }));
+  if (sandbox) mount(sandboxRoutes({ ...sandbox, facilitator, machine: clock }));
 }
 
 function mountX402(app: OpenAPIHono, { facilitator }: ApiDeps, { baseUrl, intents, invoices }: Desks): void {

@@ -54,6 +54,41 @@ describe("a body", () => {
   });
 });
 
+describe("a field that nobody asked for", () => {
+  const writes = ["post", "put", "patch", "delete"];
+
+  /** Callbacks are read by the provider's adapter. */
+  const isOurs = (path: string) => path.startsWith("/v1/") && !path.startsWith("/v1/provider-webhooks/");
+
+  it("is named by every write, also by those that take no body", async () => {
+    const { paths } = (await call("GET", "/openapi.json")).body;
+    const asked = Object.entries<object>(paths).flatMap(([path, item]) =>
+      isOurs(path) ? Object.keys(item).map((method) => [method, path] as const) : [],
+    );
+    const names = asked.filter(([method]) => writes.includes(method));
+    expect(names.length).toBeGreaterThan(50);
+    for (const [method, path] of names) {
+      const { status, body } = await call(method.toUpperCase(), path.replaceAll(/{\w+}/g, "x"), {
+        body: { colour: "red" },
+        headers: { "idempotency-key": path },
+      });
+      expect([method, path, status, body.errors]).toEqual([
+        ...[method, path, 400],
+        expect.arrayContaining([expect.objectContaining({ pointer: "/colour", code: "unknown_key" })]),
+      ]);
+    }
+  });
+
+  it("nor does one that takes no body take anything but an empty object; nothing at all is fine", async () => {
+    const at = (body?: unknown, headers = {}) =>
+      call("POST", "/v1/payment-links/x/list", body === undefined ? { headers } : { body, headers });
+    for (const body of ["[]", "null", '"red"', "1"])
+      expect((await at(body)).body).toMatchObject({ code: "validation_failed", errors: [{ pointer: "" }] });
+    for (const body of [undefined, "", "{}"]) expect((await at(body)).body.code).toBe("not_found");
+    expect((await at(undefined, { "content-type": "application/json" })).body.code).toBe("not_found");
+  });
+});
+
 describe("requests with a secret key", () => {
   it("429 beyond the merchant's rate, whichever of its keys; every answer says what is left", async () => {
     const { app } = world({ db: database.db, rateLimits: "on" });

@@ -1,0 +1,27 @@
+import { type RouteConfig, z } from "@hono/zod-openapi";
+import type { Context, Next } from "hono";
+import { refuseInvalid } from "./route.ts";
+import { isJson } from "./strict-json.ts";
+
+const Nothing = z.strictObject({});
+
+/** The same routes, of which those that take no body refuse what one holds, as the others refuse what they do not know. */
+export function refusingBodies<R extends { readonly route: RouteConfig }>(
+  routes: readonly R[],
+): readonly R[] {
+  return routes.map((each) => {
+    const { request, method, middleware = [] } = each.route;
+    if (request?.body || method === "get") return each;
+    return { ...each, route: { ...each.route, middleware: [...[middleware].flat(), refuseBody] } };
+  });
+}
+
+/** Behind `strictJson`, which has read the body and kept it. */
+async function refuseBody(c: Context, next: Next): Promise<Response | undefined> {
+  const text = await c.req.text();
+  if (text !== "" && isJson(c.req.header("content-type"))) {
+    const refused = refuseInvalid({ target: "json", ...Nothing.safeParse(JSON.parse(text)) }, c);
+    if (refused) return refused;
+  }
+  await next();
+}
