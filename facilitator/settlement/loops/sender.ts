@@ -6,7 +6,7 @@ import { nextNonce } from "../lane/lane.ts";
 import { type Queue, queueOf } from "../lane/queue.ts";
 import { signOutgoing } from "../treasury/outgoing.ts";
 import { isFreed, renewLanes } from "./held-lanes.ts";
-import { type HeldLane, isAwaited, type Shared } from "./shared.ts";
+import { type HeldLane, holdsAll, isAwaited, type Shared } from "./shared.ts";
 
 /** Orders that could not be signed are looked at again so often. */
 const SIGN_MS = 500;
@@ -78,7 +78,7 @@ export function sender(
       queue ??= await queueOf(engine, open.chain.row);
       const known = views[i] ?? (await view(lane));
       const untilBlock = shared.rhythm.untilBlock(engine.clock.monotonicMs());
-      const isAlone = held.size === open.signers.length;
+      const isAlone = holdsAll(open, shared);
       const left = await dispatch(engine, known, { queue, untilBlock, incoming: incoming(), isAlone }, at);
       if (left > 0) {
         queue = null;

@@ -35,14 +35,14 @@ export interface HeldLane {
   isLow: boolean;
 }
 
+/** This process holds every lane of the chain. */
+export function holdsAll({ signers }: OpenChain, { held }: Shared): boolean {
+  return held.size > 0 && held.size === signers.length;
+}
+
 /** A process that holds all lanes knows what is under way; a local chain costs nothing to ask. */
-export function isAwaited(
-  { chain, signers }: OpenChain,
-  { held, awaitedUntil }: Shared,
-  now: number,
-): boolean {
-  const hasAll = held.size > 0 && held.size === signers.length;
-  return chain.row.isLocal || !hasAll || now < awaitedUntil;
+export function isAwaited(open: OpenChain, shared: Shared, now: number): boolean {
+  return open.chain.row.isLocal || !holdsAll(open, shared) || now < shared.awaitedUntil;
 }
 
 /** Whether it is time for what is due: payments that come in go first, for a while. */
