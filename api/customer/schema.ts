@@ -43,3 +43,8 @@ export const CustomerPath = z.object({
   id: z.string().max(40).openapi({ example: "cus_01K2C0Z0000000000000000000" }),
 });
 export type CustomerPath = z.infer<typeof CustomerPath>;
+
+/** In a filter. */
+export const CustomerId = z.string().max(40).openapi({
+  description: "Of their subscriptions, and what else goes by the email that they have now",
+});

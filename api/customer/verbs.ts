@@ -2,7 +2,7 @@ import { and, desc, eq, lt } from "drizzle-orm";
 import { assert } from "#kernel/fault";
 import { isId, type NewId } from "#kernel/id";
 import { type Executor, isUniqueViolation, outbox, type Tx } from "#store";
-import type { Call } from "../http/context.ts";
+import type { Call, MerchantCtx } from "../http/context.ts";
 import { fault } from "../http/faults.ts";
 import type { Page } from "../http/page.ts";
 import { type CustomerRow, presentCustomer } from "./present.ts";
@@ -10,6 +10,17 @@ import type { Customer, CustomerChange, CustomerFilter, CustomerInput, CustomerP
 import { customer } from "./tables.ts";
 
 export type { CustomerRow } from "./present.ts";
+
+/** Whose payments or invoices are asked for. One of a subscription keeps the email of its day, and is the subscriber's; another
+ *  goes by the email. */
+export interface Buyer {
+  readonly email: string;
+  readonly subscriptionIds: readonly string[];
+}
+
+/** Who a customer is as a buyer; null where there is none with this id. Subscriptions are a later feature: it is handed in
+ *  where the house is composed. */
+export type FindBuyer = (ctx: MerchantCtx, customerId: string) => Promise<Buyer | null>;
 
 /** Fault: `email_taken`. */
 export async function createCustomer({ ctx, input }: Call<CustomerInput>): Promise<Customer> {

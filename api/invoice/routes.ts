@@ -1,4 +1,5 @@
 import { createRoute, defineOpenAPIRoute } from "@hono/zod-openapi";
+import type { FindBuyer } from "../customer/verbs.ts";
 import { keyed, keyedAfter } from "../http/idempotency.ts";
 import { PageQuery, pageOf, readPage } from "../http/page.ts";
 import {
@@ -12,7 +13,7 @@ import {
   secretKeyFaults,
 } from "../http/route.ts";
 import { invoiceCheckoutRoute } from "./checkout-route.ts";
-import { Invoice, InvoiceChange, InvoiceFilter, InvoiceInput, InvoicePath, Invoices } from "./schema.ts";
+import { Invoice, InvoiceChange, InvoiceInput, InvoicePath, InvoiceQuery, Invoices } from "./schema.ts";
 import { deleteDraft, editInvoice, sendInvoice, setListed, writeOff } from "./verbs/change.ts";
 import { createInvoice } from "./verbs/create.ts";
 import type { InvoiceDesk } from "./verbs/desk.ts";
@@ -36,10 +37,10 @@ const lineFaults = [
 ] as const;
 
 /** Bills: made, issued, sent, paid, taken back. */
-export function invoiceRoutes(desk: InvoiceDesk) {
+export function invoiceRoutes({ buyers, ...desk }: InvoiceDesk & { readonly buyers: FindBuyer }) {
   return [
     createOf(desk),
-    listOf(desk),
+    listOf(desk, buyers),
     readOf(desk),
     editOf(desk),
     deleteOf(desk),
@@ -79,7 +80,7 @@ function createOf(desk: InvoiceDesk) {
   });
 }
 
-function listOf(desk: InvoiceDesk) {
+function listOf(desk: InvoiceDesk, buyers: FindBuyer) {
   return defineOpenAPIRoute({
     addRoute: true,
     route: createRoute({
@@ -87,7 +88,7 @@ function listOf(desk: InvoiceDesk) {
       path: "/v1/invoices",
       summary: "List invoices",
       ...reading,
-      request: { query: PageQuery.extend(InvoiceFilter.shape) },
+      request: { query: PageQuery.extend(InvoiceQuery.shape) },
       responses: {
         200: json(Invoices, "The invoices, newest first"),
         ...problems(...secretKeyFaults, "invalid_cursor"),
@@ -96,7 +97,11 @@ function listOf(desk: InvoiceDesk) {
     handler: async (c) => {
       const { limit, cursor, ...filter } = c.req.valid("query");
       const page = readPage(c, { limit, cursor }, filter);
-      const found = await listInvoices(desk, { ctx: c.var.merchant, input: { ...page, ...filter } });
+      const { customerId, ...rest } = filter;
+      const buyer = customerId === undefined ? undefined : await buyers(c.var.merchant, customerId);
+      if (buyer === null) return c.json([], 200);
+      const input = { ...page, ...rest, ...(buyer && { buyer }) };
+      const found = await listInvoices(desk, { ctx: c.var.merchant, input });
       return c.json([...pageOf(c, page, found, filter)], 200);
     },
   });

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { CustomerId } from "../customer/schema.ts";
 import { Money, MoneyInput } from "../http/money.ts";
 import { Instant, line, Metadata, text } from "../http/text.ts";
 import { MerchantRef, PaymentChoice } from "../payment-intent/schema.ts";
@@ -207,6 +208,9 @@ export const InvoiceFilter = z.object({
   number: z.string().max(40).optional(),
 });
 export type InvoiceFilter = z.infer<typeof InvoiceFilter>;
+
+/** The same over HTTP, where a customer is named. */
+export const InvoiceQuery = InvoiceFilter.extend({ customerId: CustomerId.optional() });
 
 /** How the payer means to pay. */
 export const InvoiceCheckout = z

@@ -1,10 +1,11 @@
 import { createRoute, defineOpenAPIRoute, z } from "@hono/zod-openapi";
 import { PaymentPath } from "../clearing/schema.ts";
 import type { PaymentDesk } from "../clearing/verbs/payment.ts";
+import type { FindBuyer } from "../customer/verbs.ts";
 import { PageQuery, pageOf, readPage } from "../http/page.ts";
 import { json, problems, secretKey, secretKeyFaults } from "../http/route.ts";
 import { amountsRefunded, type RefundSums } from "./refunded.ts";
-import { PaymentFilter, PaymentRead, PaymentSummary } from "./schema.ts";
+import { PaymentQuery, PaymentRead, PaymentSummary } from "./schema.ts";
 import { listPayments, readPayment } from "./verbs.ts";
 
 const payments = { tags: ["payments"], ...secretKey({ permission: "payments:read" }) };
@@ -12,10 +13,11 @@ const payments = { tags: ["payments"], ...secretKey({ permission: "payments:read
 /** What showing payments over HTTP needs. */
 interface PaymentsDesk extends PaymentDesk {
   readonly refunds: RefundSums;
+  readonly buyers: FindBuyer;
 }
 
 /** Payments as they stand, by the id of the intent or of the clearing. */
-export function paymentRoutes({ refunds, ...desk }: PaymentsDesk) {
+export function paymentRoutes({ refunds, buyers, ...desk }: PaymentsDesk) {
   const list = defineOpenAPIRoute({
     addRoute: true,
     route: createRoute({
@@ -23,7 +25,7 @@ export function paymentRoutes({ refunds, ...desk }: PaymentsDesk) {
       path: "/v1/payments",
       summary: "List the merchant's payments",
       ...payments,
-      request: { query: PageQuery.extend(PaymentFilter.shape) },
+      request: { query: PageQuery.extend(PaymentQuery.shape) },
       responses: {
         200: json(z.array(PaymentSummary), "Newest first"),
         ...problems(...secretKeyFaults, "invalid_cursor"),
@@ -32,7 +34,11 @@ export function paymentRoutes({ refunds, ...desk }: PaymentsDesk) {
     handler: async (c) => {
       const { limit, cursor, ...filter } = c.req.valid("query");
       const page = readPage(c, { limit, cursor }, filter);
-      const found = await listPayments(desk, { ctx: c.var.merchant, input: { ...page, ...filter } });
+      const { customerId, ...rest } = filter;
+      const buyer = customerId === undefined ? undefined : await buyers(c.var.merchant, customerId);
+      if (buyer === null) return c.json([], 200);
+      const input = { ...page, ...rest, ...(buyer && { buyer }) };
+      const found = await listPayments(desk, { ctx: c.var.merchant, input });
       const shown = pageOf(c, page, found, filter);
       const refunded = await amountsRefunded(refunds, c.var.merchant, shown);
       return c.json(

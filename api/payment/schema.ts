@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { Clearing, PaymentPosition } from "../clearing/schema.ts";
 import { clearingStates } from "../clearing/state.ts";
+import { CustomerId } from "../customer/schema.ts";
 import { Money } from "../http/money.ts";
 import { PaymentIntent, PaymentIntentFilter } from "../payment-intent/schema.ts";
 
@@ -39,3 +40,8 @@ export const PaymentFilter = PaymentIntentFilter.extend({
   customerEmail: z.string().max(254).optional().openapi({ description: "Exactly, in any capitals" }),
 });
 export type PaymentFilter = z.infer<typeof PaymentFilter>;
+
+/** The same over HTTP, where a customer is named. */
+export const PaymentQuery = PaymentFilter.extend({
+  customerId: CustomerId.optional(),
+});

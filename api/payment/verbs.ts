@@ -9,6 +9,7 @@ import {
   positionOf,
   presentClearing,
 } from "../clearing/verbs/payment.ts";
+import type { Buyer } from "../customer/verbs.ts";
 import type { Call } from "../http/context.ts";
 import type { Page } from "../http/page.ts";
 import { statusOf } from "../payment-intent/state.ts";
@@ -26,13 +27,6 @@ export async function readPayment(
   const payment = await findPayment(pool, ctx.merchantId, input.id);
   const payments = await paymentsOf(desk, payment.intent, payment.clearing);
   return positionOf(desk, pool, { ...payment, payments });
-}
-
-/** Whose payments are asked for. One of a subscription keeps the email of its day, and is the subscriber's; another goes by the
- *  email. */
-export interface Buyer {
-  readonly email: string;
-  readonly subscriptionIds: readonly string[];
 }
 
 /** A payment with its clearing. `id` is the intent's. */

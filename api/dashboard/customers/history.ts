@@ -14,13 +14,13 @@ const newest = { limit: MOST, after: null };
 export async function historyOf(
   { clearing, invoices: desk }: CustomersDesk,
   ctx: MerchantCtx,
-  { id, email }: { readonly id: string; readonly email: string },
+  { id: customerId }: { readonly id: string },
 ) {
   const may = ctx.scope.permissions;
   const [invoices, subscriptions, payments] = await Promise.all([
-    may.has("invoices:read") ? listBilledTo(desk, { ctx, input: { id, email, limit: MOST } }) : null,
-    may.has("catalog:read") ? listSubscriptions({ ctx, input: { ...newest, customerId: id } }) : null,
-    may.has("payments:read") ? listPaidBy(clearing, { ctx, input: { id, email, limit: MOST } }) : null,
+    may.has("invoices:read") ? listBilledTo(desk, { ctx, input: { customerId, limit: MOST } }) : null,
+    may.has("catalog:read") ? listSubscriptions({ ctx, input: { ...newest, customerId } }) : null,
+    may.has("payments:read") ? listPaidBy(clearing, { ctx, input: { customerId, limit: MOST } }) : null,
   ]);
   return {
     invoices: invoices?.slice(0, MOST) ?? null,

@@ -1,6 +1,7 @@
 import { and, desc, eq, lt, type SQL, sql } from "drizzle-orm";
 import { isId } from "#kernel/id";
 import { fixed } from "#store";
+import type { Buyer } from "../../customer/verbs.ts";
 import type { Call } from "../../http/context.ts";
 import { fault } from "../../http/faults.ts";
 import type { Page } from "../../http/page.ts";
@@ -57,7 +58,7 @@ export type OpenInvoice = Omit<Invoice, "metadata" | "buyer"> & {
 /** The merchant's invoices, newest first; one more than the page holds when there are more. */
 export async function listInvoices(
   shown: Shown,
-  { ctx, input }: Call<Page & InvoiceFilter>,
+  { ctx, input }: Call<Page & InvoiceFilter & { readonly buyer?: Buyer }>,
 ): Promise<readonly Invoice[]> {
   ctx.demand("invoices:read");
   const { after, limit } = input;
@@ -68,6 +69,7 @@ export async function listInvoices(
       and(
         eq(invoice.merchantId, ctx.merchantId),
         ...conditionsOf(input, shown.now()),
+        input.buyer && billedTo(ctx.merchantId, input.buyer),
         after === null ? undefined : lt(invoice.id, after as `inv_${string}`),
       ),
     )
@@ -87,6 +89,15 @@ function conditionsOf(
     subscriptionId === undefined ? undefined : eq(invoice.subscriptionId, subscriptionId as `sub_${string}`),
     number === undefined ? undefined : eq(invoice.number, number),
   ];
+}
+
+/** Each kind is read off an index of its own. */
+function billedTo(merchantId: string, { email, subscriptionIds }: Buyer): SQL {
+  const theirs = sql`invoice.merchant_id = ${merchantId} AND`;
+  const subscribed = sql`invoice.subscription_id IS NOT NULL AND invoice.subscription_id = ANY(${sql.param([...subscriptionIds])}::text[])`;
+  const other = sql`invoice.subscription_id IS NULL AND lower(invoice.buyer->>'email') = lower(${email})`;
+  return sql`${invoice.id} IN (SELECT id FROM invoice WHERE ${theirs} ${subscribed}
+    UNION ALL SELECT id FROM invoice WHERE ${theirs} ${other})`;
 }
 
 /** The rule of `statusOf`, as SQL. */

@@ -1,41 +1,51 @@
 import { and, eq } from "drizzle-orm";
+import { isId } from "#kernel/id";
 import type { PaymentDesk } from "../../clearing/verbs/payment.ts";
+import { customer } from "../../customer/tables.ts";
+import type { Buyer } from "../../customer/verbs.ts";
 import type { Call, MerchantCtx } from "../../http/context.ts";
 import type { Invoice } from "../../invoice/schema.ts";
-import { listBilled } from "../../invoice/verbs/billed.ts";
 import type { InvoiceDesk } from "../../invoice/verbs/desk.ts";
+import { listInvoices } from "../../invoice/verbs/read.ts";
 import { type FoundPayment, listPayments } from "../../payment/verbs.ts";
 import { subscription } from "../tables.ts";
 
-interface Customer {
-  readonly id: string;
-  readonly email: string;
-  readonly limit: number;
-}
-
-/** As `listBilled`, by all subscriptions that the customer has or had. */
-export async function listBilledTo(
-  desk: InvoiceDesk,
-  { ctx, input: { id, ...rest } }: Call<Customer>,
-): Promise<readonly Invoice[]> {
-  ctx.demand("invoices:read");
-  return listBilled(desk, { ctx, input: { ...rest, subscriptionIds: await subscribedBy(ctx, id) } });
-}
-
-/** As `listPayments` of a buyer, by all subscriptions that the customer has or had. */
-export async function listPaidBy(
-  desk: PaymentDesk,
-  { ctx, input: { id, email, limit } }: Call<Customer>,
-): Promise<readonly FoundPayment[]> {
-  ctx.demand("payments:read");
-  const buyer = { email, subscriptionIds: await subscribedBy(ctx, id) };
-  return listPayments(desk, { ctx, input: { limit, after: null, buyer } });
-}
-
-async function subscribedBy({ db, merchantId }: MerchantCtx, id: string) {
+/** A customer by all subscriptions that they have or had, and by their email; null for an id that is nobody's. */
+export async function buyerOf({ db, merchantId }: MerchantCtx, customerId: string): Promise<Buyer | null> {
+  if (!isId("cus", customerId)) return null;
+  const [found] = await db.pool
+    .select({ email: customer.email })
+    .from(customer)
+    .where(and(eq(customer.merchantId, merchantId), eq(customer.id, customerId)));
+  if (!found) return null;
   const rows = await db.pool
     .select({ id: subscription.id })
     .from(subscription)
-    .where(and(eq(subscription.merchantId, merchantId), eq(subscription.customerId, id as `cus_${string}`)));
-  return rows.map((row) => row.id);
+    .where(and(eq(subscription.merchantId, merchantId), eq(subscription.customerId, customerId)));
+  return { email: found.email, subscriptionIds: rows.map(({ id }) => id) };
+}
+
+interface History {
+  readonly customerId: string;
+  readonly limit: number;
+}
+
+/** What a customer was billed, newest first; one more than the limit when there are more. */
+export async function listBilledTo(
+  desk: InvoiceDesk,
+  { ctx, input: { customerId, limit } }: Call<History>,
+): Promise<readonly Invoice[]> {
+  ctx.demand("invoices:read");
+  const buyer = await buyerOf(ctx, customerId);
+  return buyer ? listInvoices(desk, { ctx, input: { limit, after: null, buyer } }) : [];
+}
+
+/** What they paid, in the same way. */
+export async function listPaidBy(
+  desk: PaymentDesk,
+  { ctx, input: { customerId, limit } }: Call<History>,
+): Promise<readonly FoundPayment[]> {
+  ctx.demand("payments:read");
+  const buyer = await buyerOf(ctx, customerId);
+  return buyer ? listPayments(desk, { ctx, input: { limit, after: null, buyer } }) : [];
 }

@@ -234,6 +234,13 @@ describe("the page of a customer", () => {
     return { amounts: paidAndOwed.match(/\$[\d.]+/g), invoices: text.match(/inv_\w+/g)?.length };
   };
 
+  /** The API tells the same of them. */
+  const listed = async (what: "payments" | "invoices", id: string): Promise<readonly string[]> =>
+    (await seller.must("GET", `/v1/${what}?customerId=${id}`)).map(
+      (row: { readonly id: string; readonly paymentIntent?: { readonly id: string } }) =>
+        row.paymentIntent?.id ?? row.id,
+    );
+
   it("adds up what they were billed by subscriptions before their email changed", async () => {
     const { subscriber } = await seller.must("POST", "/v1/subscriptions", {
       customer: { name: "Ada", email: "ada@old.example" },
@@ -247,6 +254,9 @@ describe("the page of a customer", () => {
     const buyer = { name: "Ada", email: "ada@new.example" };
     await seller.must("POST", "/v1/invoices", { buyer, currency: "USD", lines, issue: true });
     expect((await shown(subscriber.customerId)).amounts).toEqual(["$0.00", "$20.00"]);
+    const billed = await seller.must("GET", `/v1/invoices?customerId=${subscriber.customerId}`);
+    const totals = billed.map(({ total }: { readonly total: { readonly display: string } }) => total.display);
+    expect(totals).toEqual(["$2.00", "$18.00"]);
   });
 
   it("shows nothing of who had their email before, nor anything to another merchant", async () => {
@@ -260,6 +270,10 @@ describe("the page of a customer", () => {
     expect(await shown(id)).toEqual({ amounts: null, invoices: undefined });
     expect((await shown(eve.id)).amounts).toEqual(["$0.00", "$3.00"]);
     expect((await stranger.get(`customers/${eve.id}`)).status).toBe(404);
+    expect(await listed("invoices", eve.id)).toHaveLength(1);
+    for (const what of ["invoices", "payments"] as const)
+      for (const nobody of [id, "cus_x", "Eve", `cus_${"0".repeat(26)}`])
+        expect(await listed(what, nobody)).toEqual([]);
   });
 
   it("lists what they paid for subscriptions before their email changed, and not what who had it before paid", async () => {
@@ -284,5 +298,11 @@ describe("the page of a customer", () => {
     const heir = await subscribe("kim@old.example");
     expect(await paidBy(kim.id)).toEqual([kim.intentId, own.id].sort());
     expect(await paidBy(heir.id)).toEqual([heir.intentId]);
+    expect(await listed("payments", kim.id)).toEqual([own.id, kim.intentId]);
+    expect(await listed("payments", heir.id)).toEqual([heir.intentId]);
+    const first = await seller.ask("GET", `/v1/payments?customerId=${kim.id}&limit=1`);
+    const cursor = first.headers.get("Next-Cursor");
+    const others = await seller.ask("GET", `/v1/payments?customerId=${heir.id}&limit=1&cursor=${cursor}`);
+    expect([first.body.length, others.status, others.body.code]).toEqual([1, 400, "invalid_cursor"]);
   });
 });

@@ -71,6 +71,17 @@ describe(`GET /v1/payments of ${COUNT}`, () => {
     expect(await rowsTouched(pool, asked)).toBeLessThanOrEqual(MOST_ROWS);
   });
 
+  it("a customer's are read off their email and their subscriptions", async () => {
+    const { body: customer } = await caller(world({ db: database.db }).app, who)("POST", "/v1/customers", {
+      body: { name: "Ada", email: "ada@buyer.example" },
+      headers: { "idempotency-key": "Ada" },
+    });
+    asked.length = 0;
+    const { status, body } = await call(`/v1/payments?customerId=${customer.id}`);
+    expect([status, body, asked.length]).toEqual([200, [], 1]);
+    expect(await rowsTouched(pool, asked)).toBe(0);
+  });
+
   it("walks every page once, newest first, and the last as quickly as the first", async () => {
     const ids: string[] = [];
     let path = "/v1/payments?limit=200&source=api";
