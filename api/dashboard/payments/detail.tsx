@@ -131,9 +131,21 @@ function factsOf(intent: PaymentPosition["paymentIntent"]) {
     ["Created", <Time at={intent.createdAt} />],
     ["Completed", intent.completedAt && <Time at={intent.completedAt} />],
     ["Can be paid until", intent.status === "created" ? <Time at={intent.expiresAt} /> : null],
-    ...Object.entries(metadata).map(([key, value]) => [key, value] as const),
+    ...Object.entries(metadata).map(([key, value]) => {
+      const place = places[intent.source]?.[key];
+      return [key, place ? <a href={`/dashboard/${place}/${value}`}>{value}</a> : value] as const;
+    }),
   ] as const;
 }
+
+/** Where keys lead that we noted: by the source, since a merchant may note such keys too. */
+const places: Partial<Record<PaymentPosition["paymentIntent"]["source"], Readonly<Record<string, string>>>> =
+  {
+    invoice: { invoiceId: "invoices" },
+    subscription: { invoiceId: "invoices", subscriptionId: "subscriptions" },
+    "payment-link": { paymentLinkId: "links" },
+    x402: { resourceId: "resources" },
+  };
 
 function clearingFacts(clearing: NonNullable<PaymentPosition["clearing"]>, chain: string | null) {
   return [

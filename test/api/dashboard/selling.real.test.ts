@@ -300,6 +300,9 @@ describe("the page of a customer", () => {
     expect(await paidBy(heir.id)).toEqual([heir.intentId]);
     expect(await listed("payments", kim.id)).toEqual([own.id, kim.intentId]);
     expect(await listed("payments", heir.id)).toEqual([heir.intentId]);
+    const { text } = await mine.get(`payments/${kim.intentId}`);
+    for (const place of [/invoices\/inv_\w{26}/, /subscriptions\/sub_\w{26}/])
+      expect(text).toMatch(new RegExp(`<dd><a href="/dashboard/${place.source}">`));
     const first = await seller.ask("GET", `/v1/payments?customerId=${kim.id}&limit=1`);
     const cursor = first.headers.get("Next-Cursor");
     const others = await seller.ask("GET", `/v1/payments?customerId=${heir.id}&limit=1&cursor=${cursor}`);
