@@ -99,8 +99,7 @@ function listOf(desk: InvoiceDesk, buyers: FindBuyer) {
       const page = readPage(c, { limit, cursor }, filter);
       const { customerId, ...rest } = filter;
       const buyer = customerId === undefined ? undefined : await buyers(c.var.merchant, customerId);
-      if (buyer === null) return c.json([], 200);
-      const input = { ...page, ...rest, ...(buyer && { buyer }) };
+      const input = { ...page, ...rest, ...(buyer !== undefined && { buyer }) };
       const found = await listInvoices(desk, { ctx: c.var.merchant, input });
       return c.json([...pageOf(c, page, found, filter)], 200);
     },

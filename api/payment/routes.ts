@@ -36,8 +36,7 @@ export function paymentRoutes({ refunds, buyers, ...desk }: PaymentsDesk) {
       const page = readPage(c, { limit, cursor }, filter);
       const { customerId, ...rest } = filter;
       const buyer = customerId === undefined ? undefined : await buyers(c.var.merchant, customerId);
-      if (buyer === null) return c.json([], 200);
-      const input = { ...page, ...rest, ...(buyer && { buyer }) };
+      const input = { ...page, ...rest, ...(buyer !== undefined && { buyer }) };
       const found = await listPayments(desk, { ctx: c.var.merchant, input });
       const shown = pageOf(c, page, found, filter);
       const refunded = await amountsRefunded(refunds, c.var.merchant, shown);

@@ -32,12 +32,13 @@ export async function readPayment(
 /** A payment with its clearing. `id` is the intent's. */
 export type FoundPayment = Omit<PaymentSummary, "amountRefunded"> & { readonly id: string };
 
-/** The merchant's payments, newest first; one more than the page holds when there are more. */
+/** The merchant's payments, newest first; one more than the page holds when there are more. A buyer who is null has none. */
 export async function listPayments(
   desk: PaymentDesk,
-  { ctx, input }: Call<Page & PaymentFilter & { readonly buyer?: Buyer }>,
+  { ctx, input }: Call<Page & PaymentFilter & { readonly buyer?: Buyer | null }>,
 ): Promise<readonly FoundPayment[]> {
   ctx.demand("payments:read");
+  if (input.buyer === null) return [];
   const { merchantId } = ctx;
   const rows = await ctx.db.pool
     .select({ intent: paymentIntent, clearing })

@@ -16,6 +16,7 @@ const MOST_ROWS = 500;
 let pool: pg.Pool;
 let who: Caller;
 let call: (path: string) => Promise<Answer>;
+let callAs: (as: Caller, path: string) => Promise<Answer>;
 const asked: Asked[] = [];
 
 const database = sharedDatabase();
@@ -31,7 +32,8 @@ beforeAll(async () => {
   const stranger = await newCaller(database.db);
   await writeMany(database, stranger.merchantId, COUNT);
   await writeMany(database, who.merchantId, COUNT);
-  call = (path) => caller(app, who)("GET", path);
+  callAs = (as, path) => caller(app, as)("GET", path);
+  call = (path) => callAs(who, path);
 }, 180_000);
 afterAll(async () => {
   await pool.end();
@@ -80,6 +82,16 @@ describe(`GET /v1/payments of ${COUNT}`, () => {
     const { status, body } = await call(`/v1/payments?customerId=${customer.id}`);
     expect([status, body, asked.length]).toEqual([200, [], 1]);
     expect(await rowsTouched(pool, asked)).toBe(0);
+  });
+
+  it("of a customer who is nobody is empty, to those who may read payments", async () => {
+    const path = `/v1/payments?customerId=cus_${"0".repeat(26)}`;
+    const blind = await newCaller(database.db, {
+      merchantId: who.merchantId,
+      permissions: ["invoices:read"],
+    });
+    expect(await call(path)).toMatchObject({ status: 200, body: [] });
+    expect(await callAs(blind, path)).toMatchObject({ status: 403, body: { code: "permission_denied" } });
   });
 
   it("walks every page once, newest first, and the last as quickly as the first", async () => {
