@@ -17,13 +17,14 @@ export function clearingHearer(desk: ClearingDesk, tell: TellMerchants) {
     const others = settlements.filter(
       (fact) => !payableOf(fact).startsWith("pi_") && fact.type !== "settlement.claimed",
     );
+    // First: it waits for whoever confirms an intent, whose clearing is there to be woken only then.
+    await openForAgents(tx, desk, ofIntents);
     await wake(tx, desk.now(), {
       clearings: facts.filter(({ type }) => type === "deposit.changed").map(named),
       returns: facts.filter(({ type }) => OUTGOING.test(type)).map(named),
       settlements: [...ofIntents, ...others].map(named),
       intents: ofIntents.map((fact) => ({ merchantId: fact.merchantId, id: payableOf(fact) })),
     });
-    await openForAgents(tx, desk, ofIntents);
     const sales = others.filter((fact) => payableOf(fact).startsWith("x402r_"));
     await recordSales(tx, desk, sales, describe, tell);
   };

@@ -1,0 +1,91 @@
+/** What the clearing hears of agents' payments, on a real database and without a chain. */
+import { beforeEach, expect, it } from "vitest";
+import type { PaymentView } from "#facilitator";
+import { hash } from "#kernel/bytes";
+import { idMaker } from "#kernel/id";
+import { systemClock, systemRandom } from "#kernel/system";
+import { outbox } from "#store";
+import { sharedDatabase } from "../../support/db.ts";
+import { until } from "../../support/house.ts";
+import { caller, newCaller } from "../caller.ts";
+import { fakeFacilitator, payer, treasury, txHash, usdc, world } from "../world.ts";
+
+const database = sharedDatabase();
+const newId = idMaker({ clock: systemClock, random: systemRandom });
+let api: ReturnType<typeof world>;
+let payments: readonly PaymentView[] = [];
+/** Runs while a confirm holds its intent. */
+let duringConfirm = async () => {};
+beforeEach(() => {
+  api = world({ db: database.db, facilitator, time: systemClock, ids: newId });
+  payments = [];
+  duringConfirm = async () => {};
+});
+
+const facilitator = fakeFacilitator({
+  payments: async (by) =>
+    payments.filter(({ id, payableId }) =>
+      "ids" in by ? by.ids.includes(id) : "payableIds" in by && by.payableIds.includes(payableId),
+    ),
+  deposits: {
+    async open() {
+      await duringConfirm();
+      const deadline = BigInt(Math.floor(Date.now() / 1_000) + 1_800);
+      return { address: payer, payTo: treasury, token: usdc, signature: "0x12", deadline };
+    },
+    resign: () => Promise.reject(new Error("nothing is signed again")),
+    arrivals: async () => [],
+    take: async () => {},
+  },
+});
+
+async function newSeller() {
+  const owner = await newCaller(database.db);
+  const call = caller(api.app, owner);
+  const post = (path: string, body?: unknown) =>
+    call("POST", path, { headers: { "idempotency-key": newId("evt") }, ...(body ? { body } : {}) });
+  return { ...owner, post, get: async (path: string) => (await call("GET", path)).body };
+}
+
+function paymentOf(merchantId: string, of: Pick<PaymentView, "payableId" | "state">): PaymentView {
+  return {
+    ...{ id: newId("stl"), merchantId, creditEpoch: 0, chain: "base", asset: "USDC", ...of },
+    ...{ amount: 10_000_000n, fee: 50_000n, payer, payTo: treasury, transaction: hash(txHash) },
+    ...{ logIndex: 0, blockNumber: 1, blockHash: hash(txHash), confirmations: 1, required: 1 },
+    ...{ reason: null, message: null, createdAt: new Date(), includedAt: new Date() },
+  };
+}
+
+async function hear(type: string, { id, merchantId, payableId }: PaymentView): Promise<void> {
+  const fact = { id: newId("evt"), type, subject: id, merchantId, payload: { payableId } };
+  await database.db.tx((tx) => outbox.append(tx, [fact]));
+  await outbox.deliver(database.db, 500, async (tx, facts) => {
+    for (const each of api.hearers) await each(tx, facts);
+  });
+}
+
+it("of an intent is followed, though it is heard of while the intent is being confirmed", async () => {
+  const seller = await newSeller();
+  const { id } = (await seller.post("/v1/payment-intents", { amount: { amount: "10.00", asset: "USD" } }))
+    .body;
+  const payment = paymentOf(seller.merchantId, { payableId: id, state: "included" });
+  let heard = Promise.resolve();
+  duringConfirm = async () => {
+    payments = [payment];
+    heard = hear("settlement.credited", payment);
+    await until(async () => {
+      const waiting = await database.query(
+        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+           AND query LIKE '%from "payment_intent"%for update%'`,
+      );
+      return waiting.length > 0;
+    }, "who hears of it waits for the intent");
+  };
+  expect((await seller.post(`/v1/payment-intents/${id}/confirm`)).status).toBe(200);
+  await heard;
+  await api.loops.find(({ name }) => name === "clearing")?.turn();
+  expect(await seller.get(`/v1/payments/${id}`)).toMatchObject({
+    paymentIntent: { status: "completed", executionPath: "x402" },
+    clearing: { state: "settled", providerReference: payment.id, netAmount: { amount: "9.950000" } },
+  });
+});
