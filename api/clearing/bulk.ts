@@ -275,7 +275,8 @@ function bornOf(
     failureReason: walk.failure?.reason ?? null,
     failureAt: walk.failure ? at : null,
     orderSeq: null,
-    reviewRequired: walk.state === "in-review",
+    // What waits is the operator's to decide about.
+    reviewRequired: false,
     attempt: credited ? attemptOf(payment) : 0,
     failedSteps: 0,
     settledAt: credited ? at : null,

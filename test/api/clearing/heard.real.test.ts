@@ -8,7 +8,7 @@ import { outbox } from "#store";
 import { sharedDatabase } from "../../support/db.ts";
 import { until } from "../../support/house.ts";
 import { caller, newCaller } from "../caller.ts";
-import { fakeFacilitator, payer, treasury, txHash, usdc, world } from "../world.ts";
+import { fakeFacilitator, payer, resourceId, treasury, txHash, usdc, world } from "../world.ts";
 
 const database = sharedDatabase();
 const newId = idMaker({ clock: systemClock, random: systemRandom });
@@ -88,4 +88,19 @@ it("of an intent is followed, though it is heard of while the intent is being co
     paymentIntent: { status: "completed", executionPath: "x402" },
     clearing: { state: "settled", providerReference: payment.id, netAmount: { amount: "9.950000" } },
   });
+});
+
+it("of a resource that waits for the operator is not its merchant's to decide about", async () => {
+  const seller = await newSeller();
+  payments = [paymentOf(seller.merchantId, { payableId: resourceId, state: "review" })];
+  for (const payment of payments) await hear("settlement.review", payment);
+  const [recorded] = await seller.get("/v1/payments");
+  expect(recorded).toMatchObject({
+    paymentIntent: { status: "clearing" },
+    clearing: { state: "in-review", providerReference: payments[0]?.id },
+  });
+  expect(await seller.get("/v1/payments?reviewRequired=true")).toEqual([]);
+  expect(
+    await seller.post(`/v1/payments/${recorded.paymentIntent.id}/review`, { action: "accept" }),
+  ).toMatchObject({ status: 409, body: { code: "review_by_operator" } });
 });
