@@ -14,6 +14,8 @@ const database = sharedDatabase();
 const newId = idMaker({ clock: systemClock, random: systemRandom });
 let api: ReturnType<typeof world>;
 let payments: readonly PaymentView[] = [];
+/** Runs once, while somebody waits to be told of payments: what is told is older. */
+let whileAsked: (() => Promise<unknown>) | undefined;
 /** Runs while a confirm holds its intent. */
 let duringConfirm = async () => {};
 beforeEach(() => {
@@ -23,10 +25,15 @@ beforeEach(() => {
 });
 
 const facilitator = fakeFacilitator({
-  payments: async (by) =>
-    payments.filter(({ id, payableId }) =>
+  async payments(by) {
+    const told = payments;
+    const work = whileAsked;
+    whileAsked = undefined;
+    await work?.();
+    return told.filter(({ id, payableId }) =>
       "ids" in by ? by.ids.includes(id) : "payableIds" in by && by.payableIds.includes(payableId),
-    ),
+    );
+  },
   deposits: {
     async open() {
       await duringConfirm();
@@ -38,6 +45,8 @@ const facilitator = fakeFacilitator({
     take: async () => {},
   },
 });
+
+const look = () => api.loops.find(({ name }) => name === "clearing")?.turn();
 
 async function newSeller() {
   const owner = await newCaller(database.db);
@@ -83,11 +92,41 @@ it("of an intent is followed, though it is heard of while the intent is being co
   };
   expect((await seller.post(`/v1/payment-intents/${id}/confirm`)).status).toBe(200);
   await heard;
-  await api.loops.find(({ name }) => name === "clearing")?.turn();
+  await look();
   expect(await seller.get(`/v1/payments/${id}`)).toMatchObject({
     paymentIntent: { status: "completed", executionPath: "x402" },
     clearing: { state: "settled", providerReference: payment.id, netAmount: { amount: "9.950000" } },
   });
+});
+
+it("is not led by what a look was told before another one led it", async () => {
+  const seller = await newSeller();
+  const { id } = (await seller.post("/v1/payment-intents", { amount: { amount: "10.00", asset: "USD" } }))
+    .body;
+  const payment = paymentOf(seller.merchantId, { payableId: id, state: "included" });
+  payments = [payment];
+  await hear("settlement.credited", payment);
+  await look();
+  await hear("settlement.reversed", payment);
+  // given a look that was told of the credit, while another one has seen that its block left the chain
+  whileAsked = async () => {
+    payments = [{ ...payment, state: "submitting" }];
+    await look();
+  };
+  await look();
+  const { clearing } = await seller.get(`/v1/payments/${id}`);
+  expect(clearing.state).toBe("reversed");
+  const told = () =>
+    database.query("SELECT type FROM outbox WHERE subject = $1 AND type = 'payment.completed'", [
+      clearing.id,
+    ]);
+  expect(await told()).toHaveLength(1);
+  // until it is credited anew
+  payments = [{ ...payment, creditEpoch: 1 }];
+  await hear("settlement.credited", payment);
+  await look();
+  expect((await seller.get(`/v1/payments/${id}`)).clearing.state).toBe("settled");
+  expect(await told()).toHaveLength(2);
 });
 
 it("of a resource that waits for the operator is not its merchant's to decide about", async () => {
