@@ -115,7 +115,7 @@ export function decide(standing: Standing): Decision | null {
       return { trigger: "credit", cause: "the evidence is complete" };
     case "in-review":
       return isGone(standing) && !standing.isHeldByAgent
-        ? { trigger: "extend", cause: "its money left the chain" }
+        ? { trigger: "extend", cause: "none of its money is here any more" }
         : null;
     case "expired":
     case "failed":

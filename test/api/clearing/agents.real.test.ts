@@ -466,6 +466,27 @@ describe("an agent's payment that does not settle", () => {
     await expectAtRest(world);
   });
 
+  it("leaves a payment whose stray money was given back to its window, once it can be charged no more", async () => {
+    const asked = await seller.asked();
+    const { id } = asked.paymentIntent;
+    const { send, payer, offer, signed } = await agentPays(id);
+    beforeClaim = () => drain(world, payer, offer.amount);
+    expect((await send()).body.success).toBe(false);
+    beforeClaim = async () => {};
+    const { EURC } = world.dev.contracts.assets;
+    const { payer: other } = await sendTo(world, asked.deposit.address, 9_000_000n, { token: EURC });
+    await seller.reaches(id, "in-review");
+    expect((await seller.review(id, { action: "return", destination: other.address })).status).toBe(200);
+    await cancel(world, payer, signed.nonce);
+    await world.dev.anvil.mine(5);
+    expect(await seller.reaches(id, "awaiting-funds")).toMatchObject({
+      paymentIntent: { status: "clearing" },
+      clearing: { failure: null },
+      deposit: { address: asked.deposit.address },
+    });
+    await expectAtRest(world);
+  });
+
   it("keeps what came astray from being accepted as long as it may still be charged", async () => {
     const asked = await seller.asked();
     const { id } = asked.paymentIntent;
