@@ -158,8 +158,8 @@ export function strictJson(limit = BODY_LIMIT): MiddlewareHandler {
 async function checkBody(c: Context, limit: number): Promise<void> {
   const text = await readText(c.req.raw, limit);
   const { headers } = c.req.raw;
-  // Without a type no schema would see it. Many clients name one with nothing, too.
-  if (text === "" && !headers.has("content-type")) headers.set("content-type", "application/json");
+  // Without a type, or with an empty one, no schema would see it. Many clients name one with nothing, too.
+  if (text === "" && !headers.get("content-type")) headers.set("content-type", "application/json");
   const isCalledJson = isJson(c.req.header("content-type"));
   if (text !== "" && isCalledJson) parseStrict(text);
   keepBody(c, text === "" && isCalledJson ? "{}" : text);

@@ -8,9 +8,13 @@ const amount = { amount: "10.00", asset: "USD" };
 const world = sharedWorld();
 const seller = sharedSeller(world);
 
-/** Without a body a client names no type of it either. */
-async function send(path: string, key: string, body?: object) {
-  const type = body && { "Content-Type": "application/json" };
+/** Without a body a client names no type of it either, unless it says so. */
+async function send(
+  path: string,
+  key: string,
+  body?: object,
+  type: Record<string, string> | undefined = body && { "Content-Type": "application/json" },
+) {
   const response = await fetch(`${world.baseUrl}${path}`, {
     method: "POST",
     headers: { Authorization: `Bearer ${seller.secretKey}`, "Idempotency-Key": key, ...type },
@@ -48,6 +52,19 @@ it.each(routes)("%s: no body and an empty object are one request", async (_, pat
   expect(await send(path, "one", {})).toEqual({ ...bare, isReplayed: true });
 });
 
+it("a type that says nothing is none: a key is rotated with the grace that it has by itself", async () => {
+  const { id } = await seller.must("POST", "/v1/api-keys", {
+    kind: "sk",
+    name: "till",
+    permissions: ["payments:read"],
+  });
+  const rotated = await send(`/v1/api-keys/${id}/rotate`, "rotate", undefined, { "Content-Type": "" });
+  expect(rotated.status).toBe(201);
+  const keys: Body[] = await seller.must("GET", "/v1/api-keys");
+  const { revokedAt } = keys.find((key) => key.id === id);
+  expect(Math.abs(Date.parse(revokedAt) - Date.now() - 86_400_000)).toBeLessThan(600_000);
+});
+
 it("what an invoice's checkout without a body made can be confirmed without one", async () => {
   const { id } = await issued(seller);
   const { body: intent } = await send(`/v1/invoices/${id}/checkout`, "checkout");
@@ -57,3 +74,19 @@ it("what an invoice's checkout without a body made can be confirmed without one"
     body: { paymentIntent: { executionPath: "deposit-match" }, clearing: { state: "awaiting-funds" } },
   });
 });
+
+it.each([{}, { "Content-Type": "" }])(
+  "a body whose type is not said (%j) is refused, and nothing is done",
+  async (type) => {
+    const { id } = await seller.intent();
+    const headers = { Authorization: `Bearer ${seller.secretKey}`, "Idempotency-Key": "bytes", ...type };
+    const url = `${world.baseUrl}/v1/payment-intents/${id}/confirm`;
+    const body = new TextEncoder().encode('{"executionPath":"x402"}');
+    const response = await fetch(url, { method: "POST", headers, body });
+    expect([response.status, ((await response.json()) as Body).code]).toEqual([
+      415,
+      "unsupported_media_type",
+    ]);
+    expect((await seller.must("GET", `/v1/payment-intents/${id}`)).status).toBe("created");
+  },
+);
