@@ -442,13 +442,19 @@ describe("an agent's payment that does not settle", () => {
     await expectAtRest(world);
   });
 
-  it("is not hidden by money that came astray and was given back, when it is charged after all", async () => {
+  /** An intent asked for by deposit too, whose agent had no money left when its payment was claimed. */
+  async function mayStillBeCharged() {
     const asked = await seller.asked();
     const { id } = asked.paymentIntent;
-    const { send, payer, offer, signed } = await agentPays(id);
-    beforeClaim = () => drain(world, payer, offer.amount);
-    expect((await send()).body.success).toBe(false);
+    const agent = await agentPays(id);
+    beforeClaim = () => drain(world, agent.payer, agent.offer.amount);
+    expect((await agent.send()).body.success).toBe(false);
     beforeClaim = async () => {};
+    return { ...agent, asked, id };
+  }
+
+  it("is not hidden by money that came astray and was given back, when it is charged after all", async () => {
+    const { asked, id, payer, offer, signed } = await mayStillBeCharged();
     const { EURC } = world.dev.contracts.assets;
     const { payer: other } = await sendTo(world, asked.deposit.address, 9_000_000n, { token: EURC });
     await seller.reaches(id, "in-review");
@@ -467,12 +473,7 @@ describe("an agent's payment that does not settle", () => {
   });
 
   it("leaves a payment whose stray money was given back to its window, once it can be charged no more", async () => {
-    const asked = await seller.asked();
-    const { id } = asked.paymentIntent;
-    const { send, payer, offer, signed } = await agentPays(id);
-    beforeClaim = () => drain(world, payer, offer.amount);
-    expect((await send()).body.success).toBe(false);
-    beforeClaim = async () => {};
+    const { asked, id, payer, signed } = await mayStillBeCharged();
     const { EURC } = world.dev.contracts.assets;
     const { payer: other } = await sendTo(world, asked.deposit.address, 9_000_000n, { token: EURC });
     await seller.reaches(id, "in-review");
@@ -488,12 +489,7 @@ describe("an agent's payment that does not settle", () => {
   });
 
   it("keeps what came astray from being accepted as long as it may still be charged", async () => {
-    const asked = await seller.asked();
-    const { id } = asked.paymentIntent;
-    const { send, payer, offer, signed } = await agentPays(id);
-    beforeClaim = () => drain(world, payer, offer.amount);
-    expect((await send()).body.success).toBe(false);
-    beforeClaim = async () => {};
+    const { asked, id, payer, offer, signed } = await mayStillBeCharged();
     await sendTo(world, asked.deposit.address, 9_000_000n, { token: world.dev.contracts.assets.EURC });
     await seller.reaches(id, "in-review");
     await world.dev.anvil.mine(3);
