@@ -7,7 +7,7 @@ import { systemClock, systemRandom } from "#kernel/system";
 import { registerResource } from "../../bench/farebox-server.ts";
 import { fundPayers, makePayers } from "../../bench/payers.ts";
 import { type Offer, Purse } from "../../bench/payments.ts";
-import { startAnvil } from "../support/anvil.ts";
+import { type Anvil, startAnvil } from "../support/anvil.ts";
 import { type DevChain, masterSecret, startDevChain } from "../support/dev-chain.ts";
 import { type OwnPostgres, startOwnPostgres } from "../support/own-postgres.ts";
 import { buildAll } from "../support/programs.ts";
@@ -73,12 +73,26 @@ async function startChain(stops: (() => Promise<void>)[]): Promise<DevChain> {
   const empty = await startAnvil();
   stops.push(empty.stop);
   const fork = ["--fork-url", empty.rpcUrl, "--no-rate-limit", "--no-storage-caching"];
-  const dev = await startDevChain({
-    blockTimeSeconds: 1,
-    args: [...fork, "--prune-history", RECENT_STATES],
-  });
+  const dev = await startDevChain({ args: [...fork, "--prune-history", RECENT_STATES] });
   stops.push(dev.stop);
+  await dev.anvil.rpc("evm_setAutomine", [false]);
+  stops.push(mineEachSecond(dev.anvil));
   return dev;
+}
+
+/** Asked for block by block: a node with a block time of its own of two seconds or less keeps 1,500 states, however few
+ *  it was told to, each with a copy of the token's whole storage. */
+function mineEachSecond(anvil: Anvil): () => Promise<void> {
+  let mining: Promise<unknown> | undefined;
+  const timer = setInterval(() => {
+    mining ??= anvil.rpc("evm_mine").finally(() => {
+      mining = undefined;
+    });
+  }, 1_000);
+  return async () => {
+    clearInterval(timer);
+    await mining;
+  };
 }
 
 /** Again while a process that has just started has no time for it. */
