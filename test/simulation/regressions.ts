@@ -35,4 +35,9 @@ export const regressions: readonly { readonly seed: number; readonly showed: str
     showed:
       "the made-up endpoint denied the receipt of a block that it had said is final, by the branch of its own that it followed: somebody else was taken to have used the gas key",
   },
+  {
+    seed: 363_240,
+    showed:
+      "a payer of whom three payments failed was told to rest, which no seed before had come to: the oracle took it for a bug",
+  },
 ];

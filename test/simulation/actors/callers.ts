@@ -1,7 +1,7 @@
 /** Callers: they verify, settle, repeat, hang up and lose answers; each ask is looked at when it is answered. */
 import { errorFields } from "#kernel/log";
 import { outageOf } from "#store";
-import { checkAnswer, checkVerdict } from "../oracles/answers.ts";
+import { checkAnswer, checkVerdict, isToRest, rests } from "../oracles/answers.ts";
 import { Violation } from "../oracles/violation.ts";
 import type { Parts, Process } from "../parts/house.ts";
 import { type Asked, mannerOf, type Payment, requestFor, type Sale, signPayment } from "./payments.ts";
@@ -60,7 +60,11 @@ export class Callers {
         if (answer.outcome !== "settled" || answer.replayed || manner === "with-id") return;
         if (faults.strikes("answer-not-delivered", 30)) this.#release(at, asked, answer.paymentId ?? "");
       })
-      .catch((error) => this.#failed(`settle ${asked.requestId}`, error));
+      .catch((error) => {
+        this.#waiting.delete(closed);
+        asked.isOpen = false;
+        this.#failed(`settle ${asked.requestId}`, error, payment);
+      });
     return asked;
   }
 
@@ -127,7 +131,7 @@ export class Callers {
         const isKeys = !this.#parts.contracts.has(payment.payer.address);
         this.#checks.push(async () => checkVerdict(payment, { manner, isKeys }, answer));
       })
-      .catch((error) => this.#failed("verify", error));
+      .catch((error) => this.#failed("verify", error, payment));
   }
 
   /** Who has no answer yet, and may go away. */
@@ -140,8 +144,13 @@ export class Callers {
     if (this.waiting.length > 0 && faults.strikes("hang-up", 9)) chance.of(this.waiting).abort();
   }
 
-  #failed(what: string, error: unknown): void {
+  #failed(what: string, error: unknown, payment?: Payment): void {
+    const { backend, row, scheduler } = this.#parts;
     this.#checks.push(async () => {
+      if (payment && isToRest(error) && (await rests(backend, row.chainId, payment))) {
+        scheduler.note(payment.name, `${what}: its payer is told to rest`);
+        return;
+      }
       throw new Violation("no-bug", `${what} threw ${JSON.stringify(errorFields(error))}`);
     });
   }

@@ -1,4 +1,6 @@
 /** What a caller was told, against what the rows say at that moment. */
+import { Fault } from "#kernel/fault";
+import { FAILURES_UNTIL_REST } from "../../../facilitator/settlement/budget/policy.ts";
 import type { Asked, Payment, SettleAnswer, VerifyAnswer } from "../actors/payments.ts";
 import type { Backend } from "../parts/backend.ts";
 import { Violation } from "./violation.ts";
@@ -33,6 +35,20 @@ export function isRefusal(answer: Pick<SettleAnswer, "outcome" | "reason"> | nul
     answer?.outcome === "refused" ||
     (answer?.outcome === "unavailable" && answer.reason !== "settlement_pending")
   );
+}
+
+/** 429 for the payer, whichever of its payments it shows: one that failed is sent again no sooner than another. */
+export function isToRest(error: unknown): boolean {
+  return error instanceof Fault && error.code === "rate_limited" && error.context.budget === "rest";
+}
+
+/** Whether as many of the payer's payments failed on the chain as may. */
+export async function rests(backend: Backend, chainId: number, { payer }: Payment): Promise<boolean> {
+  const rows = await backend.look(
+    "SELECT 1 FROM payer_gas WHERE chain_id = $1 AND payer = decode($2, 'hex') AND failures >= $3",
+    [chainId, payer.address.slice(2), FAILURES_UNTIL_REST],
+  );
+  return rows.length > 0;
 }
 
 /** Everybody who asked so far was told that nothing was recorded. */
