@@ -85,9 +85,12 @@ async function startChain(stops: (() => Promise<void>)[]): Promise<DevChain> {
 function mineEachSecond(anvil: Anvil): () => Promise<void> {
   let mining: Promise<unknown> | undefined;
   const timer = setInterval(() => {
-    mining ??= anvil.rpc("evm_mine").finally(() => {
-      mining = undefined;
-    });
+    mining ??= anvil
+      .rpc("evm_mine")
+      .catch(() => undefined) // it is late; the next second asks again
+      .finally(() => {
+        mining = undefined;
+      });
   }, 1_000);
   return async () => {
     clearInterval(timer);
