@@ -167,6 +167,16 @@ export async function routeOrder({ dev, database }: PaymentPlace, position: Body
   return { payer, txHash: await payOrder(dev, payer.address, { order: terms, signature: order.signature }) };
 }
 
+/** Where a clearing has been whose money came as it should. */
+export const statesToSettled = [
+  "created",
+  "awaiting-funds",
+  "funds-detected",
+  "funds-received",
+  "settling",
+  "settled",
+];
+
 /** States of the timeline, in their order; what happened beside in brackets. */
 export function statesOf(position: Body): readonly string[] {
   return position.timeline.map(({ state, from }: { state: string; from: string | null }) =>

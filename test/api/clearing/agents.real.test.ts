@@ -1,5 +1,6 @@
 /** Payments by agents: of intents at their agent URL, and of resources. */
 import { afterEach, describe, expect, it } from "vitest";
+import { agentFor, claimHook } from "../../support/agents.ts";
 import { chainFaults } from "../../support/chain-faults.ts";
 import { sharedWorld, until } from "../../support/house.ts";
 import {
@@ -10,31 +11,25 @@ import {
   sendTo,
   sharedSeller,
   statesOf,
+  statesToSettled,
   toldOf,
 } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { cancel, expectAtRest, newPayment } from "../../support/scene.ts";
-import { agentPays, statesToSettled } from "./agent-scene.ts";
 
 const MINUTE = 60_000;
 const clock = movableClock();
 const faults = chainFaults();
-/** Runs when a payment was found good and is about to be claimed: nothing of it has been sent. */
-let beforeClaim = async () => {};
+const hook = claimHook();
 const world = sharedWorld({
   clock,
   wrapChain: faults.wrap,
   // A slow machine follows late, and is waited for: what is asked here is who waits, not for how long.
   settings: { maxWaitMs: 3_000, toldWithinMs: 60_000 },
-  checkpoint: async (step) => {
-    if (step === "before-claim") await beforeClaim();
-  },
+  checkpoint: hook.checkpoint,
 });
 const seller = sharedSeller(world);
-afterEach(() => {
-  beforeClaim = async () => {};
-  faults.clear();
-});
+afterEach(faults.clear);
 
 async function expectReceiptAt(receiptUrl: string): Promise<void> {
   const { status, headers } = await fetch(receiptUrl);
@@ -45,14 +40,14 @@ describe("who reads next", () => {
   it("sees an intent completed, and an invoice paid, as soon as the agent is told success", async () => {
     for (let i = 0; i < 5; i += 1) {
       const { id } = await seller.intent();
-      expect((await (await agentPays(world, id)).send()).body).toMatchObject({ success: true });
+      expect((await (await agentFor(world, id)).send()).body).toMatchObject({ success: true });
       const { paymentIntent, clearing } = await seller.read(id);
       expect([paymentIntent.status, clearing.state]).toEqual(["completed", "settled"]);
       const invoice = await seller.must("POST", "/v1/invoices", {
         ...{ buyer: { name: "Ada" }, currency: "USD", daysUntilDue: 7, issue: true },
         lines: [{ name: "Tea", unitPrice: { amount: "1.00", asset: "USD" } }],
       });
-      expect((await (await agentPays(world, invoice.id)).send()).body).toMatchObject({ success: true });
+      expect((await (await agentFor(world, invoice.id)).send()).body).toMatchObject({ success: true });
       expect((await seller.must("GET", `/v1/invoices/${invoice.id}`)).state).toBe("paid");
     }
   });
@@ -62,7 +57,7 @@ describe("the receipt's page of an intent", () => {
   it("is named by the agent URL, in the receipt and in the header, and again when the answer is replayed", async () => {
     const { id } = await seller.intent();
     const receiptUrl = `${world.baseUrl}/checkout/${id}/receipt.pdf`;
-    const { header, offer } = await agentPays(world, id);
+    const { header, offer } = await agentFor(world, id);
     const headers = { "PAYMENT-SIGNATURE": header, "Idempotency-Key": `receipt of ${id}` };
     for (const replayed of [undefined, true]) {
       const response = await fetch(offer.url, { method: "POST", headers });
@@ -81,7 +76,7 @@ describe("the receipt's page of an intent", () => {
 
   it("is named by settle on the base for all", async () => {
     const { id } = await seller.intent();
-    const { body } = await agentPays(world, id);
+    const { body } = await agentFor(world, id);
     const response = await fetch(`${world.baseUrl}/x402/settle`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -96,7 +91,7 @@ describe("the receipt's page of an intent", () => {
 describe("POST /x402/payables/{id} of an intent", () => {
   it("pays one that was never confirmed: clearing, timeline, facts and rows as for people", async () => {
     const { id } = await seller.intent();
-    const { send, payer } = await agentPays(world, id);
+    const { send, payer } = await agentFor(world, id);
     expect(await send()).toMatchObject({ status: 200, body: { success: true } });
     const paid = await seller.reaches(id, "settled");
     expect(paid).toMatchObject({
@@ -140,7 +135,7 @@ describe("POST /x402/payables/{id} of an intent", () => {
   it("pays one that waits for a deposit; money that then comes to its order is nobody's", async () => {
     const asked = await seller.asked();
     const { id } = asked.paymentIntent;
-    const { send } = await agentPays(world, id);
+    const { send } = await agentFor(world, id);
     expect(await send()).toMatchObject({ status: 200, body: { success: true } });
     const paid = await seller.reaches(id, "settled");
     expect(paid).toMatchObject({
@@ -173,7 +168,7 @@ describe("POST /x402/payables/{id} of an intent", () => {
   it("is refused an agent whose payment was found good a moment before a deposit was seen", async () => {
     const asked = await seller.asked();
     const { id } = asked.paymentIntent;
-    const { send, signed } = await agentPays(world, id);
+    const { send, signed } = await agentFor(world, id);
     let isFirst = true;
     faults.set({
       readAuthorizations:
@@ -199,7 +194,7 @@ describe("POST /x402/payables/{id} of an intent", () => {
 
   it("in a currency without a coin: at the rate that was locked for it", async () => {
     const { id } = await seller.intent({ amount: { amount: "8", asset: "GBP" } });
-    const { send, offer } = await agentPays(world, id);
+    const { send, offer } = await agentFor(world, id);
     expect(await send()).toMatchObject({ body: { success: true } });
     const paid = await seller.reaches(id, "settled");
     expect(paid.clearing.rate).toMatchObject({ from: "GBP", to: "USDC", source: "fixed" });
@@ -208,7 +203,7 @@ describe("POST /x402/payables/{id} of an intent", () => {
 
   it("at its own rate, though a confirm offered it in another token while the payment was on its way", async () => {
     const { id } = await seller.intent({ amount: { amount: "8", asset: "GBP" } });
-    const { send, offer } = await agentPays(world, id);
+    const { send, offer } = await agentFor(world, id);
     let isFirst = true;
     faults.set({
       readAuthorizations:
@@ -237,7 +232,7 @@ describe("POST /x402/payables/{id} of an intent", () => {
     });
     const checkout = await seller.must("POST", `/v1/invoices/${invoice.id}/checkout`, {});
     for (const each of [id, checkout.id]) {
-      const { send } = await agentPays(world, each);
+      const { send } = await agentFor(world, each);
       const [cancelled, answer] = await heldBack(
         world,
         { merchantId: seller.id, id: each },
@@ -268,7 +263,7 @@ describe("POST /x402/payables/{id} of an intent", () => {
       clearing: { state: "awaiting-funds", providerReference: null },
       deposit: null,
     });
-    const { send } = await agentPays(world, id);
+    const { send } = await agentFor(world, id);
     expect(await send()).toMatchObject({ body: { success: true } });
     expect(statesOf(await seller.reaches(id, "settled"))).toEqual(statesToSettled);
     const other = await seller.asked({ executionPath: "x402" });
@@ -345,7 +340,7 @@ describe("a payment of a resource", () => {
 
   it("cancelled by its payer is a failed one", async () => {
     const { settle, resource, payer, nonce } = await newPayment(world, seller);
-    beforeClaim = () => cancel(world, payer, nonce);
+    hook.beforeClaim = () => cancel(world, payer, nonce);
     expect((await settle()).body.success).toBe(false);
     const found = async () =>
       (await seller.must("GET", "/v1/payments?source=x402")).find(

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { sharedWorld, until } from "../../support/house.ts";
 import { newSeller, type Seller, sendTo } from "../../support/payments.ts";
-import { issued } from "../invoice/agents.ts";
+import { issued } from "../invoice/bills.ts";
 
 const world = sharedWorld();
 let seller: Seller;

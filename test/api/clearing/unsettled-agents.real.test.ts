@@ -1,39 +1,33 @@
 /** Agents' payments of intents that do not settle, or not at once. */
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { address } from "#kernel/bytes";
+import { agentFor, claimHook } from "../../support/agents.ts";
 import { newKey } from "../../support/authorization.ts";
 import { transferData } from "../../support/deposits.ts";
 import { sharedWorld, until } from "../../support/house.ts";
-import { movableClock, sendTo, sharedSeller, statesOf } from "../../support/payments.ts";
+import { movableClock, sendTo, sharedSeller, statesOf, statesToSettled } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { cancel, drain, expectAtRest, submitAsStranger, withMiningHeld } from "../../support/scene.ts";
-import { agentPays, statesToSettled } from "./agent-scene.ts";
 
 const MINUTE = 60_000;
 const clock = movableClock();
-/** Runs when a payment was found good and is about to be claimed: nothing of it has been sent. */
-let beforeClaim = async () => {};
+const hook = claimHook();
 const world = sharedWorld({
   clock,
   // A slow machine follows late, and is waited for: what is asked here is who waits, not for how long.
   settings: { maxWaitMs: 3_000, toldWithinMs: 60_000 },
-  checkpoint: async (step) => {
-    if (step === "before-claim") await beforeClaim();
-  },
+  checkpoint: hook.checkpoint,
 });
 const seller = sharedSeller(world);
-afterEach(() => {
-  beforeClaim = async () => {};
-});
 
 describe("an agent's payment that does not settle", () => {
   it("fails an intent that has no other way; the same authorization, sent again once it can be, settles it", async () => {
     const asked = await seller.asked({ executionPath: "x402" });
     const { id } = asked.paymentIntent;
-    const { send, payer, offer } = await agentPays(world, id);
-    beforeClaim = () => drain(world, payer, offer.amount);
+    const { send, payer, offer } = await agentFor(world, id);
+    hook.beforeClaim = () => drain(world, payer, offer.amount);
     expect((await send()).body.success).toBe(false);
-    beforeClaim = async () => {};
+    hook.forget();
     const failed = await seller.reaches(id, "failed");
     expect(failed).toMatchObject({
       paymentIntent: { status: "failed", failureReason: "insufficient_funds" },
@@ -50,7 +44,7 @@ describe("an agent's payment that does not settle", () => {
   /** The payer's own transfer is mined before what an agent's payment was sent with, which then moves nothing. */
   async function comesTooLate(
     id: string,
-    { send, payer, offer }: Awaited<ReturnType<typeof agentPays>>,
+    { send, payer, offer }: Awaited<ReturnType<typeof agentFor>>,
     meanwhile = () => {},
   ) {
     await world.dev.anvil.rpc("anvil_setBalance", [payer.address, "0xde0b6b3a7640000"]);
@@ -72,7 +66,7 @@ describe("an agent's payment that does not settle", () => {
   it("leaves an intent that waits for a deposit to its deposit", async () => {
     const asked = await seller.asked();
     const { id } = asked.paymentIntent;
-    const agent = await agentPays(world, id);
+    const agent = await agentFor(world, id);
     await comesTooLate(id, agent);
     await seller.reaches(id, "awaiting-funds");
     const waiting = await seller.read(id);
@@ -93,7 +87,7 @@ describe("an agent's payment that does not settle", () => {
   it("leaves one that was never confirmed to be confirmed in its time: 410 intent_expired after, though it is not swept", async () => {
     const [late, timely] = [await seller.intent({ expiresInSeconds: 900 }), await seller.intent()];
     for (const { id } of [late, timely]) {
-      await comesTooLate(id, await agentPays(world, id));
+      await comesTooLate(id, await agentFor(world, id));
       await seller.reaches(id, "awaiting-funds");
     }
     clock.forward(15 * MINUTE);
@@ -119,7 +113,7 @@ describe("an agent's payment that does not settle", () => {
   it("keeps a deposit that came after the window from being taken for it as long as it may still be charged", async () => {
     const asked = await seller.asked();
     const { id } = asked.paymentIntent;
-    const paying = await agentPays(world, id);
+    const paying = await agentFor(world, id);
     await comesTooLate(id, paying, () => clock.forward(32 * MINUTE));
     expect((await seller.reaches(id, "failed")).paymentIntent.executionPath).toBe("deposit-match");
     await sendTo(world, asked.deposit.address, 10_000_000n);
@@ -146,10 +140,10 @@ describe("an agent's payment that does not settle", () => {
   async function mayStillBeCharged() {
     const asked = await seller.asked();
     const { id } = asked.paymentIntent;
-    const agent = await agentPays(world, id);
-    beforeClaim = () => drain(world, agent.payer, agent.offer.amount);
+    const agent = await agentFor(world, id);
+    hook.beforeClaim = () => drain(world, agent.payer, agent.offer.amount);
     expect((await agent.send()).body.success).toBe(false);
-    beforeClaim = async () => {};
+    hook.forget();
     return { ...agent, asked, id };
   }
 

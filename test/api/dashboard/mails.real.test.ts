@@ -6,7 +6,7 @@ import { newKey } from "../../support/authorization.ts";
 import { startWorld, until, type World } from "../../support/house.ts";
 import { newSeller, type Seller, sendTo } from "../../support/payments.ts";
 import { type Manner, type SmtpServer, startSmtp } from "../../support/smtp.ts";
-import { issued } from "../invoice/agents.ts";
+import { issued } from "../invoice/bills.ts";
 import { openSession, type Session } from "./selling.ts";
 
 let smtp: SmtpServer;

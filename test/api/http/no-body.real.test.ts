@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { sharedWorld } from "../../support/house.ts";
 import { sharedSeller } from "../../support/payments.ts";
-import { type Body, issued } from "../invoice/agents.ts";
+import { type Body, issued } from "../invoice/bills.ts";
 
 const amount = { amount: "10.00", asset: "USD" };
 const world = sharedWorld();

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { sharedDatabase } from "../../support/db.ts";
 import { facts, newBiller, type SetClock, setClock, type Worker, worker } from "../subscription/billing.ts";
 import { baseUrl } from "../world.ts";
-import { draft } from "./agents.ts";
+import { draft } from "./bills.ts";
 
 const database = sharedDatabase();
 let time: SetClock;

@@ -13,7 +13,7 @@ import {
   worker,
 } from "../subscription/billing.ts";
 import { baseUrl } from "../world.ts";
-import { draft } from "./agents.ts";
+import { draft } from "./bills.ts";
 
 const database = sharedDatabase();
 let time: SetClock;

@@ -1,28 +1,24 @@
 /** Who pays an invoice, by which road, and what becomes of two who pay at once. */
 import { afterEach, describe, expect, it } from "vitest";
+import { agentFor, claimHook, offerOf } from "../../support/agents.ts";
 import { chainFaults } from "../../support/chain-faults.ts";
 import { sharedWorld, until } from "../../support/house.ts";
 import { movableClock, routeOrder, sendTo, sharedSeller } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
-import { agentFor, type Body, checkout, draft, factsOf, issued, offerOf, read } from "./agents.ts";
+import { type Body, checkout, draft, factsOf, issued, read } from "./bills.ts";
 
 const clock = movableClock();
 const faults = chainFaults();
-let beforeClaim = async () => {};
+const hook = claimHook();
 const world = sharedWorld({
   clock,
   wrapChain: faults.wrap,
   settings: { maxWaitMs: 3_000 },
-  checkpoint: async (step) => {
-    if (step === "before-claim") await beforeClaim();
-  },
+  checkpoint: hook.checkpoint,
 });
 const seller = sharedSeller(world);
-afterEach(() => {
-  beforeClaim = async () => {};
-  faults.clear();
-});
+afterEach(faults.clear);
 
 async function becomes(id: string, state: string): Promise<Body> {
   await until(async () => (await read(seller, id)).state === state, `${id} is ${state}`);
@@ -340,7 +336,7 @@ describe("POST /v1/invoices/{id}/void", () => {
     const second = await issued(seller);
     const late = await agentFor(world, second.id);
     let voided: Promise<Body> | undefined;
-    beforeClaim = async () => {
+    hook.beforeClaim = async () => {
       voided ??= seller.ask("POST", `/v1/invoices/${second.id}/void`);
     };
     expect((await late.send()).body.success).toBe(true);

@@ -9,7 +9,7 @@ import { newPayer, startWorld, until, type World } from "../../support/house.ts"
 import { movableClock, newSeller, type Seller } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
-import { type Body, draft, issued, read } from "./agents.ts";
+import { type Body, draft, issued, read } from "./bills.ts";
 
 const clock = movableClock();
 const fixed = fixedRates({ clock, log: silentLog });

@@ -1,10 +1,11 @@
 /** Mail about invoices, from the call that issues one to the receipt, out of a running service. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { smtpMailer } from "../../../api/mail/smtp.ts";
+import { agentFor } from "../../support/agents.ts";
 import { startWorld, until, type World } from "../../support/house.ts";
 import { type MovableClock, movableClock, newSeller, type Seller, sendTo } from "../../support/payments.ts";
 import { type Arrived, type SmtpServer, startSmtp } from "../../support/smtp.ts";
-import { agentFor, checkout, issued } from "../invoice/agents.ts";
+import { checkout, issued } from "../invoice/bills.ts";
 
 const DAY_MS = 86_400_000;
 let smtp: SmtpServer;

@@ -1,11 +1,12 @@
 /** Three cycles of a subscription, each paid by another road; and a listed invoice as agents meet it. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { stockBuyer } from "../../conformance/stock-buyer.ts";
+import { agentFor } from "../../support/agents.ts";
 import { newPayer, sharedWorld, until } from "../../support/house.ts";
 import { movableClock, newSeller, routeOrder, type Seller, sendTo } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
-import { agentFor, type Body, checkout, issued, read } from "../invoice/agents.ts";
+import { type Body, checkout, issued, read } from "../invoice/bills.ts";
 
 const DAY_MS = 86_400_000;
 const clock = movableClock();
