@@ -27,7 +27,7 @@ import { countPayment } from "./count.ts";
 import { followDelivery } from "./delivery.ts";
 import { carriedInHeaders, paymentHeaders } from "./header.ts";
 import { type Meant, meantBy } from "./meant.ts";
-import { presentReason, presentSettle, type Voice } from "./present.ts";
+import { presentHeaders, presentReason, presentSettle, type Voice } from "./present.ts";
 import { presentReceipt } from "./receipt.ts";
 import { readSpend } from "./spend.ts";
 import { v1Networks } from "./v1.ts";
@@ -214,7 +214,7 @@ async function told(visit: Visit, answer: SettleAnswer, payment: WirePayment): P
   const body = presentSettle(answer, voice);
   const headers = {
     [voice.version === 1 ? "X-PAYMENT-RESPONSE" : "PAYMENT-RESPONSE"]: toHeader(body),
-    ...(answer.replayed ? { "Idempotent-Replayed": "true" } : {}),
+    ...presentHeaders(answer),
   };
   const { outcome } = answer;
   switch (outcome) {
@@ -223,10 +223,7 @@ async function told(visit: Visit, answer: SettleAnswer, payment: WirePayment): P
       return respond(200, presentReceipt(answer, { ...about, chains: facilitator.chains() }), headers);
     }
     case "pending":
-      return respond(200, body, {
-        ...headers,
-        "Retry-After": String(answer.extra.retryAfterSeconds ?? 2),
-      });
+      return respond(200, body, headers);
     case "failed":
       return respond(402, body, headers);
     case "duplicate":

@@ -25,7 +25,7 @@ import { isJson, PAYMENT_BODY_LIMIT, parseStrict, readText } from "../http/stric
 import { countPayment } from "./count.ts";
 import { followDelivery } from "./delivery.ts";
 import { extensionResponses } from "./extension-responses.ts";
-import { presentReason, presentSettle, presentVerify, type Voice } from "./present.ts";
+import { presentHeaders, presentReason, presentSettle, presentVerify, type Voice } from "./present.ts";
 import type { SettleResponse } from "./schema.ts";
 import { v1Networks } from "./v1.ts";
 import { payerNamedIn, readPayment, versionOf, type WirePayment } from "./wire.ts";
@@ -201,17 +201,13 @@ async function release(
 function settled(call: PaymentCall, answer: SettleAnswer): Response {
   const body = withPayer(call, presentSettle(answer, call.voice));
   const { outcome } = answer;
-  const headers: Record<string, string> = answer.replayed ? { "Idempotent-Replayed": "true" } : {};
+  const headers = presentHeaders(answer);
   switch (outcome) {
     case "settled":
     case "refused":
     case "failed":
-      return respond(call, 200, body, headers);
     case "pending":
-      return respond(call, 200, body, {
-        ...headers,
-        "Retry-After": String(answer.extra.retryAfterSeconds ?? 1),
-      });
+      return respond(call, 200, body, headers);
     case "duplicate":
     case "bound-elsewhere":
       return respond(call, 409, body, headers);

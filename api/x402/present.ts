@@ -127,6 +127,15 @@ export function presentSettle(answer: SettleAnswer, voice: Voice): SettleRespons
   };
 }
 
+/** The headers that go with it: when to come again, and that it was told before. */
+export function presentHeaders({ extra, replayed }: SettleAnswer): Record<string, string> {
+  const { retryAfterSeconds } = extra;
+  return {
+    ...(retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) }),
+    ...(replayed ? { "Idempotent-Replayed": "true" } : {}),
+  };
+}
+
 function presentExtra(answer: SettleAnswer, { baseUrl }: Voice) {
   const { paymentId, extra, replayed } = answer;
   const receiptUrl = receiptUrlOf(answer, baseUrl);

@@ -72,7 +72,7 @@ export const kernelFaults = {
     kind: "rate-limited",
     title: "Too many requests",
     detail:
-      "Not now: {why}. Nothing was charged; send the same payment again in {retryAfterSeconds} seconds.",
+      "Not now: {why}. This call charged nothing; send the same payment again in {retryAfterSeconds} seconds.",
   },
   url_registered_elsewhere: {
     kind: "conflict",

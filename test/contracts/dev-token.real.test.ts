@@ -11,11 +11,9 @@ import {
   toFunctionSelector,
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rpc } from "../../src/dev/rpc.ts";
 import { artifact, openChain, type TestChain } from "./chain.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const abi = parseAbi([
   "function name() view returns (string)",

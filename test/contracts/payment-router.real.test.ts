@@ -11,15 +11,13 @@ import {
   serializeSignature,
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { address, hash } from "#kernel/bytes";
 import { localOperator } from "../../facilitator/chain/evm/index.ts";
 import { type OrderTerms, orderDigest } from "../../facilitator/chain/evm/order.ts";
 import type { KeyPair } from "../../src/dev/deploy.ts";
 import { rpc } from "../../src/dev/rpc.ts";
 import { artifact, openChain, type TestChain } from "./chain.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const tokenAbi = parseAbi([
   "function mint(address, uint256)",

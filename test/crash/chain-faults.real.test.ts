@@ -1,6 +1,6 @@
 /** A chain whose endpoints lie, fall silent or forget, and whose blocks do not take what we send. */
 import { parseTransaction } from "viem";
-import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { address, type Hash, type Hex } from "#kernel/bytes";
 import { fault } from "#kernel/fault";
 import { chainFaults } from "../support/chain-faults.ts";
@@ -23,8 +23,6 @@ import {
   statusOf,
   withMiningHeld,
 } from "../support/scene.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const GWEI = 1_000_000_000n;
 const faults = chainFaults();

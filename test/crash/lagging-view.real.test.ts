@@ -1,12 +1,10 @@
 /** Views of a chain from which blocks only seem to be gone. */
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { BlockRef, Chain } from "../../facilitator/chain/port.ts";
 import { chainFaults } from "../support/chain-faults.ts";
 import { newMerchant, sharedMerchant, sharedWorld, startWorld, until } from "../support/house.ts";
 import { attemptsOf, claimOf, ledgerOf, stateOf } from "../support/records.ts";
 import { expectAtRest, newPayment } from "../support/scene.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const faults = chainFaults();
 const world = sharedWorld({ wrapChain: faults.wrap, settings: { maxWaitMs: 2_000 } });

@@ -1,5 +1,5 @@
 /** A process that stalls, loses its leases to another one, and then goes on as if nothing had happened. */
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Checkpoint } from "#facilitator";
 import { chainFaults } from "../support/chain-faults.ts";
 import { freshDatabase, type TestDatabase } from "../support/db.ts";
@@ -8,8 +8,6 @@ import { gate } from "../support/gate.ts";
 import { type Merchant, newMerchant, type RunningHouse, startHouse, until } from "../support/house.ts";
 import { attemptsOf, claimOf, ledgerOf, stateOf, transactionsSent } from "../support/records.ts";
 import { expectAtRest, newPayment, type Place, withMiningHeld } from "../support/scene.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 let dev: DevChain;
 let database: TestDatabase;

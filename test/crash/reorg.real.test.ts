@@ -1,5 +1,5 @@
 /** Blocks that leave the chain. */
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { Hash } from "#kernel/bytes";
 import type { BlockRef } from "../../facilitator/chain/port.ts";
 import { chainFaults } from "../support/chain-faults.ts";
@@ -24,8 +24,6 @@ import {
   transfer,
   withMiningHeld,
 } from "../support/scene.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const faults = chainFaults();
 
@@ -168,7 +166,7 @@ describe("a credited block that leaves the chain before it is final", () => {
     const strangers = await submitAsStranger(world, paid.signed.call);
     expect((await paid.settle()).body).toMatchObject({ success: true, transaction: strangers });
     await reorg(world, 1);
-    await until(async () => (await attemptsOf(world.database, paid.nonce)).length === 1, "we send it");
+    await until(async () => (await attemptsOf(world.database, paid.nonce)).length > 0, "we send it");
     await expectAtRest(world);
     const [ours] = await attemptsOf(world.database, paid.nonce);
     expect(await claimOf(world.database, paid.nonce)).toMatchObject({
@@ -190,7 +188,7 @@ describe("a credited block that leaves the chain before it is final", () => {
         "UPDATE claim SET updated_at = now() - interval '1 minute' WHERE state = 'submitting'",
       );
       await world.dev.anvil.mine();
-      return (await attemptsOf(world.database, paid.nonce)).length === 1;
+      return (await attemptsOf(world.database, paid.nonce)).length > 0;
     }, "we send it");
     await expectAtRest(world);
     expect(await claimOf(world.database, paid.nonce)).toMatchObject({

@@ -1,6 +1,6 @@
 /** Payers that are contracts, or become one after they have signed. */
 import { encodeFunctionData, parseTransaction, toFunctionSelector } from "viem";
-import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { address, type Hash, type Hex } from "#kernel/bytes";
 import { type Artifacts, loadArtifacts } from "../../contracts/index.ts";
 import { newKey } from "../support/authorization.ts";
@@ -9,8 +9,6 @@ import { gate } from "../support/gate.ts";
 import { post, sharedMerchant, sharedWorld, until } from "../support/house.ts";
 import { claimOf, stateOf, transactionsSent } from "../support/records.ts";
 import { expectAtRest, newPayment, type Payment, withMiningHeld } from "../support/scene.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const BYTES_FORM = toFunctionSelector(
   "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)",

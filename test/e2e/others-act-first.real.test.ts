@@ -1,12 +1,10 @@
 /** What a stranger does on the chain, before, between and after our own steps; and money nobody asked for. */
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { authorize, devDomain } from "../support/authorization.ts";
 import { chainFaults, holdDispatch } from "../support/chain-faults.ts";
 import { books, newPayer, post, sharedMerchant, sharedWorld, until } from "../support/house.ts";
 import { claimOf, factsOf, ledgerOf, stateOf, transactionsSent } from "../support/records.ts";
 import { drain, expectAtRest, newPayment, statusOf, submitAsStranger, transfer } from "../support/scene.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const faults = chainFaults();
 

@@ -1,10 +1,8 @@
 /** Races: an authorization pays for one thing, and what can be paid once is paid once. */
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { newPayer, sharedMerchant, sharedWorld, until } from "../support/house.ts";
 import { stateOf } from "../support/records.ts";
 import { cancel, expectAtRest, newPayment } from "../support/scene.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const world = sharedWorld();
 const merchant = sharedMerchant(world);

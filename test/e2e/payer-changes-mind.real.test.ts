@@ -1,5 +1,5 @@
 /** What a payer does on the chain, before, between and after our own steps. */
-import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { authorize, devDomain } from "../support/authorization.ts";
 import { chainFaults, holdDispatch } from "../support/chain-faults.ts";
 import { gate } from "../support/gate.ts";
@@ -13,8 +13,6 @@ import {
   newPayment,
   submitAsStranger,
 } from "../support/scene.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const faults = chainFaults();
 const counted = new Map<string, number>();

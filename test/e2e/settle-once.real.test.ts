@@ -1,5 +1,5 @@
 /** Repetitions: an id stands for one payload, and an authorization that was claimed for one payment. */
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Checkpoint } from "#facilitator";
 import { fault } from "#kernel/fault";
 import { chainFaults } from "../support/chain-faults.ts";
@@ -14,8 +14,6 @@ import {
 } from "../support/house.ts";
 import { attemptsOf, claimOf } from "../support/records.ts";
 import { expectAtRest, newPayment, type Payment } from "../support/scene.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const faults = chainFaults();
 /** The database fails at these steps, once each. */

@@ -1,9 +1,7 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { permissions } from "../../api/http/permissions.ts";
 import { hashingKey, keyHmac } from "../../api/merchant/key.ts";
 import { commandLine, MASTER_SECRET, shown } from "./command-line.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const { database, run } = commandLine();
 const keys = () =>

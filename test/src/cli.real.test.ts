@@ -1,5 +1,5 @@
 import { privateKeyToAccount } from "viem/accounts";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { checksum } from "#kernel/bytes";
 import { post as postEntries, resolvePending, templates } from "#ledger";
 import { loadArtifacts } from "../../contracts/index.ts";
@@ -15,8 +15,6 @@ import { newPayment, submitAsStranger } from "../support/scene.ts";
 import { shared } from "../support/shared.ts";
 import { commandLine, MASTER_SECRET, shown } from "./command-line.ts";
 import { dataFolder, farebox } from "./service.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const { database, settings, run } = commandLine();
 

@@ -3,7 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createPublicClient, erc20Abi, http, parseEther } from "viem";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { freePort } from "../../src/dev/free-port.ts";
 import { masterSecret } from "../../src/dev/master-secret.ts";
 import { rpc } from "../../src/dev/rpc.ts";
@@ -26,8 +26,6 @@ import {
   startDeployment,
   startService,
 } from "./service.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let folder: Awaited<ReturnType<typeof dataFolder>>;
 let service: Deployment;

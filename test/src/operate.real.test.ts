@@ -1,13 +1,11 @@
 /** What an operator does by hand, on the command line of a deployment that runs. */
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { checksum } from "#kernel/bytes";
 import { newKey } from "../support/authorization.ts";
 import { sharedMerchant, sharedWorld, until } from "../support/house.ts";
 import { ledgerOf } from "../support/records.ts";
 import { expectAtRest, newPayment, transfer } from "../support/scene.ts";
 import { type Ended, farebox } from "./service.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const world = sharedWorld({ settings: { maxWaitMs: 2_000 } });
 const merchant = sharedMerchant(world);

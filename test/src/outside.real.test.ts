@@ -1,7 +1,7 @@
 /** The service on a database and a chain that somebody else runs. */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
 import { freePort } from "../../src/dev/free-port.ts";
 import { atPort, databaseAt } from "../support/database-at.ts";
 import { type DevChain, masterSecret, startDevChain } from "../support/dev-chain.ts";
@@ -17,8 +17,6 @@ import {
   type Process,
   startService,
 } from "./service.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 /** No sandbox: the drain pause counts. */
 const CHAIN_ID = 84_532;

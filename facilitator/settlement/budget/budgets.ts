@@ -28,11 +28,20 @@ export interface Priced extends Standings {
  *  its open claims, the others' are remembered for a second. */
 export interface Budgets {
   read(it: Understood): Promise<Standings>;
-  /** Fault: `rate_limited`. */
+  /** Why there is no room for it, and when to come again; null where there is. */
+  refused(it: Understood, priced: Priced): Refused | null;
+  /** The same as a fault: `rate_limited`. */
   demand(it: Understood, priced: Priced): void;
   /** The same, and the payment counts as under way until what is returned is called: its claim is then in the rows.
    *  Fault: `rate_limited`. */
   admit(it: Understood, priced: Priced): () => void;
+}
+
+/** `why` is public: a clause without its full stop. */
+interface Refused {
+  readonly budget: Exhausted["budget"] | "rest";
+  readonly why: string;
+  readonly retryAfterSeconds: number;
 }
 
 const REMEMBERED_MS = 1_000;
@@ -56,16 +65,20 @@ export function gasBudgets(
   const tipOn = remembered(clock, (chainId: number) => lastMinedTip(db.pool, chainId), String);
   const entering = new Map<string, number>();
 
-  function demand({ known, open }: Understood, { accounts, itemWei }: Priced): void {
+  function refused({ known, open }: Understood, { accounts, itemWei }: Priced): Refused | null {
     const { restSeconds } = known.payer;
     const found =
       restSeconds > 0
         ? { budget: "rest" as const, retryAfterSeconds: restSeconds }
         : exhausted(accounts, itemWei);
-    if (!found) return;
-    const { budget, retryAfterSeconds } = found;
-    meter.count("gas_refusals", { chain: open.chain.row.slug, budget });
-    throw fault("rate_limited", { budget, why: reasons[budget], retryAfterSeconds });
+    if (!found) return null;
+    meter.count("gas_refusals", { chain: open.chain.row.slug, budget: found.budget });
+    return { ...found, why: reasons[found.budget] };
+  }
+
+  function demand(it: Understood, priced: Priced): void {
+    const found = refused(it, priced);
+    if (found) throw fault("rate_limited", { ...found });
   }
 
   return {
@@ -99,6 +112,7 @@ export function gasBudgets(
       });
       return { accounts: [ofPayer, ...others], tip };
     },
+    refused,
     demand,
     admit(it, standings) {
       demand(it, standings);
@@ -120,7 +134,7 @@ const reasons = {
   chain: "the gas that payments on this chain may burn within an hour is used up",
   open: "as many payments of this payer are under way as may be at once",
   rest: "too many payments of this payer failed on the chain after they had passed every check",
-} as const satisfies Record<Exhausted["budget"] | "rest", string>;
+} as const satisfies Record<Refused["budget"], string>;
 
 /** Asked at most once in a while for each key; at once what is remembered, so that a verify need not wait for it. */
 function remembered<K, V>(

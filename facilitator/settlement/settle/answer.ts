@@ -4,7 +4,7 @@ import type { Claim } from "../claim/claim.ts";
 import type { ToldClaim } from "../claim/claim-parts.ts";
 import { isChargeable } from "../claim/state.ts";
 import type { Engine } from "../engine.ts";
-import type { PaymentRequest, SettleAnswer, SettleOutcome } from "../verify/request.ts";
+import type { PaymentRequest, SettleAnswer, SettleExtra, SettleOutcome } from "../verify/request.ts";
 
 const RETRY_AFTER_SECONDS = 2;
 const LATER_SECONDS = 5;
@@ -82,13 +82,18 @@ export function pendingAnswer(engine: Engine, claim: Told, transaction: string):
 }
 
 /** It was attempted or decided, and did not settle. `chargeable` tells whether the signature can still move money. */
-export function failedAnswer(engine: Engine, claim: ToldClaim, transaction: string): SettleAnswer {
+export function failedAnswer(
+  engine: Engine,
+  claim: ToldClaim & Pick<SettleExtra, "retryAfterSeconds">,
+  transaction: string,
+): SettleAnswer {
   const reason: Reason = claim.reason ?? "unexpected_settle_error";
+  const { retryAfterSeconds } = claim;
   return answer(engine, claim, "failed", {
     reason,
     message: claim.message ?? "The payment could not be settled.",
     transaction,
-    extra: { chargeable: isChargeable(claim.state) },
+    extra: { chargeable: isChargeable(claim.state), ...(retryAfterSeconds && { retryAfterSeconds }) },
   });
 }
 

@@ -29,8 +29,7 @@ interface Caller {
 
 /** Settle one payment: admit, claim, wait, grant. All chain work is done by loops, so a caller who hangs up changes
  *  nothing, once its turn to be admitted has come; before that nothing is claimed for it. Never throws for an outage:
- *  that is the outcome `unavailable`. Fault: `rate_limited`, for a gas budget; then nothing was claimed, and a claim that
- *  had failed before stays as it is. */
+ *  that is the outcome `unavailable`. Fault: `rate_limited`, for a gas budget; then this call claimed nothing. */
 export async function settle(
   settling: Settling,
   request: PaymentRequest,

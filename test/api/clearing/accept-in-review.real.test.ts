@@ -1,12 +1,10 @@
 /** A deposit to the order of an intent whose agent's payment waits for a person, who has yet to decide. */
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { address, checksum } from "#kernel/bytes";
 import { newKey } from "../../support/authorization.ts";
 import { sharedWorld, until } from "../../support/house.ts";
 import { movableClock, newSeller, type Seller, sendTo } from "../../support/payments.ts";
 import { expectAtRest, newPayment, submitAsStranger } from "../../support/scene.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const clock = movableClock();
 const world = sharedWorld({ clock, settings: { maxWaitMs: 1_000 } });

@@ -1,12 +1,10 @@
 /** Money that comes for an intent which has expired, and leaves the chain before it counts. */
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import type { Hash } from "#kernel/bytes";
 import { signedTransfer } from "../../support/deposits.ts";
 import { sharedWorld, until } from "../../support/house.ts";
 import { movableClock, sharedSeller } from "../../support/payments.ts";
 import { withMiningHeld } from "../../support/scene.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const clock = movableClock();
 const world = sharedWorld({ clock });

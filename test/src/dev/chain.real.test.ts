@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createPublicClient, createWalletClient, http, parseAbi, parseEther } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { type ChainOptions, type LocalChain, startChain } from "../../../src/dev/chain.ts";
 import { type DevContracts, deployDevContracts } from "../../../src/dev/deploy.ts";
 import { isRoot } from "../../../src/dev/identity.ts";
@@ -65,8 +65,6 @@ interface HeaderAnswer {
 async function recorded(dataDir: string): Promise<{ block: { number: number } }> {
   return JSON.parse(await readFile(join(dataDir, "chain.json"), "utf8"));
 }
-
-vi.setConfig({ testTimeout: 30_000 }); // real programs on a machine that may be busy
 
 describe("deployDevContracts", () => {
   it("asks for a block where a node leaves its transactions lying", async () => {

@@ -4,7 +4,7 @@ import { access, chmod, mkdir, readdir, readFile, writeFile } from "node:fs/prom
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isRoot } from "../../../src/dev/identity.ts";
 import { startPostgres } from "../../../src/dev/postgres.ts";
 import { gone, isAlive } from "../../../src/dev/processes.ts";
@@ -20,8 +20,6 @@ async function query(url: string, text: string): Promise<unknown[]> {
     await client.end();
   }
 }
-
-vi.setConfig({ testTimeout: 30_000 }); // real programs on a machine that may be busy
 
 describe("startPostgres", () => {
   it("keeps its data and its password over a restart", async () => {

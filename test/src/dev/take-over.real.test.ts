@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { startChain } from "../../../src/dev/chain.ts";
 import { startPostgres } from "../../../src/dev/postgres.ts";
 import { gone, isAlive } from "../../../src/dev/processes.ts";
@@ -18,8 +18,6 @@ async function pidsOf(service: ChildProcess): Promise<{ postgres: number; chain:
   for await (const line of service.stdout ?? []) return JSON.parse(String(line));
   throw new Error("the service ended");
 }
-
-vi.setConfig({ testTimeout: 30_000 }); // real programs on a machine that may be busy
 
 describe("a service that was killed", () => {
   it("leaves its parts running; the next start takes them over and stops them", async () => {

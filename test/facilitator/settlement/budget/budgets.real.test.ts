@@ -1,5 +1,5 @@
 /** Gas budgets, on rows and real transactions: what is booked, who is refused, and that nothing of it was claimed. */
-import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import type { Hex } from "#kernel/bytes";
 import { PAYMENT_GAS } from "../../../../facilitator/chain/gas-budgets.ts";
 import { projectPayable, signRequired } from "../../../mcp/world.ts";
@@ -17,8 +17,6 @@ import {
 } from "../../../support/house.ts";
 import { claimOf, ledgerOf, stateOf, transactionsSent } from "../../../support/records.ts";
 import { drain, expectAtRest, newPayment, type Payment, submitAsStranger } from "../../../support/scene.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const faults = chainFaults();
 const refusals: string[] = [];
@@ -120,7 +118,7 @@ async function expectRefused(paid: Payment, house: RunningHouse, budget: string)
   });
   for (const { headers, body } of [verified, settled]) {
     expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(body.detail).toMatch(/Nothing was charged; send the same payment again in \d+ seconds\./);
+    expect(body.detail).toMatch(/This call charged nothing; send the same payment again in \d+ seconds\./);
   }
   expect(refusals.slice(from)).toEqual([budget, budget]);
   expect(await claimOf(world.database, paid.nonce)).toBeNull();
@@ -341,31 +339,75 @@ describe("a budget that is used up", () => {
   });
 });
 
+/** Three payments of it, each failed; it has money for one more. */
+async function failThrice(payer: Payer): Promise<Payment[]> {
+  const failed: Payment[] = [];
+  for (const failures of [1, 2, 3]) {
+    await world.dev.administer("mint", [payer.address, 10_000n]);
+    const paid = await payment({ payer });
+    await fail(paid);
+    failed.push(paid);
+    await until(
+      async () => (await payerGasOf(payer))?.failures === failures,
+      `failure ${failures} is booked`,
+    );
+  }
+  expect(await payerGasOf(payer)).toMatchObject({ rests: true });
+  await world.dev.administer("mint", [payer.address, 10_000n]);
+  return failed;
+}
+
+/** The hour in which it failed is over. */
+async function letRest({ address }: Payer): Promise<void> {
+  await world.database.query(
+    "UPDATE payer_gas SET since = since - interval '1 hour', rest_until = rest_until - interval '1 hour' WHERE payer = decode($1, 'hex')",
+    [address.slice(2)],
+  );
+}
+
 describe("a payer whose payments fail", () => {
   it("rests for an hour after the third, on every process, and pays again when the hour is over", async () => {
     const payer = await newPayer(world.dev, 0n);
-    for (const failures of [1, 2, 3]) {
-      await world.dev.administer("mint", [payer.address, 10_000n]);
-      await fail(await payment({ payer }));
-      await until(
-        async () => (await payerGasOf(payer))?.failures === failures,
-        `failure ${failures} is booked`,
-      );
-    }
-    expect(await payerGasOf(payer)).toMatchObject({ rests: true });
-    await world.dev.administer("mint", [payer.address, 10_000n]);
+    await failThrice(payer);
     const next = await payment({ payer });
     await expectRefused(next, await houseWith({}), "rest");
-    // when the hour is over
-    await world.database.query(
-      "UPDATE payer_gas SET since = since - interval '1 hour', rest_until = rest_until - interval '1 hour' WHERE payer = decode($1, 'hex')",
-      [payer.address.slice(2)],
-    );
+    await letRest(payer);
     expect((await next.settle()).body).toMatchObject({ success: true });
     await until(async () => (await payerGasOf(payer))?.has_paid === true, "its gas is booked");
     expect(await payerGasOf(payer)).toMatchObject({ failures: 0, rests: false });
     expect(await stateOf(world.database, next.nonce)).not.toBe("failed-watch");
     await expectAtRest(world);
+  });
+
+  it("is told of one that is sent again how it failed and when to come again, not that nothing was charged", async () => {
+    const payer = await newPayer(world.dev, 0n);
+    const [first] = await failThrice(payer);
+    if (!first) throw new Error("three failed");
+    const failed = await claimOf(world.database, first.nonce);
+    const sent = await transactionsSent(world.dev);
+    const again = await first.settle({}, (await houseWith({})).baseUrl);
+    expect(again).toMatchObject({
+      status: 200,
+      body: { success: false, errorReason: "insufficient_funds", extra: { chargeable: true } },
+    });
+    expect(again.body.transaction).toMatch(/^0x/);
+    expect(again.body.extra.paymentId).toBe(failed?.id);
+    const seconds = again.body.extra.retryAfterSeconds;
+    expect(seconds).toBeGreaterThan(3_000);
+    expect(again.headers.get("retry-after")).toBe(String(seconds));
+    expect(again.body.errorMessage).toContain(`Send the same payment again in ${seconds} seconds.`);
+    expect(refusals.at(-1)).toBe("rest");
+    expect(await claimOf(world.database, first.nonce)).toEqual(failed);
+    expect(await transactionsSent(world.dev)).toBe(sent);
+    await letRest(payer);
+    expect((await first.settle()).body).toMatchObject({ success: true });
+    await expectAtRest(world);
+    expect(await ledgerOf(world.database, failed?.id ?? "")).toEqual([
+      "pending net treasury → available 9950",
+      "pending fee treasury → fees 50",
+      "post net treasury → available 9950",
+      "post fee treasury → fees 50",
+    ]);
   });
 });
 

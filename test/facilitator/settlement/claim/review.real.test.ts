@@ -1,6 +1,6 @@
 /** A person decides about a payment whose signature was public before it was claimed for something else. */
 import { randomUUID } from "node:crypto";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import {
   get,
   newPayer,
@@ -12,8 +12,6 @@ import {
 } from "../../../support/house.ts";
 import { claimOf, factsOf, ledgerOf } from "../../../support/records.ts";
 import { expectAtRest, newPayment, submitAsStranger, withoutSigning } from "../../../support/scene.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const world = sharedWorld();
 const merchant = sharedMerchant(world);

@@ -1,12 +1,10 @@
 /** What a gas key has sent that left FAREBOX_SIGNER_KEYS before it was final. */
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { freshDatabase, type TestDatabase } from "../../../support/db.ts";
 import { type DevChain, startDevChain } from "../../../support/dev-chain.ts";
 import { newMerchant, type RunningHouse, startHouse, until } from "../../../support/house.ts";
 import { attemptsOf, claimOf, ledgerOf, stateOf } from "../../../support/records.ts";
 import { expectAtRest, newPayment, type Payment, withMiningHeld } from "../../../support/scene.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let dev: DevChain;
 let database: TestDatabase;

@@ -1,13 +1,11 @@
 /** When the treasury signs nothing: what it has sent is not known for sure. */
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { newKey } from "../../../support/authorization.ts";
 import { chainFaults } from "../../../support/chain-faults.ts";
 import { gate } from "../../../support/gate.ts";
 import { rowOf, sharedMerchant, sharedWorld, until } from "../../../support/house.ts";
 import { ledgerOf } from "../../../support/records.ts";
 import { expectAtRest, newPayment, transfer } from "../../../support/scene.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const faults = chainFaults();
 const world = sharedWorld({ wrapChain: faults.wrap });
