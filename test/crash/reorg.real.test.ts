@@ -1,4 +1,5 @@
 /** Blocks that leave the chain. */
+import { keccak256 } from "viem";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Hash } from "#kernel/bytes";
 import type { BlockRef } from "../../facilitator/chain/port.ts";
@@ -42,7 +43,7 @@ const haltedReason = async ({ database }: Place) =>
 
 /** A branch that replaces the real chain from `height` on, without anything of ours in it. */
 function emptyBranchFrom(height: number, on = faults) {
-  const other = (hash: Hash) => `0xbb${hash.slice(4)}` as Hash;
+  const other = (hash: Hash): Hash => keccak256(hash);
   const onBranch = (block: BlockRef | null) =>
     block && block.number >= height
       ? {
