@@ -43,7 +43,7 @@ const haltedReason = async ({ database }: Place) =>
 
 /** A branch that replaces the real chain from `height` on, without anything of ours in it. */
 function emptyBranchFrom(height: number, on = faults) {
-  const other = (hash: Hash): Hash => keccak256(hash);
+  const other = (hash: Hash) => keccak256(hash) as Hash;
   const onBranch = (block: BlockRef | null) =>
     block && block.number >= height
       ? {
