@@ -57,6 +57,8 @@ export const columns: readonly Column<Invoice>[] = [
     show: ({ dueAt }) => (dueAt ? <Time at={dueAt} /> : <span class="muted">when issued</span>),
   },
   { name: "Total", isAmount: true, show: ({ total }) => <Amount of={total} /> },
+  // Less what was refunded: an invoice stays paid whatever goes back of it.
+  { name: "Paid", isAmount: true, show: ({ paid }) => <Amount of={paid} /> },
 ];
 
 export function InvoiceBadge({ of: { status } }: { readonly of: Pick<Invoice, "status"> }) {

@@ -140,6 +140,9 @@ describe("an invoice that was paid and given back", () => {
     );
     const { text: board } = await get(`/dashboard/invoices/${invoice.id}`);
     expect(board).toMatch(/<dt>Paid<\/dt><dd>.*\$10[.]00.*<dt>Refunded<\/dt><dd>.*\$4[.]00/s);
+    const { text: list } = await get("/dashboard/invoices");
+    const [, listed = ""] = new RegExp(`invoices/${invoice.id}"(.*?)</tr>`, "s").exec(list) ?? [];
+    expect(listed).toMatch(/\$10[.]00.*\$6[.]00/s);
     const rest = await refund(id, "6.00");
     await untilSucceeded(world, seller, rest.id);
     const all = await printed(invoice.id);
