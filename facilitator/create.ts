@@ -54,6 +54,7 @@ import { allRails, laneOf } from "./settlement/verify/examine.ts";
 import { stateOf } from "./settlement/verify/offer.ts";
 import { firstSightMemory, verdictCache } from "./settlement/verify/short-memory.ts";
 import { isSignedBy } from "./settlement/verify/signed-text.ts";
+import { anyCalls, spareCalls } from "./settlement/verify/spare-calls.ts";
 import { type Verifying, verify } from "./settlement/verify/verify.ts";
 import { workingChains } from "./settlement/verify/working.ts";
 
@@ -98,7 +99,13 @@ export function createFacilitator(engine: Engine, followers?: Followers): Runnin
     intakes,
     telling: telling(engine, followers),
   };
-  const verifying: Verifying = { ...settling, verdicts: verdictCache(clock) };
+  const demandCalls = spareCalls(engine);
+  const verifying: Verifying = {
+    ...settling,
+    reading: { ...settling.reading, demandCalls },
+    looking: { ...settling.looking, demandCalls },
+    verdicts: verdictCache(clock),
+  };
   const running: Loop[] = [];
   return {
     facilitator: doorOf(engine, settling, verifying, chainsNow),
@@ -138,6 +145,7 @@ function settlingOf(
     reading: {
       crowd: coming,
       chains,
+      demandCalls: anyCalls,
       findPayable: coalesce({ maxInFlight: 1, maxItems: 200 }, async (targets) =>
         (await findPayables(lookupDb.pool, targets)).map((item) => item && asOf(item, clock.now())),
       ),
@@ -153,6 +161,7 @@ function settlingOf(
         if (!reader) throw new Error(`no reader for chain ${chainId}`);
         return reader;
       },
+      demandCalls: anyCalls,
       isClosed: async (chainId, token) => !(await chainsNow()).taken.get(chainId)?.has(token),
       budgets: gasBudgets(engine, made),
       recordedUse: (chainId, token, claimKey) => recordedUse(engine, { chainId, token, claimKey }),

@@ -309,6 +309,7 @@ const Chains = z
       slug: z.string(),
       chainId: z.int().positive(),
       rpcUrls: z.array(z.string()).min(1),
+      rpcPerSecond: z.int().positive().optional(),
       blockTimeSeconds: z.number().positive().optional(),
       confirmations: z.int().positive().optional(),
       treasury: z.string(),

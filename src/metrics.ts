@@ -81,6 +81,11 @@ function countersOf(registry: Registry): Record<Parameters<Meter["count"]>[0], C
       "chain",
       "budget",
     ]),
+    rpc_refusals: counter(
+      "rpc_refusals",
+      "Looks of verify refused because calls of the endpoints are kept for settles",
+      ["chain"],
+    ),
     disagreements: counter("disagreements", "Answers in which endpoints contradict each other", ["chain"]),
     loop_errors: counter("loop_errors", "Failed steps", ["loop"]),
   };

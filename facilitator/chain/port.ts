@@ -146,6 +146,8 @@ export interface TokenDomain {
  *  an outage of ours, never a verdict about a payer. All methods have a time-out. */
 export interface Chain {
   readonly row: ChainRow;
+  /** Whether its endpoints may be asked for what moves no money: some of a second's calls are kept for what does. */
+  hasSpareCalls(): boolean;
   head(): Promise<BlockRef>;
   finalized(): Promise<BlockRef>;
   /** Null when the endpoint has no block at that height (yet). */

@@ -28,6 +28,8 @@ export interface ChainRow {
   /** Where people look up its transactions, at `/tx/{hash}`; null where there is no such page. */
   readonly explorer: string | null;
   readonly rpcUrls: readonly string[];
+  /** Calls that its endpoints take together; null where nothing is counted. */
+  readonly rpcPerSecond: number | null;
   readonly blockTimeSeconds: number;
   /** p99 seconds from sending to inclusion: part of the freshness floor. */
   readonly inclusionSeconds: number;
@@ -57,6 +59,8 @@ export interface ChainConfig {
   readonly slug: string;
   readonly chainId: number;
   readonly rpcUrls: readonly string[];
+  /** Calls that its endpoints take together, from each process. */
+  readonly rpcPerSecond?: number | undefined;
   readonly treasury: string;
   /** Our payment router; without one nobody pays through a contract there. */
   readonly router?: string | undefined;
@@ -80,6 +84,7 @@ const LOCAL_CHAIN_ID = 31337;
 export const STABLECOIN_DECIMALS = 6;
 /** A transaction's gas limit on Base (and by EIP-7825); kept everywhere, because a local node does not enforce it. */
 const TRANSACTION_GAS_CAP = 16_777_216n;
+const RPC_PER_SECOND = 500;
 const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 /** The row of one configured chain. Throws one sentence that names `FAREBOX_CHAINS` and what to set. */
@@ -97,6 +102,7 @@ export function chainRow(config: ChainConfig): ChainRow {
     isLocal,
     explorer: explorerOf(config) ?? facts.explorer ?? null,
     rpcUrls: rpcUrls(config),
+    rpcPerSecond: rpcPerSecond(config, isLocal),
     blockTimeSeconds: positive(config, "blockTimeSeconds", config.blockTimeSeconds ?? facts.blockTimeSeconds),
     inclusionSeconds: facts.inclusionSeconds,
     depth: depth(config, facts.depth),
@@ -137,6 +143,13 @@ function checkNames(config: ChainConfig): void {
   if (owner && owner.chainId !== config.chainId) {
     throw problem(config, `chainId must be ${owner.chainId}, or choose another slug`);
   }
+}
+
+function rpcPerSecond(config: ChainConfig, isLocal: boolean): number | null {
+  if (isLocal && config.rpcPerSecond === undefined) return null;
+  const calls = positive(config, "rpcPerSecond", config.rpcPerSecond ?? RPC_PER_SECOND);
+  if (!Number.isSafeInteger(calls)) throw problem(config, "rpcPerSecond must be a whole number");
+  return calls;
 }
 
 function rpcUrls(config: ChainConfig): readonly string[] {

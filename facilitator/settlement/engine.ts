@@ -37,6 +37,7 @@ export type MeterCount =
   | "failed_items"
   | "wasted_gas_wei"
   | "gas_refusals"
+  | "rpc_refusals"
   | "disagreements"
   | "loop_errors";
 export type MeterStage = "verify" | "claim" | "dispatch" | "include" | "grant" | "final";

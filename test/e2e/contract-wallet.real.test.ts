@@ -4,11 +4,17 @@ import { afterEach, beforeAll, describe, expect, it, onTestFinished } from "vite
 import { address, type Hash, type Hex } from "#kernel/bytes";
 import { type Artifacts, loadArtifacts } from "../../contracts/index.ts";
 import { newKey } from "../support/authorization.ts";
-import { chainFaults } from "../support/chain-faults.ts";
+import { chainFaults, type Faults } from "../support/chain-faults.ts";
 import { gate } from "../support/gate.ts";
 import { post, sharedMerchant, sharedWorld, until } from "../support/house.ts";
 import { claimOf, stateOf, transactionsSent } from "../support/records.ts";
-import { expectAtRest, newPayment, type Payment, withMiningHeld } from "../support/scene.ts";
+import {
+  expectAtRest,
+  newPayment,
+  type Payment,
+  submitAsStranger,
+  withMiningHeld,
+} from "../support/scene.ts";
 
 const BYTES_FORM = toFunctionSelector(
   "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)",
@@ -156,6 +162,39 @@ describe("an account that is delegated to code, and signs with its key", () => {
     expect((await paid.settle()).body).toMatchObject({ success: true });
     expect(await carriers(paid.nonce)).toMatchObject([{ form: BYTES_FORM, items: 1 }]);
     await expectAtRest(world);
+  });
+});
+
+describe("calls that verify has to spare", () => {
+  /** Verify takes so many, and with one less is told to come back. */
+  async function expectLooks(paid: Payment, calls: number, others: Faults = {}): Promise<void> {
+    for (let given = 0; given <= calls; given += 1) {
+      let left = given;
+      faults.set({ ...others, hasSpareCalls: () => () => left-- > 0 });
+      const expected =
+        given < calls ? { status: 429, body: { code: "rate_limited" } } : { body: { isValid: true } };
+      expect(await paid.verify()).toMatchObject(expected);
+    }
+  }
+
+  it("are needed for a wallet's code, its word about the signature, and what its payment would do", async () => {
+    await expectLooks(await walletPayment(), 3);
+  });
+
+  it("are needed for the read of a delegated account together with others, and for the one alone", async () => {
+    const paid = await newPayment(world, merchant);
+    await becomeContract(paid, artifacts.wallet1271.deployedBytecode, paid.payer.address);
+    await expectLooks(paid, 2);
+  });
+
+  it("are needed for one that a stranger has submitted, whose transaction nobody here has seen", async () => {
+    const paid = await newPayment(world, merchant);
+    // the observer stands still from here on
+    const head = await world.dev.chain.head();
+    const still: Faults = { head: () => async () => head };
+    faults.set(still);
+    await submitAsStranger(world, paid.signed.call);
+    await expectLooks(paid, 2, still);
   });
 });
 

@@ -165,6 +165,7 @@ export function simulateChain(row: ChainRow, start: { readonly timestamp: number
 
   const chain: Chain = {
     row,
+    hasSpareCalls: () => true,
     head: async () => top().ref,
     finalized: async () => (blocks.at(-1 - FINAL_AFTER) ?? blocks[0] ?? top()).ref,
     blockAt: async (number) => blocks[number]?.ref ?? null,

@@ -53,6 +53,7 @@ function multicallOf(room: Room): Promise<MulticallCheck> {
 function chainOf(room: Room): Chain {
   return {
     row: room.row,
+    hasSpareCalls: room.rpc.hasSpareCalls,
     head: () => taggedBlock(room, "latest"),
     finalized: () => taggedBlock(room, "finalized"),
     blockAt: (number) => blockAt(room, number),

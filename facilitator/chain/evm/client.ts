@@ -3,6 +3,7 @@ import type { Clock } from "#kernel/clock";
 import { type Fault, fault } from "#kernel/fault";
 import type { Log } from "#kernel/log";
 import type { ChainRow } from "../registry.ts";
+import { allowance } from "./allowance.ts";
 import { MalformedAnswer, quantity } from "./answer.ts";
 import { type Post, postTo, type RawReply } from "./post.ts";
 
@@ -39,6 +40,8 @@ export interface RpcClient {
   alone(least: number): readonly RpcClient[];
   /** The same by each of the other endpoints alone, those that do not rest, after the one that `ask` asks first. */
   others(): readonly RpcClient[];
+  /** Whether more calls are left in this second than those that are kept for what moves money. */
+  hasSpareCalls(): boolean;
   unavailable(cause: unknown): Fault;
 }
 
@@ -68,6 +71,7 @@ export async function openClient(parts: {
 }): Promise<RpcClient> {
   const { row, clock, log, onRpc } = parts;
   const endpoints = row.rpcUrls.map(endpointOf);
+  const calls = allowance(clock, row.rpcPerSecond);
   const unavailable = (cause: unknown) => fault("chain_unavailable", { chain: row.slug }, cause);
 
   /** One request to one endpoint; an `Error` when nothing useful came back. Its message holds no URL. */
@@ -75,6 +79,7 @@ export async function openClient(parts: {
     endpoint: Endpoint,
     { method, params, parse }: Question<T>,
   ): Promise<Reply<T> | Error> {
+    calls.spend();
     const startedMs = clock.monotonicMs();
     let reply: Reply<T> | Error;
     try {
@@ -156,6 +161,7 @@ export async function openClient(parts: {
     const only = (endpoint: Endpoint) => clientOf(() => ({ awake: [endpoint], resting: [] }));
     return {
       ask,
+      hasSpareCalls: calls.hasSpare,
       unavailable,
       async request(question) {
         const reply = await ask(question);

@@ -20,6 +20,7 @@ import type { OpenChain } from "../engine.ts";
 import { pairTransfers } from "../observer/pairing.ts";
 import { type ReadAuthorization, readAlone } from "./chain-read.ts";
 import { stateOf } from "./offer.ts";
+import type { DemandCalls } from "./spare-calls.ts";
 import type { Understood } from "./understand.ts";
 
 /** The reference's own margin on `validBefore`, seconds; what inclusion takes on the chain comes on top. */
@@ -45,6 +46,7 @@ export interface Paid {
 
 export interface Looking {
   readonly reader: (chainId: number) => ReadAuthorization;
+  readonly demandCalls: DemandCalls;
   /** On a chain that a person has to look at first, or in a token that nobody follows, what is claimed would only hang. */
   readonly isClosed: (chainId: number, token: Address) => Promise<boolean>;
   readonly budgets: Budgets;
@@ -59,7 +61,7 @@ export interface RecordedUse {
 }
 
 /** Step S2 of settlement.md: what can go stale. Cheap checks first, then one shared chain read. Verify and settle use
- *  the same list, so verify predicts settle. Faults: `chain_unavailable`. */
+ *  the same list, so verify predicts settle. Faults: `chain_unavailable`, and of verify `rate_limited`. */
 export async function examine(looking: Looking, it: Understood): Promise<Examined | Refusal> {
   if (isHeldByAnother(it)) return heldRefusal(looking, it);
   const option = pausedRefusal(it) ?? matchOption(it);
@@ -277,10 +279,12 @@ async function read(
   item: Parameters<ReadAuthorization>[0],
 ): Promise<AuthorizationState> {
   const { chain, laneAddresses } = open;
+  looking.demandCalls(chain);
   const alone = (transfer: Call) => readAlone(chain, laneOf(laneAddresses), { ...item, transfer });
   if (payerHasCode) return alone(item.transfer);
   const state = await looking.reader(chain.row.chainId)(item);
   if (!state.payerHasCode) return state;
+  looking.demandCalls(chain);
   return alone(scheme.call(rail.token.contract, authorization, rail.hasBytesOverload));
 }
 
@@ -299,6 +303,7 @@ async function wasUsedForUs(
   const recorded = await looking.recordedUse(chainId, rail.token.contract, claimKey);
   const wanted = { amount: authorization.value, payTo: authorization.payTo };
   if (recorded.paid) return isSamePayment(recorded.paid, wanted);
+  looking.demandCalls(open.chain);
   const use = {
     ...wanted,
     token: rail.token.contract,

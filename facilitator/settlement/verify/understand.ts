@@ -11,6 +11,7 @@ import type { KnownClaim } from "../claim/claim.ts";
 import type { OpenChain } from "../engine.ts";
 import { paidBy } from "./bound.ts";
 import type { OptionSelection, PaymentRequest } from "./request.ts";
+import type { DemandCalls } from "./spare-calls.ts";
 
 /** A request as far as its bytes, our rows and the curve can tell; nothing has been asked of the chain, save the code
  *  behind a signature that recovers to somebody else. */
@@ -42,6 +43,7 @@ export interface Reading {
   /** Requests that are not understood so far: most of them will be read on the chain, and one read serves many. */
   readonly crowd: Crowd;
   readonly chains: ReadonlyMap<number, OpenChain>;
+  readonly demandCalls: DemandCalls;
   readonly findPayable: (target: PaymentRequest["target"]) => Promise<FoundPayable | null>;
   readonly findClaim: (lookup: {
     claimKey: Hash;
@@ -54,7 +56,8 @@ export interface Reading {
 }
 
 /** Steps S0 and S1 of settlement.md, and the signature: everything that neither goes stale nor needs the chain.
- *  Refusals come in the order of x402.md §6.1. Faults: `database_unavailable`, `chain_unavailable`. */
+ *  Refusals come in the order of x402.md §6.1. Faults: `database_unavailable`, `chain_unavailable`, and of verify
+ *  `rate_limited`. */
 export function understand(reading: Reading, request: PaymentRequest): Promise<Understanding> {
   return reading.crowd.come(() => understandOne(reading, request));
 }
@@ -86,7 +89,7 @@ async function understandOne(reading: Reading, request: PaymentRequest): Promise
   const payableFound = reading.findPayable(request.target);
   const claimFound = reading.findClaim({ claimKey: key, chainId: open.chain.row.chainId, token, payer });
   const [judged, found, known] = await Promise.all([
-    authenticate(way, authorization),
+    authenticate(reading, way, authorization),
     payableFound,
     claimFound,
   ]);
@@ -210,12 +213,14 @@ type Authentic = { readonly signature: Authorization["signature"]; readonly paye
 
 /** Routing by code: what recovers to the payer is its key's; anything else can only be right through code there. */
 async function authenticate(
+  { demandCalls }: Reading,
   { open, rail, scheme }: Way,
   authorization: Authorization,
 ): Promise<Authentic | Refusal> {
   const verdict: SignatureVerdict = scheme.checkSignature(rail.domain, authorization);
   if (verdict.kind === "refused") return verdict.refusal;
   if (verdict.kind === "recovered") return { signature: verdict.signature, payerHasCode: false };
+  demandCalls(open.chain);
   const code = await open.chain.code(authorization.payer);
   if (code === "0x") return forged(authorization);
   if (!rail.hasBytesOverload) {
@@ -224,6 +229,7 @@ async function authenticate(
       message: `${rail.token.symbol} on ${open.chain.row.network} takes no signatures of contract wallets. Pay from an externally owned account.`,
     };
   }
+  demandCalls(open.chain);
   const valid = await open.chain.isValidSignature(
     authorization.payer,
     verdict.digest,

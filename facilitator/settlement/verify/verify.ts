@@ -18,7 +18,8 @@ export interface Verifying extends Replaying {
 }
 
 /** Whether settle would take this payment, without broadcasting. Never throws for an outage: that is
- *  `unexpected_verify_error`, never a reason that blames the payer. Fault: `rate_limited`, for a gas budget. */
+ *  `unexpected_verify_error`, never a reason that blames the payer. Fault: `rate_limited`, for a gas budget, or while the
+ *  calls of the chain's endpoints are kept for settles. */
 export async function verify(verifying: Verifying, request: PaymentRequest): Promise<VerifyAnswer> {
   const { engine } = verifying;
   const started = engine.clock.monotonicMs();

@@ -16,6 +16,7 @@ describe("chainRow", () => {
       isLocal: false,
       explorer: "https://basescan.org",
       rpcUrls: ["https://rpc.example/key"],
+      rpcPerSecond: 500,
       blockTimeSeconds: 2,
       inclusionSeconds: 9,
       depth: { x402: 1, standard: 12, high: 90 },
@@ -53,6 +54,12 @@ describe("chainRow", () => {
     expect([...row[what]]).toEqual([["0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", 50_000_250_000n]]);
   });
 
+  it("takes the calls that its endpoints take as configured, on the local chain as well", () => {
+    expect(chainRow({ ...base, rpcPerSecond: 25 }).rpcPerSecond).toBe(25);
+    const local = { slug: "local", chainId: 31337, assets: [{ symbol: "USDC", contract: treasury }] };
+    expect(chainRow({ ...base, ...local, rpcPerSecond: 25 }).rpcPerSecond).toBe(25);
+  });
+
   it("takes the router as configured", () => {
     const router = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
     expect(chainRow({ ...base, router }).router).toBe(router.toLowerCase());
@@ -74,6 +81,7 @@ describe("chainRow", () => {
     const row = chainRow({ ...base, slug: "local", chainId: 31337, assets });
     expect(row).toMatchObject({
       isLocal: true,
+      rpcPerSecond: null,
       v1Name: null,
       inclusionSeconds: 2,
       depth: { x402: 1, standard: 1, high: 1 },
@@ -124,6 +132,8 @@ describe("chainRow", () => {
       /approvalsAbove of USDC must be a decimal/,
     ],
     ["no endpoint", { rpcUrls: [] }, /rpcUrls needs at least one URL/],
+    ["an endpoint that takes no call", { rpcPerSecond: 0 }, /rpcPerSecond must be above 0/],
+    ["a part of a call", { rpcPerSecond: 0.5 }, /rpcPerSecond must be a whole number/],
     [
       "an endpoint that is no web address",
       { rpcUrls: ["ws://x"] },

@@ -40,6 +40,7 @@ export function chainOf(changes: { slug: string; chainId: number } & Partial<Cha
     isLocal: true,
     explorer: null,
     rpcUrls: [],
+    rpcPerSecond: null,
     blockTimeSeconds: 1,
     inclusionSeconds: 3,
     depth: { x402: 1, standard: 1, high: 1 },

@@ -111,6 +111,7 @@ export function endpointOf(around: Surroundings, owner: Owner, view: View): Chai
 
   return {
     row,
+    hasSpareCalls: () => true,
     head: () => ask("head", ({ ref }) => ref),
     finalized: () =>
       ask("finalized", (from) => {

@@ -73,6 +73,7 @@ function rowOf(seed: number): ChainRow {
     v1Name: null,
     isLocal: false,
     rpcUrls: [],
+    rpcPerSecond: null,
     blockTimeSeconds: 2,
     inclusionSeconds: 2,
     depth: { x402: 1 + (seed % 2), standard: 2, high: 3 },

@@ -240,3 +240,22 @@ describe("asking", () => {
     await endless.stop();
   });
 });
+
+describe("the calls of a second", () => {
+  it("are counted over all endpoints, and some are kept", async () => {
+    const clock = handClock();
+    const urls = [(await node()).url, (await node()).url];
+    const row = chainRow({ slug: "base", chainId: 8453, rpcUrls: urls, rpcPerSecond: 10, treasury });
+    const client = await openClient({ row, clock, log: silentLog });
+    // each endpoint was asked for its chain, and answers twice
+    await Promise.all(client.sources(2).map((ask) => ask(question)));
+    expect(client.hasSpareCalls()).toBe(true);
+    await Promise.all(client.sources(2).map((ask) => ask(question)));
+    await client.ask(question);
+    expect(client.hasSpareCalls()).toBe(false);
+    // nobody who asks on is held back
+    await expect(client.request(question)).resolves.toBe("said 0");
+    clock.pass(500);
+    expect(client.hasSpareCalls()).toBe(true);
+  });
+});
