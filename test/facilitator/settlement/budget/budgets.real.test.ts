@@ -1,9 +1,9 @@
 /** Gas budgets, on rows and real transactions: what is booked, who is refused, and that nothing of it was claimed. */
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import type { Hex } from "#kernel/bytes";
 import { PAYMENT_GAS } from "../../../../facilitator/chain/gas-budgets.ts";
 import { projectPayable, signRequired } from "../../../mcp/world.ts";
 import { chainFaults } from "../../../support/chain-faults.ts";
+import { failOnChain, gasOf, gasRows } from "../../../support/gas.ts";
 import { gate } from "../../../support/gate.ts";
 import {
   type HouseOptions,
@@ -16,7 +16,7 @@ import {
   until,
 } from "../../../support/house.ts";
 import { claimOf, ledgerOf, stateOf, transactionsSent } from "../../../support/records.ts";
-import { drain, expectAtRest, newPayment, type Payment, submitAsStranger } from "../../../support/scene.ts";
+import { expectAtRest, newPayment, type Payment, submitAsStranger } from "../../../support/scene.ts";
 
 const faults = chainFaults();
 const refusals: string[] = [];
@@ -51,50 +51,8 @@ async function houseWith(
 
 const payment = (given: Parameters<typeof newPayment>[2] = {}) => newPayment(world, merchant, given);
 
-/** The payer spends the money elsewhere after its transaction was signed, and before it is mined. */
-async function fail(paid: Payment): Promise<void> {
-  faults.set({
-    send: (real) => async (raw) => {
-      faults.clear();
-      await drain(world, paid.payer);
-      return real.send(raw);
-    },
-  });
-  const { body } = await paid.settle();
-  expect(body).toMatchObject({ success: false, errorReason: "insufficient_funds" });
-  expect(body.transaction).toMatch(/^0x/);
-}
-
-async function gasOf(transaction: Hex): Promise<bigint> {
-  const { gasUsed, effectiveGasPrice } = await world.dev.anvil.rpc<{ gasUsed: Hex; effectiveGasPrice: Hex }>(
-    "eth_getTransactionReceipt",
-    [transaction],
-  );
-  return BigInt(gasUsed) * BigInt(effectiveGasPrice);
-}
-
-async function burnOf(subject: string) {
-  const [row] = await world.database.query<{ wei: string; wasted_wei: string; items: number }>(
-    "SELECT wei, wasted_wei, items FROM gas_burn WHERE subject = $1",
-    [subject],
-  );
-  return row && { wei: BigInt(row.wei), wasted: BigInt(row.wasted_wei), items: row.items };
-}
-
-async function payerGasOf({ address }: Payer) {
-  const [row] = await world.database.query<{
-    wei: string;
-    wasted_wei: string;
-    failures: number;
-    has_paid: boolean;
-    rests: boolean;
-  }>(
-    `SELECT wei, wasted_wei, failures, has_paid, coalesce(rest_until > now(), false) AS rests FROM payer_gas
-     WHERE payer = decode($1, 'hex')`,
-    [address.slice(2)],
-  );
-  return row && { ...row, wei: BigInt(row.wei), wasted_wei: BigInt(row.wasted_wei) };
-}
+const { burnOf, payerGasOf } = gasRows(world);
+const fail = (paid: Payment) => failOnChain(world, faults, paid);
 
 /** Refused at verify and at settle, before anything was claimed or sent. */
 async function expectRefused(paid: Payment, house: RunningHouse, budget: string): Promise<void> {
@@ -132,7 +90,7 @@ describe("what is burned", () => {
     const { body } = await paid.settle();
     expect(body).toMatchObject({ success: true });
     await expectAtRest(world);
-    const wei = await gasOf(body.transaction);
+    const wei = await gasOf(world.dev, body.transaction);
     expect(await burnOf(paid.resource.id)).toEqual({ wei, wasted: 0n, items: 1 });
     expect((await burnOf(""))?.wei).toBe(chainBefore + wei);
     expect(await payerGasOf(paid.payer)).toEqual({

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { gasBudgetsOf } from "../../../../facilitator/chain/gas-budgets.ts";
+import { gasBudgetsOf, PAYMENT_GAS } from "../../../../facilitator/chain/gas-budgets.ts";
+import { priced } from "../../../../facilitator/settlement/budget/budgets.ts";
 import {
   type Account,
   exhausted,
@@ -8,6 +9,8 @@ import {
   noBurn,
   payerLimit,
 } from "../../../../facilitator/settlement/budget/policy.ts";
+import { WALLET_GAS_CAP } from "../../../../facilitator/settlement/lane/gas.ts";
+import type { Understood } from "../../../../facilitator/settlement/verify/understand.ts";
 
 const account = (given: Partial<Account>): Account => ({
   budget: "payer",
@@ -50,6 +53,29 @@ describe("a budget", () => {
       account({ budget: "chain", ...used }),
     ];
     expect(exhausted(accounts, 1n)).toMatchObject({ budget: "merchant" });
+  });
+});
+
+describe("one more payment is reckoned at", () => {
+  const cost = (tip: bigint | null, baseFee: bigint, payerHasCode = false) => {
+    const open = { chain: { row: { maxFeePerGasCap: 50n } } };
+    return priced({ accounts: [], tip }, { payerHasCode, open } as Understood, baseFee).itemWei;
+  };
+
+  it("the chain's fee and our tip; at twice the fee while no tip is known", () => {
+    expect(cost(3n, 10n)).toBe(PAYMENT_GAS * 13n);
+    expect(cost(0n, 10n)).toBe(PAYMENT_GAS * 10n);
+    expect(cost(null, 10n)).toBe(PAYMENT_GAS * 20n);
+  });
+
+  it("no more than the cap: above it nothing is sent", () => {
+    expect(cost(1n, 49n)).toBe(PAYMENT_GAS * 50n);
+    expect(cost(1n, 50n)).toBe(PAYMENT_GAS * 50n);
+    expect(cost(null, 1_000n)).toBe(PAYMENT_GAS * 50n);
+  });
+
+  it("all that a contract wallet may take", () => {
+    expect(cost(0n, 10n, true)).toBe(WALLET_GAS_CAP * 10n);
   });
 });
 
