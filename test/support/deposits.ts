@@ -5,6 +5,7 @@ import type { Arrival, DepositOrder, OpenedOrder } from "#facilitator";
 import { type Address, address, fromBytes, type Hash, type Hex } from "#kernel/bytes";
 import { keccak256 } from "#kernel/keccak";
 import { type Deposit, post, templates, trialBalance } from "#ledger";
+import type { Tx } from "#store";
 import { orderDigest } from "../../facilitator/chain/evm/order.ts";
 import type { TestDatabase } from "./db.ts";
 import type { DevChain } from "./dev-chain.ts";
@@ -66,32 +67,33 @@ export function taker({ house, database }: DepositPlace, { subject, path, asset 
     toOverpayment: 0n,
     toUnmatched: arrival.asset === asset ? 0n : amount,
   });
+  async function turnIn(tx: Tx) {
+    const { arrivals, take } = house.facilitator.deposits;
+    const seen = await arrivals(tx, [subject]);
+    const now = new Map(seen.filter(({ isCanonical }) => isCanonical).map((a) => [keyOf(a), a]));
+    const gone = [...booked].filter(([key, { blockHash, booking }]) => {
+      const arrival = now.get(key);
+      return arrival?.blockHash !== blockHash || arrival.booking !== booking;
+    });
+    await post(
+      tx,
+      gone.map(([, deposit]) => templates.depositReversed(deposit)),
+    );
+    for (const [key] of gone) booked.delete(key);
+    const fresh = [...now.values()].filter(({ isTaken }) => !isTaken);
+    await take(tx, fresh);
+    await post(
+      tx,
+      fresh.map((arrival) => templates.depositReceived(depositOf(arrival))),
+    );
+    for (const arrival of fresh) booked.set(keyOf(arrival), depositOf(arrival));
+    return { booked: fresh.length, takenBack: gone.length };
+  }
   return {
     /** One turn. Resolves with how many were booked and taken back. */
-    async turn() {
-      return database.db.tx(async (tx) => {
-        const { arrivals, take } = house.facilitator.deposits;
-        const seen = await arrivals(tx, [subject]);
-        const now = new Map(seen.filter(({ isCanonical }) => isCanonical).map((a) => [keyOf(a), a]));
-        const gone = [...booked].filter(([key, { blockHash, booking }]) => {
-          const arrival = now.get(key);
-          return arrival?.blockHash !== blockHash || arrival.booking !== booking;
-        });
-        await post(
-          tx,
-          gone.map(([, deposit]) => templates.depositReversed(deposit)),
-        );
-        for (const [key] of gone) booked.delete(key);
-        const fresh = [...now.values()].filter(({ isTaken }) => !isTaken);
-        await take(tx, fresh);
-        await post(
-          tx,
-          fresh.map((arrival) => templates.depositReceived(depositOf(arrival))),
-        );
-        for (const arrival of fresh) booked.set(keyOf(arrival), depositOf(arrival));
-        return { booked: fresh.length, takenBack: gone.length };
-      });
-    },
+    turn: () => database.db.tx(turnIn),
+    /** The same in a transaction that does more. */
+    turnIn,
   };
 }
 

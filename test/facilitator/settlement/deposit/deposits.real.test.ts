@@ -1,4 +1,5 @@
 /** Money that payers send to an order: seen, told, taken once. */
+import { sql } from "drizzle-orm";
 import { recoverAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { address as addressOf, type Hash } from "#kernel/bytes";
@@ -119,6 +120,33 @@ describe("a transfer to an order's address", () => {
     const again = world.database.db.tx((tx) => deposits().take(tx, seen ? [seen] : []));
     await expect(again).rejects.toThrow("not taken yet");
     expect(await taker(world, order).turn()).toEqual({ booked: 0, takenBack: 0 });
+  });
+
+  it("is compared as of one moment, also when it is taken in the middle of it", async () => {
+    const order = await openOrder(world);
+    const payer = await newPayer(world.dev, 9n);
+    await transfer(world, payer.address, order.address, 9n);
+    await arrived(order.subject);
+    await allFinal();
+    const comparison = await world.database.db.tx(async (tx) => {
+      await tx.execute(sql`LOCK TABLE ledger_balance IN ACCESS EXCLUSIVE MODE`);
+      const begun = compared();
+      await until(async () => {
+        const waiting = await world.database.query(
+          `SELECT FROM pg_stat_activity
+           WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%ledger_balance%'`,
+        );
+        return waiting.length > 0;
+      }, "what waits is known, and the books are asked");
+      await taker(world, order).turnIn(tx);
+      return { begun };
+    });
+    expect(await comparison.begun).toContainEqual({
+      ...{ asset: "USDC@local", place: "deposits", status: "equal", waiting: 9n },
+    });
+    expect(await compared()).toContainEqual({
+      ...{ asset: "USDC@local", place: "deposits", status: "equal", waiting: 0n },
+    });
   });
 
   it("of another token is an arrival of that token", async () => {
