@@ -221,4 +221,15 @@ describe("money nobody asked for", () => {
     expect(after.unmatched.posted - before.unmatched.posted).toBe(777n);
     expect(after.available).toEqual(before.available);
   });
+
+  it("a transfer from the treasury to itself is none, and holds nothing up", async () => {
+    const { address: treasury } = world.dev.contracts.treasury;
+    const giver = await newPayer(world.dev, 5n);
+    await transfer(world, giver.address, treasury, 5n);
+    const turned = await transfer(world, treasury, treasury, 5n);
+    await expectAtRest(world);
+    expect(await ledgerOf(world.database, turned)).toEqual([]);
+    expect(await world.house.operate.strayOutflows()).toEqual([]);
+    expect((await world.house.reconcile()).map(({ status }) => status)).not.toContain("different");
+  });
 });

@@ -15,11 +15,12 @@ export type PairedTransfer = TransferLog & {
 
 /** The proof of payment: `AuthorizationUsed(payer, nonce)` and, right behind it in the same transaction and by the
  *  same token, `Transfer` from that payer. Each use proves one transfer at most. Source: DESIGN 4.3. The proof of an
- *  order: the router's event behind the very transfer it tells of. Transfers of nothing are left out. */
+ *  order: the router's event behind the very transfer it tells of. What moves nothing is left out: transfers of nothing, and
+ *  from an account to itself. */
 export function pairTransfers(chainId: number, logs: readonly MoneyLog[]): readonly PairedTransfer[] {
   const ranks = new Map<string, number>();
   return logs.flatMap((log, i) => {
-    if (log.event !== "transfer" || log.amount === 0n) return [];
+    if (log.event !== "transfer" || log.amount === 0n || log.from === log.to) return [];
     const recipient = `${log.txHash}${log.to}`;
     const ordinal = ranks.get(recipient) ?? 0;
     ranks.set(recipient, ordinal + 1);

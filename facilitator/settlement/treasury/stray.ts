@@ -12,7 +12,6 @@ export function isStray({ chainId, treasury }: Pick<ChainRow, "chainId" | "treas
     fixed(eq(chainTransfer.canonical, true)),
     isNull(chainTransfer.claimedKind),
     eq(chainTransfer.sender, treasury),
-    sql`${chainTransfer.recipient} <> ${chainTransfer.sender}`,
     sql`NOT EXISTS (SELECT FROM ${claim} WHERE ${claim.claimKey} = ${chainTransfer.authorizationKey}
       AND ${claim.state} NOT IN ('expired', 'cancelled'))`,
   );

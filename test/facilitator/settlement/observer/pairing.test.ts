@@ -138,10 +138,11 @@ describe("the rank of a transfer", () => {
     expect(pairTransfers(chainId, logs).map(({ ordinal }) => ordinal)).toEqual([0, 0, 1, 0]);
   });
 
-  it("is not given to a transfer of nothing, which is none", () => {
+  it("is not given to a transfer of nothing, nor to one from an account to itself: they are none", () => {
     const nothing = { ...moved({ logIndex: 1 }), amount: 0n } as MoneyLog;
-    expect(pairTransfers(chainId, [nothing, moved({ logIndex: 2 })])).toMatchObject([
-      { logIndex: 2, ordinal: 0 },
+    const nowhere = { ...moved({ logIndex: 2 }), from: treasury, to: treasury } as MoneyLog;
+    expect(pairTransfers(chainId, [nothing, nowhere, moved({ logIndex: 3 })])).toMatchObject([
+      { logIndex: 3, ordinal: 0 },
     ]);
   });
 });
