@@ -46,6 +46,15 @@ it("what is taken back, unknown, or gone waits for nothing", async () => {
   expect(await payouts.stateOf("po_taken_back")).toBe("cancelled");
 });
 
+it("what has left without one, before the books were put back, waits for none", async () => {
+  await payouts.payOut("po_departed", 6_000n);
+  expect(await list()).toEqual(["po_departed"]);
+  await world.database.query(
+    `UPDATE outgoing SET claim_key = (SELECT claim_key FROM outgoing WHERE id = 'po_usual') WHERE id = 'po_departed'`,
+  );
+  expect([await list(), await seen(), await give("po_departed")]).toEqual([[], [[], []], false]);
+});
+
 it("an approval does not lift the limit of a day", async () => {
   await payouts.payOut("po_beyond", 15_000n);
   expect(await seen()).toEqual([["USDC@local"], []]);

@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from "vitest";
 import { sharedWorld, startHouse, until } from "../../../support/house.ts";
 import { merchantWithPayouts } from "../../../support/payouts.ts";
 import { ledgerOf } from "../../../support/records.ts";
-import { expectAtRest } from "../../../support/scene.ts";
+import { expectAtRest, withoutSigning } from "../../../support/scene.ts";
 
 const limits = { dailyLimits: { USDC: "0.01" } };
 const world = sharedWorld(limits);
@@ -56,4 +56,49 @@ it("two processes that sign at once keep to it together", async () => {
   } finally {
     await other.stop();
   }
+});
+
+it("what waits for other reasons, or for nothing any more, is not said to wait for it", async () => {
+  await aDayPasses();
+  await withoutSigning(world, async () => {
+    await payouts.payOut("po_all", 10_000n);
+    expect(await limited()).toEqual([]);
+    await payouts.payOut("po_too_much", 10_001n);
+    expect(await limited()).toEqual(["USDC@local"]);
+    for (const id of ["po_too_much", "po_all"])
+      expect(await world.database.db.tx((tx) => world.house.facilitator.outgoing.cancel(tx, id))).toBe(true);
+    expect(await limited()).toEqual([]);
+  });
+});
+
+it("what left in another token or on another chain takes no room", async () => {
+  await aDayPasses();
+  for (const [id, column, value] of [
+    ["po_token", "token", `'\\x${"ab".repeat(20)}'::bytea`],
+    ["po_chain", "chain_id", "1"],
+  ] as const) {
+    await payouts.leaves(await payouts.payOut(id, 9_000n));
+    await expectAtRest(world);
+    await world.database.query(`UPDATE outgoing SET ${column} = ${value} WHERE id = $1`, [id]);
+  }
+  await payouts.leaves(await payouts.payOut("po_third", 9_000n));
+  await expectAtRest(world);
+});
+
+/** Last: the chain's time runs ahead of everybody's. */
+it("what was signed and never left takes no room once it has ended", async () => {
+  await aDayPasses();
+  await world.dev.administer("pause");
+  await payouts.payOut("po_never", 9_000n);
+  await until(async () => (await payouts.stateOf("po_never")) === "sending", "it is signed");
+  await payouts.payOut("po_waits", 9_000n);
+  expect(await limited()).toEqual(["USDC@local"]);
+  await world.dev.anvil.rpc("evm_increaseTime", [3_700]);
+  await until(async () => {
+    await world.dev.anvil.mine();
+    return (await payouts.stateOf("po_never")) === "failed";
+  }, "it has ended");
+  await world.dev.administer("unpause");
+  await payouts.leaves("po_waits");
+  await expectAtRest(world);
 });
