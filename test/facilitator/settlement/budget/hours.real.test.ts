@@ -1,5 +1,5 @@
 /** Gas budgets, hour by hour and second by second: when what was burned is over, and what counts before it is burned. */
-import { afterAll, afterEach, expect, it } from "vitest";
+import { afterAll, afterEach, expect, it, onTestFinished } from "vitest";
 import { PAYMENT_GAS } from "../../../../facilitator/chain/gas-budgets.ts";
 import { chainFaults } from "../../../support/chain-faults.ts";
 import { failOnChain, gasOf, gasRows } from "../../../support/gas.ts";
@@ -116,6 +116,7 @@ it("what this process claimed counts at once, and from the rows as long as it is
   await world.dev.anvil.rpc("anvil_setNextBlockBaseFeePerGas", [`0x${fee.toString(16)}`]);
   await world.dev.anvil.rpc("anvil_mine", ["0x1"]);
   const held = gate();
+  onTestFinished(held.open);
   faults.set({
     send: (real) => async (raw) => {
       await held.passed;
