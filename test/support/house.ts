@@ -1,7 +1,7 @@
 /** The whole service inside the test process: real database, real chain, listening on a free port. */
 import { createKey, createMerchant } from "#api";
 import { type ChainConfig, type ChainRow, chainRow, type Settings } from "#facilitator";
-import { type Address, address, checksum, type Hex } from "#kernel/bytes";
+import { type Address, address, checksum, type Hash, type Hex } from "#kernel/bytes";
 import { systemClock, systemRandom } from "#kernel/system";
 import { imbalance, trialBalance } from "#ledger";
 import { compose, type House, type Parts } from "../../src/compose.ts";
@@ -39,6 +39,8 @@ export interface HouseOptions
   readonly approvalsAbove?: ChainConfig["approvalsAbove"];
   /** None unless told otherwise. */
   readonly explorer?: ChainConfig["explorer"];
+  /** Chains that it serves beside the first, with the same accounts. */
+  readonly beside?: readonly DevChain[];
   /** Gas keys; one unless told otherwise. */
   readonly lanes?: number;
   /** With the test routes of a sandbox and a simulated provider, a process of its own. */
@@ -70,12 +72,15 @@ export async function startHouse(
 ): Promise<RunningHouse> {
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
-  const { lanes = 1, settings: own, withSandbox = false, ...others } = options;
+  const { lanes = 1, settings: own, withSandbox = false, beside = [], ...others } = options;
   const { gasBudgets, dailyLimits, approvalsAbove, explorer, ...rest } = others;
   const sandbox = withSandbox ? await startSandbox(dev, port) : undefined;
   const house = await compose({
     databaseUrl: database.url,
-    chains: [chainRow({ ...dev.config, gasBudgets, dailyLimits, approvalsAbove, explorer })],
+    chains: [
+      chainRow({ ...dev.config, gasBudgets, dailyLimits, approvalsAbove, explorer }),
+      ...beside.map(rowOf),
+    ],
     signerKeys: dev.contracts.signers.slice(0, lanes).map(({ privateKey }) => privateKey),
     treasuryKey: dev.contracts.treasury.privateKey,
     masterSecret,
@@ -185,6 +190,8 @@ export interface PaymentTerms {
   readonly to?: string;
   /** A contract wallet in place of the key's own account. */
   readonly from?: Address;
+  /** A fresh one unless told otherwise. */
+  readonly nonce?: Hash;
   readonly extensions?: Record<string, unknown>;
 }
 
@@ -207,6 +214,7 @@ export async function signPayment(dev: DevChain, payer: Payer, resource: Resourc
     domain: { name: "USD Coin", version: "2", chainId: dev.anvil.chainId, verifyingContract: dev.usdc },
     key: payer.key,
     ...(terms.from ? { from: terms.from } : {}),
+    ...(terms.nonce ? { nonce: terms.nonce } : {}),
     to: authorization.to,
     value: authorization.value,
     validAfter: authorization.validAfter,

@@ -17,6 +17,7 @@ import {
   type PaymentTerms,
   post,
   type Resource,
+  rowOf,
   signPayment,
   until,
 } from "./house.ts";
@@ -144,7 +145,10 @@ export async function statusOf({ baseUrl }: Place, answer: Answer): Promise<Answ
 export async function headIsFollowed({ dev, database }: Place): Promise<void> {
   const { number } = await dev.chain.head();
   await until(async () => {
-    const [row] = await database.query<{ at: string }>("SELECT cursor_number AS at FROM observer");
+    const [row] = await database.query<{ at: string }>(
+      "SELECT cursor_number AS at FROM observer WHERE chain_id = $1",
+      [dev.anvil.chainId],
+    );
     return Number(row?.at) >= number;
   }, "the head is followed");
 }
@@ -170,17 +174,20 @@ export async function expectAtRest(place: Place, withinMs?: number): Promise<voi
   expect(found).toMatchObject({ balanced: true, treasury: found?.chain });
 }
 
-/** How much is under way, how many slots there ever were, and up to which block the chain is known to be final. */
+/** How much is under way on a chain, how many slots there ever were, and up to which block it is known to be final. */
 async function movement({ dev, database }: Place) {
+  const { chainId, slug } = rowOf(dev);
   const [row] = await database.query<{ moving: string; slots: string; final: string }>(
     `
-    SELECT (SELECT count(*) FROM slot WHERE open)
-      + (SELECT count(*) FROM claim WHERE state IN ('claimed','submitting','included'))
-      + (SELECT count(*) FROM ledger_balance WHERE debits_pending <> 0 OR credits_pending <> 0)
-      + (SELECT count(*) FROM chain_transfer WHERE canonical AND claimed_kind IS NULL AND recipient = decode($1, 'hex')) AS moving,
-    (SELECT count(*) FROM slot) AS slots,
-    (SELECT finalized_number FROM observer) AS final`,
-    [dev.contracts.treasury.address.slice(2)],
+    SELECT (SELECT count(*) FROM slot WHERE open AND chain_id = $2)
+      + (SELECT count(*) FROM claim WHERE state IN ('claimed','submitting','included') AND chain_id = $2)
+      + (SELECT count(*) FROM ledger_balance JOIN ledger_account ON id = account_id
+          WHERE (debits_pending <> 0 OR credits_pending <> 0) AND asset LIKE '%@' || $3)
+      + (SELECT count(*) FROM chain_transfer WHERE canonical AND claimed_kind IS NULL
+          AND recipient = decode($1, 'hex') AND chain_id = $2) AS moving,
+    (SELECT count(*) FROM slot WHERE chain_id = $2) AS slots,
+    (SELECT finalized_number FROM observer WHERE chain_id = $2) AS final`,
+    [dev.contracts.treasury.address.slice(2), chainId, slug],
   );
   if (!row) throw new Error("a query without a row");
   return row;

@@ -1,0 +1,215 @@
+/** One process on two chains with the same contracts, treasury, gas keys and payers: what happens on one is its own. */
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { newKey } from "../support/authorization.ts";
+import { chainFaults } from "../support/chain-faults.ts";
+import { arrivalsOf, openOrder, payThroughRouter, referenceOf, taker } from "../support/deposits.ts";
+import { startDevChain } from "../support/dev-chain.ts";
+import { failOnChain } from "../support/gas.ts";
+import {
+  type Answer,
+  type Merchant,
+  newMerchant,
+  newPayer,
+  type Payer,
+  startWorld,
+  until,
+  type World,
+} from "../support/house.ts";
+import { ledgerOf } from "../support/records.ts";
+import { expectAtRest, headIsFollowed, newPayment, transfer, withMiningHeld } from "../support/scene.ts";
+
+const faults = chainFaults();
+let near: World;
+/** The same process and rows, on the chain whose blocks are hundreds higher and weeks later. */
+let far: World;
+let merchant: Merchant;
+beforeAll(async () => {
+  const dev = await startDevChain({ chainId: 31_338 });
+  await dev.anvil.mine(500, 3_600);
+  const config = { ...dev.config, confirmations: 1 };
+  near = await startWorld({
+    beside: [{ ...dev, config }],
+    wrapChain: faults.wrap,
+    settings: { sweepPatienceSeconds: { local: 0, elsewhere: 0 } },
+  });
+  far = { ...near, dev: { ...dev, config } };
+  merchant = await newMerchant(near);
+});
+afterEach(() => faults.clear());
+afterAll(async () => {
+  await near?.stop();
+  await far?.dev.stop();
+});
+
+const pay = async (on: World, given: Parameters<typeof newPayment>[2] = {}) => {
+  const payment = await newPayment(on, merchant, given);
+  const { body } = await payment.settle();
+  expect(body).toMatchObject({ success: true });
+  return { ...payment, body };
+};
+const claimOf = async ({ body }: Pick<Answer, "body">) => {
+  const [row] = await near.database.query<{ state: string; epoch: number; chain: string }>(
+    "SELECT state, credit_epoch AS epoch, chain_id AS chain FROM claim WHERE id = $1",
+    [body.extra.paymentId],
+  );
+  return row;
+};
+/** What both chains have moved is final, and books and chains are equal. */
+async function atRest(): Promise<void> {
+  for (const on of [near, far]) await expectAtRest(on);
+  const compared = await near.house.reconcile();
+  expect(compared.filter(({ status }) => status !== "equal")).toEqual([]);
+}
+/** A chain's next blocks are followed, and what they make final is booked. */
+async function blocksPass(on: World): Promise<void> {
+  for (const blocks of [4, 1, 1]) {
+    await on.dev.anvil.mine(blocks);
+    await headIsFollowed(on);
+    const { number } = await on.dev.chain.finalized();
+    await until(async () => {
+      const [row] = await on.database.query<{ at: string }>(
+        "SELECT finalized_number AS at FROM observer WHERE chain_id = $1",
+        [on.dev.anvil.chainId],
+      );
+      return Number(row?.at) >= number;
+    }, "they are final");
+  }
+}
+
+it("a payer pays with the same nonce on each, and each is credited once, in its own asset", async () => {
+  const payer = await newPayer(near.dev, 10_000n);
+  await far.dev.administer("mint", [payer.address, 10_000n]);
+  const here = await pay(near, { payer });
+  const there = await pay(far, { payer, resource: here.resource, terms: { nonce: here.nonce } });
+  expect([await claimOf(here), await claimOf(there)]).toMatchObject([{ chain: "31337" }, { chain: "31338" }]);
+  await atRest();
+  const assets = await near.database.query<{ asset: string; amount: string }>(
+    "SELECT asset, sum(amount) AS amount FROM ledger_transfer WHERE phase = 'post' AND leg = 'net' GROUP BY 1 ORDER BY 1",
+  );
+  expect(assets).toEqual([
+    { asset: "USDC@local", amount: "9950" },
+    { asset: "USDC@local-31338", amount: "9950" },
+  ]);
+});
+
+it("neither the time, nor the height, nor the final block of one says anything of the other", async () => {
+  const payment = await newPayment(near, merchant);
+  const settled = await withMiningHeld(near, async () => {
+    const settling = payment.settle();
+    await until(async () => {
+      const [row] = await near.database.query("SELECT FROM claim WHERE state = 'submitting'");
+      return row !== undefined;
+    }, "it is on its way");
+    // It would be over by the other chain's time.
+    await blocksPass(far);
+    return { settling };
+  });
+  await near.dev.anvil.mine();
+  const { body } = await settled.settling;
+  expect(body).toMatchObject({ success: true });
+  await blocksPass(far);
+  expect(await claimOf({ body })).toMatchObject({ state: "included", epoch: 0 });
+  await atRest();
+  expect(await claimOf({ body })).toMatchObject({ state: "final", epoch: 0 });
+});
+
+it("blocks that leave one take nothing back on the other", async () => {
+  const giver = await newPayer(far.dev, 30n);
+  const { body } = await pay(far);
+  const given = await transfer(far, giver.address, far.dev.contracts.treasury.address, 30n);
+  await until(async () => (await ledgerOf(far.database, given)).length > 0, "it is booked");
+  const lost = await pay(near);
+  await withMiningHeld(near, async () => {
+    await near.dev.anvil.rpc("anvil_reorg", [1, []]);
+    await until(async () => (await claimOf(lost))?.epoch === 1, "it is taken back");
+  });
+  expect(await claimOf({ body })).toMatchObject({ epoch: 0 });
+  expect(await ledgerOf(far.database, given)).not.toContain("void in treasury → unmatched 30");
+  await near.dev.anvil.mine();
+  await atRest();
+  expect(await claimOf({ body })).toMatchObject({ state: "final", epoch: 0 });
+  expect(await ledgerOf(far.database, given)).toEqual([
+    "pending in treasury → unmatched 30",
+    "post in treasury → unmatched 30",
+  ]);
+});
+
+it("what reaches an order's address, or names its payment, on another chain than its own is not for it", async () => {
+  const order = await openOrder(near, { chain: "local" });
+  const giver = await newPayer(far.dev, 40n);
+  await transfer(far, giver.address, order.address, 40n);
+  const path = "on-chain-contract" as const;
+  const paymentRef = referenceOf("pi_two_chains");
+  const expiresAt = new Date(((await far.dev.chain.head()).timestamp + 900) * 1_000);
+  const terms = { path, paymentRef, amount: 12n, expiresAt };
+  const there = await openOrder(far, { ...terms, chain: "local-31338" });
+  const here = await openOrder(near, { ...terms, chain: "local" });
+  await payThroughRouter(far, await newPayer(far.dev, 12n), there);
+  await until(async () => (await arrivalsOf(far, there.subject)).length === 1, "it arrives");
+  await blocksPass(far);
+  await blocksPass(near);
+  for (const { subject } of [order, here]) expect(await arrivalsOf(near, subject)).toEqual([]);
+  expect(await arrivalsOf(far, there.subject)).toMatchObject([{ chain: "local-31338", amount: 12n }]);
+  await taker(far, there).turn();
+  await atRest();
+});
+
+it("what leaves one treasury by no order of ours stops what leaves there, and nothing elsewhere", async () => {
+  const order = async (on: World, id: string) => {
+    const { chainId } = on.dev.anvil;
+    const to = { recipient: newKey().address, amount: 1_000n, token: on.dev.usdc };
+    await near.database.db.tx((tx) =>
+      near.house.facilitator.outgoing.queue(tx, {
+        id,
+        kind: "payout",
+        merchantId: merchant.id,
+        chainId,
+        ...to,
+      }),
+    );
+  };
+  const state = async (id: string) => (await near.house.facilitator.outgoing.status([id]))[0]?.state;
+  const leaves = (id: string) =>
+    until(async () => ["sent", "final"].includes((await state(id)) ?? ""), `${id} leaves`);
+  await transfer(far, far.dev.contracts.treasury.address, newKey().address, 7n);
+  await until(async () => (await near.house.operate.strayOutflows()).length === 1, "it is seen");
+  const [stray] = await near.house.operate.strayOutflows();
+  if (!stray) throw new Error("it was seen");
+  await order(far, "po_there");
+  await order(near, "po_here");
+  await leaves("po_here");
+  await blocksPass(far);
+  expect(await state("po_there")).toBe("queued");
+  const compared = await near.house.reconcile();
+  expect(compared.filter(({ status }) => status !== "equal")).toMatchObject([
+    { asset: "USDC@local-31338", place: "treasury", unexplained: 1 },
+  ]);
+  const word = { merchantId: null, reason: "to the bank" };
+  expect(await near.house.operate.bookOutflow({ ...stray, chain: "local" }, word)).toBe("not-stray");
+  expect(await near.house.operate.bookOutflow(stray, word)).toBeNull();
+  await near.house.reconcile();
+  await leaves("po_there");
+  await atRest();
+});
+
+it("a payer who fails on one rests there alone", async () => {
+  const payer: Payer = await newPayer(near.dev, 10_000n);
+  for (const failures of [1, 2, 3]) {
+    await far.dev.administer("mint", [payer.address, 10_000n]);
+    await failOnChain(far, faults, await newPayment(far, merchant, { payer }));
+    await until(async () => {
+      const [row] = await far.database.query<{ failures: number }>(
+        "SELECT failures FROM payer_gas WHERE payer = decode($1, 'hex') AND chain_id = 31338",
+        [payer.address.slice(2)],
+      );
+      return row?.failures === failures;
+    }, `failure ${failures} is booked`);
+  }
+  await far.dev.administer("mint", [payer.address, 10_000n]);
+  expect(await (await newPayment(far, merchant, { payer })).settle()).toMatchObject({
+    status: 429,
+    body: { budget: "rest" },
+  });
+  await pay(near, { payer });
+  await atRest();
+});
