@@ -137,6 +137,31 @@ describe("a deposit whose block leaves the chain", () => {
     await expectAtRest(world);
   });
 
+  it("is there as long as somebody who looked at it has not ended", async () => {
+    const order = await openOrder(world);
+    const { subject } = order;
+    await send(await signedTransfer(world, order.address, 95n));
+    await isCanonical(subject, true);
+    const { arrivals } = world.house.facilitator.deposits;
+    const isThere = { isCanonical: true, amount: 95n };
+    await withMiningHeld(world, () =>
+      world.database.db.tx(async (tx) => {
+        expect(await arrivals(tx, [subject])).toMatchObject([isThere]);
+        await reorg();
+        await until(async () => {
+          const waiting = await world.database.query(
+            `SELECT FROM pg_stat_activity
+             WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%"observer"%for update%'`,
+          );
+          return waiting.length > 0;
+        }, "the reorganisation waits");
+        expect(await arrivals(tx, [subject])).toMatchObject([isThere]);
+      }),
+    );
+    await isCanonical(subject, false);
+    await expectAtRest(world);
+  });
+
   it("through the router, is taken back from the treasury and never becomes unmatched", async () => {
     const order = await openOrder(world, { path: "on-chain-contract" });
     const payer = await newPayer(world.dev, order.amount);

@@ -34,7 +34,7 @@ const GRACE_MS = 86_400_000;
 const TIDY_MS = 3_600_000;
 
 /** Exact under concurrency: each look asks for what transactions wrote that the last look's snapshot could not see. */
-export function watchList({ loopDb, clock }: Engine, chainId: number): WatchList {
+export function watchList({ loopDb, clock }: Pick<Engine, "loopDb" | "clock">, chainId: number): WatchList {
   const watched = new Map<Address, Watched>();
   let addresses: readonly Address[] = [];
   let since = "0";

@@ -80,6 +80,35 @@ describe("open", () => {
     expect((await openOrder(world)).address).not.toBe(undone);
   });
 
+  it("watches it for ninety days from its last signature, unless nobody watched it any more", async () => {
+    const order = await openOrder(world);
+    const day = 86_400;
+    const row = async () => {
+      const [found] = await world.database.query<{ seconds: string; written: string }>(
+        `SELECT extract(epoch FROM watched_until - now()) AS seconds, written_in AS written
+         FROM deposit_order WHERE order_id = $1`,
+        [order.orderId],
+      );
+      return { days: Number(found?.seconds) / day, written: Number(found?.written) };
+    };
+    const resignedAfter = async (left: string) => {
+      await world.database.query(
+        "UPDATE deposit_order SET watched_until = now() + $1::interval WHERE order_id = $2",
+        [left, order.orderId],
+      );
+      const { written } = await row();
+      await world.database.db.tx((tx) => deposits().resign(tx, order.orderId, order.expiresAt));
+      const after = await row();
+      // whoever watches it looks at it again
+      expect(after.written).toBeGreaterThan(written);
+      return after.days;
+    };
+    expect((await row()).days).toBeCloseTo(90, 1);
+    expect(await resignedAfter("1 hour")).toBeCloseTo(90, 1);
+    expect(await resignedAfter("100 days")).toBeCloseTo(100, 1);
+    expect(await resignedAfter("-1 hour")).toBeCloseTo(-1 / 24, 1);
+  });
+
   it("asserts that the rail is there", async () => {
     await expect(openOrder(world, { asset: "DAI" as "USDC" })).rejects.toThrow("is a rail of local");
     await expect(openOrder(world, { chain: "base" })).rejects.toThrow("is served");
@@ -266,6 +295,15 @@ describe("a payment through the router", () => {
     await arrived(second.subject);
     expect(await arrivalsOf(world, first.subject)).toEqual([]);
     await taker(world, second).turn();
+  });
+
+  it("belongs to the newest of those that asked for the same: it is the one that was shown", async () => {
+    const asked = { path: "on-chain-contract" as const, paymentRef: referenceOf("pi_again"), amount: 13n };
+    const [replaced, shown] = [await openOrder(world, asked), await openOrder(world, asked)];
+    await payThroughRouter(world, await newPayer(world.dev, 13n), replaced);
+    await arrived(shown.subject);
+    expect(await arrivalsOf(world, replaced.subject)).toEqual([]);
+    await taker(world, shown).turn();
   });
 
   it("of a reference that nobody registered is unmatched money", async () => {
