@@ -1,10 +1,11 @@
 /** One process on two chains with the same contracts, treasury, gas keys and payers: what happens on one is its own. */
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from "vitest";
 import { newKey } from "../support/authorization.ts";
-import { chainFaults } from "../support/chain-faults.ts";
+import { chainFaults, holdDispatch } from "../support/chain-faults.ts";
 import { arrivalsOf, openOrder, payThroughRouter, referenceOf, taker } from "../support/deposits.ts";
 import { startDevChain } from "../support/dev-chain.ts";
 import { failOnChain } from "../support/gas.ts";
+import { gate } from "../support/gate.ts";
 import {
   type Answer,
   type Merchant,
@@ -16,9 +17,18 @@ import {
   type World,
 } from "../support/house.ts";
 import { ledgerOf } from "../support/records.ts";
-import { expectAtRest, headIsFollowed, newPayment, transfer, withMiningHeld } from "../support/scene.ts";
+import {
+  cancel,
+  expectAtRest,
+  headIsFollowed,
+  newPayment,
+  transfer,
+  withMiningHeld,
+} from "../support/scene.ts";
 
 const faults = chainFaults();
+/** What whoever follows a chain does next, once each, when it has written a block's transfers down. */
+const afterBlock: (() => Promise<void>)[] = [];
 let near: World;
 /** The same process and rows, on the chain whose blocks are hundreds higher and weeks later. */
 let far: World;
@@ -30,6 +40,9 @@ beforeAll(async () => {
   near = await startWorld({
     beside: [{ ...dev, config }],
     wrapChain: faults.wrap,
+    checkpoint: async (step) => {
+      if (step === "observed") await afterBlock.shift()?.();
+    },
     settings: { sweepPatienceSeconds: { local: 0, elsewhere: 0 } },
   });
   far = { ...near, dev: { ...dev, config } };
@@ -109,8 +122,53 @@ it("neither the time, nor the height, nor the final block of one says anything o
   expect(body).toMatchObject({ success: true });
   await blocksPass(far);
   expect(await claimOf({ body })).toMatchObject({ state: "included", epoch: 0 });
+  const giver = await newPayer(near.dev, 20n);
+  const given = await transfer(near, giver.address, near.dev.contracts.treasury.address, 20n);
+  await until(async () => (await ledgerOf(near.database, given)).length > 0, "it is booked");
+  await blocksPass(far);
+  expect(await ledgerOf(near.database, given)).toEqual(["pending in treasury → unmatched 20"]);
   await atRest();
   expect(await claimOf({ body })).toMatchObject({ state: "final", epoch: 0 });
+});
+
+it("what a payer cancelled on one ends when that is final there", async () => {
+  const dispatch = holdDispatch(faults);
+  const payment = await newPayment(near, merchant);
+  const settling = payment.settle();
+  await dispatch.reached;
+  await cancel(near, payment.payer, payment.nonce);
+  await headIsFollowed(near);
+  faults.clear();
+  dispatch.letGo();
+  const { body } = await settling;
+  expect(body).toMatchObject({ success: false, errorReason: "invalid_exact_evm_nonce_already_used" });
+  await blocksPass(far);
+  expect(await claimOf({ body })).toMatchObject({ state: "failed-watch" });
+  await blocksPass(near);
+  await until(async () => (await claimOf({ body }))?.state === "cancelled", "it ends");
+  await atRest();
+});
+
+it("what came to one treasury is never booked as the other's", async () => {
+  const giver = await newPayer(near.dev, 25n);
+  const [reached, held] = [gate(), gate()];
+  onTestFinished(held.open);
+  await headIsFollowed(near);
+  await headIsFollowed(far);
+  afterBlock.push(async () => {
+    reached.open();
+    await held.passed;
+  });
+  const given = await transfer(near, giver.address, near.dev.contracts.treasury.address, 25n);
+  await reached.passed;
+  await blocksPass(far);
+  expect(await ledgerOf(near.database, given)).toEqual([]);
+  held.open();
+  await atRest();
+  expect(await ledgerOf(near.database, given)).toEqual([
+    "pending in treasury → unmatched 25",
+    "post in treasury → unmatched 25",
+  ]);
 });
 
 it("blocks that leave one take nothing back on the other", async () => {
