@@ -131,21 +131,27 @@ it("neither the time, nor the height, nor the final block of one says anything o
   expect(await claimOf({ body })).toMatchObject({ state: "final", epoch: 0 });
 });
 
-it("what a payer cancelled on one ends when that is final there", async () => {
+/** A payment whose payer cancels it after its claim. */
+async function cancelled(on: World) {
   const dispatch = holdDispatch(faults);
-  const payment = await newPayment(near, merchant);
+  const payment = await newPayment(on, merchant);
   const settling = payment.settle();
   await dispatch.reached;
-  await cancel(near, payment.payer, payment.nonce);
-  await headIsFollowed(near);
+  await cancel(on, payment.payer, payment.nonce);
+  await headIsFollowed(on);
   faults.clear();
   dispatch.letGo();
   const { body } = await settling;
   expect(body).toMatchObject({ success: false, errorReason: "invalid_exact_evm_nonce_already_used" });
+  return { body };
+}
+
+it("what a payer cancelled on one ends when that is final there", async () => {
+  const payment = await cancelled(near);
   await blocksPass(far);
-  expect(await claimOf({ body })).toMatchObject({ state: "failed-watch" });
+  expect(await claimOf(payment)).toMatchObject({ state: "failed-watch" });
   await blocksPass(near);
-  await until(async () => (await claimOf({ body }))?.state === "cancelled", "it ends");
+  await until(async () => (await claimOf(payment))?.state === "cancelled", "it ends");
   await atRest();
 });
 
@@ -173,14 +179,20 @@ it("what came to one treasury is never booked as the other's", async () => {
 
 it("blocks that leave one take nothing back on the other", async () => {
   const giver = await newPayer(far.dev, 30n);
-  const { body } = await pay(far);
   const given = await transfer(far, giver.address, far.dev.contracts.treasury.address, 30n);
   await until(async () => (await ledgerOf(far.database, given)).length > 0, "it is booked");
+  // None of the two blocks that follow is final yet.
+  const payer = await newPayer(far.dev, 10_000n);
+  const spent = await cancelled(far);
+  const { body } = await pay(far, { payer });
+  const unmined = () => far.database.query("SELECT FROM slot WHERE chain_id = 31338 AND open AND NOT sorted");
+  await until(async () => (await unmined()).length === 0, "what became of its transaction is known");
   const lost = await pay(near);
   await withMiningHeld(near, async () => {
     await near.dev.anvil.rpc("anvil_reorg", [1, []]);
     await until(async () => (await claimOf(lost))?.epoch === 1, "it is taken back");
   });
+  expect(await unmined()).toEqual([]);
   expect(await claimOf({ body })).toMatchObject({ epoch: 0 });
   expect(await ledgerOf(far.database, given)).not.toContain("void in treasury → unmatched 30");
   await near.dev.anvil.mine();
@@ -190,6 +202,8 @@ it("blocks that leave one take nothing back on the other", async () => {
     "pending in treasury → unmatched 30",
     "post in treasury → unmatched 30",
   ]);
+  await blocksPass(far);
+  await until(async () => (await claimOf(spent))?.state === "cancelled", "what was cancelled there ends");
 });
 
 it("what reaches an order's address, or names its payment, on another chain than its own is not for it", async () => {
