@@ -226,32 +226,39 @@ it("what reaches an order's address, or names its payment, on another chain than
   await atRest();
 });
 
+async function payOut(on: World, id: string, amount = 1_000n): Promise<void> {
+  const to = { chainId: on.dev.anvil.chainId, token: on.dev.usdc, recipient: newKey().address, amount };
+  const order = { id, kind: "payout", merchantId: merchant.id, ...to } as const;
+  await near.database.db.tx((tx) => near.house.facilitator.outgoing.queue(tx, order));
+}
+const stateOfOrder = async (id: string) => (await near.house.facilitator.outgoing.status([id]))[0]?.state;
+const leaves = (id: string) =>
+  until(async () => ["sent", "final"].includes((await stateOfOrder(id)) ?? ""), `${id} leaves`);
+
+it("what is on its way out of one treasury takes nothing from the other", async () => {
+  await pay(near, { dollars: 1n });
+  await pay(far);
+  await atRest();
+  await withMiningHeld(near, async () => {
+    await payOut(near, "po_held", 500_000n);
+    await until(async () => (await stateOfOrder("po_held")) === "sending", "it is on its way");
+    await payOut(far, "po_free");
+    await leaves("po_free");
+  });
+  await near.dev.anvil.mine();
+  await atRest();
+});
+
 it("what leaves one treasury by no order of ours stops what leaves there, and nothing elsewhere", async () => {
-  const order = async (on: World, id: string) => {
-    const { chainId } = on.dev.anvil;
-    const to = { recipient: newKey().address, amount: 1_000n, token: on.dev.usdc };
-    await near.database.db.tx((tx) =>
-      near.house.facilitator.outgoing.queue(tx, {
-        id,
-        kind: "payout",
-        merchantId: merchant.id,
-        chainId,
-        ...to,
-      }),
-    );
-  };
-  const state = async (id: string) => (await near.house.facilitator.outgoing.status([id]))[0]?.state;
-  const leaves = (id: string) =>
-    until(async () => ["sent", "final"].includes((await state(id)) ?? ""), `${id} leaves`);
   await transfer(far, far.dev.contracts.treasury.address, newKey().address, 7n);
   await until(async () => (await near.house.operate.strayOutflows()).length === 1, "it is seen");
   const [stray] = await near.house.operate.strayOutflows();
   if (!stray) throw new Error("it was seen");
-  await order(far, "po_there");
-  await order(near, "po_here");
+  await payOut(far, "po_there");
+  await payOut(near, "po_here");
   await leaves("po_here");
   await blocksPass(far);
-  expect(await state("po_there")).toBe("queued");
+  expect(await stateOfOrder("po_there")).toBe("queued");
   const compared = await near.house.reconcile();
   expect(compared.filter(({ status }) => status !== "equal")).toMatchObject([
     { asset: "USDC@local-31338", place: "treasury", unexplained: 1 },
