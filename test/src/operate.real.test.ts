@@ -174,6 +174,8 @@ describe("outflows", () => {
     const book = (...more: string[]) =>
       run("outflows", "book", "local", hash, log, "--reason", "asked for in May", ...more);
     expect(await book()).toMatchObject({ code: 1, stderr: expect.stringContaining("not final yet") });
+    // in the last final block it lies there still
+    expect((await world.house.reconcile()).filter(({ status }) => status !== "equal")).toEqual([]);
     await untilFinal();
     expect(await book("--merchant", "mer_nobody")).toMatchObject({
       code: 1,

@@ -85,6 +85,8 @@ describe("a sweep", () => {
     await until(async () => (await usdcOn(world, order.address)) === 0n, "it is swept");
     await until(async () => (await ledgerOf(world.database, order.orderId)).length > 0, "it is booked");
     expect(await ledgerOf(world.database, order.orderId)).toEqual(["pending sweep treasury → deposit 600"]);
+    // in the last final block it lies on its address still
+    expect(Object.values(await compared(world))).not.toContain("different");
     await expectAtRest(world);
     expect((await ledgerOf(world.database, order.orderId)).slice(1)).toEqual([
       "post sweep treasury → deposit 600",
@@ -276,6 +278,27 @@ describe("what lies on an address", () => {
       await later.stop();
       await Promise.all([database.drop(), dev.stop()]);
     }
+  });
+
+  it("must not be more than the books know while it is watched, also where all was swept", async () => {
+    const order = await paid(world, 6n);
+    await until(async () => (await usdcOn(world, order.address)) === 0n, "it is swept");
+    await expectAtRest(world);
+    await sendTo(world, order, 5n);
+    await untilFinal(world);
+    const isSeen = (seen: boolean) =>
+      world.database.query("UPDATE chain_transfer SET canonical = $1 WHERE order_id = $2 AND amount = 5", [
+        seen,
+        order.orderId,
+      ]);
+    await isSeen(false);
+    expect(await compared(world)).toMatchObject({ "USDC@local deposits": "different" });
+    await isSeen(true);
+    expect(await compared(world)).toMatchObject({ "USDC@local deposits": "equal" });
+    await taker(world, order).turn();
+    await untilFinal(world);
+    await until(async () => (await usdcOn(world, order.address)) === 0n, "it is swept again");
+    await expectAtRest(world);
   });
 
   it("must not be less: what leaves past us stops that asset", async () => {
