@@ -22,7 +22,7 @@ const sinceThen = sql`since = CASE WHEN ${isThisHour("known.since")} THEN known.
  *  and whether it was wasted. An item that a stranger's transaction paid wasted our gas, and is no failure of its payer.
  *  Of our own payments only the chain's budget hears. */
 export async function bookGas(
-  { loopDb, meter }: Engine,
+  { loopDb, meter }: Pick<Engine, "loopDb" | "meter">,
   chain: string,
   slotIds: readonly string[],
 ): Promise<void> {

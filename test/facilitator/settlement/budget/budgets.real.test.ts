@@ -1,6 +1,7 @@
 /** Gas budgets, on rows and real transactions: what is booked, who is refused, and that nothing of it was claimed. */
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { PAYMENT_GAS } from "../../../../facilitator/chain/gas-budgets.ts";
+import { bookGas } from "../../../../facilitator/settlement/budget/burn.ts";
 import { projectPayable, signRequired } from "../../../mcp/world.ts";
 import { chainFaults } from "../../../support/chain-faults.ts";
 import { failOnChain, gasOf, gasRows } from "../../../support/gas.ts";
@@ -100,6 +101,14 @@ describe("what is burned", () => {
       has_paid: true,
       rests: false,
     });
+    // not once more, whoever asks again
+    const [slot] = await world.database.query<{ id: string }>(
+      "SELECT slot_id AS id FROM attempt WHERE tx_hash = decode($1, 'hex')",
+      [body.transaction.slice(2)],
+    );
+    const engine = { loopDb: world.database.db, meter: { count: () => {}, time: () => {} } };
+    await bookGas(engine, "local", [slot?.id ?? ""]);
+    expect(await burnOf(paid.resource.id)).toEqual({ wei, wasted: 0n, items: 1 });
     // and the books know of the same gas
     const [booked] = await world.database.query<{ amount: string }>(
       `SELECT transfer.amount FROM ledger_transfer AS transfer WHERE transfer.event_key LIKE 'gas:%' ORDER BY posted_at DESC LIMIT 1`,
