@@ -13,7 +13,7 @@ import {
   taker,
 } from "../support/deposits.ts";
 import { books, newPayer, sharedWorld, until } from "../support/house.ts";
-import { factsOf, ledgerOf } from "../support/records.ts";
+import { factsOf, ledgerOf, waitingForLocks } from "../support/records.ts";
 import { expectAtRest, transfer, withMiningHeld } from "../support/scene.ts";
 
 const faults = chainFaults();
@@ -148,13 +148,10 @@ describe("a deposit whose block leaves the chain", () => {
       world.database.db.tx(async (tx) => {
         expect(await arrivals(tx, [subject])).toMatchObject([isThere]);
         await reorg();
-        await until(async () => {
-          const waiting = await world.database.query(
-            `SELECT FROM pg_stat_activity
-             WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%"observer"%for update%'`,
-          );
-          return waiting.length > 0;
-        }, "the reorganisation waits");
+        await until(
+          async () => (await waitingForLocks(world, '"observer"%for update')) > 0,
+          "the reorganisation waits",
+        );
         expect(await arrivals(tx, [subject])).toMatchObject([isThere]);
       }),
     );

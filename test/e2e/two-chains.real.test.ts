@@ -223,6 +223,13 @@ it("what reaches an order's address, or names its payment, on another chain than
   for (const { subject } of [order, here]) expect(await arrivalsOf(near, subject)).toEqual([]);
   expect(await arrivalsOf(far, there.subject)).toMatchObject([{ chain: "local-31338", amount: 12n }]);
   await taker(far, there).turn();
+  // nor does what waits to be taken on one wait on the other
+  const waits = await openOrder(near, { chain: "local" });
+  const sender = await newPayer(near.dev, 44n);
+  await transfer(near, sender.address, waits.address, 44n);
+  await until(async () => (await arrivalsOf(near, waits.subject)).length === 1, "it arrives");
+  await atRest();
+  await taker(near, waits).turn();
   await atRest();
 });
 

@@ -78,3 +78,13 @@ export function attemptsOf(database: TestDatabase, nonce: Hash): Promise<Attempt
 export function transactionsSent(dev: DevChain): Promise<number> {
   return dev.chain.nonce(dev.lane, "latest");
 }
+
+/** How many statements wait for what another transaction holds, of those that name `what`. */
+export async function waitingForLocks({ database }: { readonly database: TestDatabase }, what = "") {
+  const rows = await database.query(
+    `SELECT FROM pg_stat_activity
+     WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%' || $1 || '%'`,
+    [what],
+  );
+  return rows.length;
+}

@@ -1,5 +1,6 @@
 /** A person decides about a payment whose signature was public before it was claimed for something else. */
 import { randomUUID } from "node:crypto";
+import { sql } from "drizzle-orm";
 import { expect, it } from "vitest";
 import {
   get,
@@ -10,7 +11,7 @@ import {
   signPayment,
   until,
 } from "../../../support/house.ts";
-import { claimOf, factsOf, ledgerOf } from "../../../support/records.ts";
+import { claimOf, factsOf, ledgerOf, waitingForLocks } from "../../../support/records.ts";
 import { expectAtRest, newPayment, submitAsStranger, withoutSigning } from "../../../support/scene.ts";
 
 const world = sharedWorld();
@@ -141,6 +142,22 @@ it("is asked once more where the money could not be sent, and sends it again", a
     "pending out returns-in-transit → treasury 10000",
     "post out returns-in-transit → treasury 10000",
   ]);
+});
+
+it("is decided by the first of two who decide at once: its money goes back once", async () => {
+  const { paymentId, payer } = await inReview();
+  await expectAtRest(world);
+  const { both } = await world.database.db.tx(async (tx) => {
+    await tx.execute(sql`SELECT FROM claim WHERE id = ${paymentId} FOR UPDATE`);
+    const both = [1, 2].map(() => world.house.reviews.sendBack(paymentId));
+    await until(async () => (await waitingForLocks(world)) >= 2, "both wait for it");
+    return { both };
+  });
+  expect(new Set(await Promise.all(both))).toEqual(new Set([null, "not-in-review"]));
+  const orders = await world.database.query("SELECT FROM outgoing WHERE subject = $1", [paymentId]);
+  expect(orders).toHaveLength(1);
+  await until(async () => (await coins(payer.address)) === 10_000n, "the money is with its payer");
+  await expectAtRest(world);
 });
 
 it("cannot decide for good about a block that may leave the chain, nor about what nobody knows", async () => {

@@ -17,7 +17,7 @@ import {
   transferData,
 } from "../../../support/deposits.ts";
 import { books, newPayer, rowOf, startWorld, until, type World } from "../../../support/house.ts";
-import { factsOf, ledgerOf } from "../../../support/records.ts";
+import { factsOf, ledgerOf, waitingForLocks } from "../../../support/records.ts";
 import { transfer } from "../../../support/scene.ts";
 
 let world: World;
@@ -162,13 +162,10 @@ describe("a transfer to an order's address", () => {
     const comparison = await world.database.db.tx(async (tx) => {
       await tx.execute(sql`LOCK TABLE ledger_balance IN ACCESS EXCLUSIVE MODE`);
       const begun = compared();
-      await until(async () => {
-        const waiting = await world.database.query(
-          `SELECT FROM pg_stat_activity
-           WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%ledger_balance%'`,
-        );
-        return waiting.length > 0;
-      }, "what waits is known, and the books are asked");
+      await until(
+        async () => (await waitingForLocks(world, "ledger_balance")) > 0,
+        "what waits is known, and the books are asked",
+      );
       await taker(world, order).turnIn(tx);
       return { begun };
     });

@@ -1,4 +1,5 @@
 /** Refunds and returns: money that leaves the treasury as payouts do, each with rows of its own. */
+import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { address } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
@@ -7,7 +8,7 @@ import { isCheckViolation } from "#store";
 import { newKey } from "../../../support/authorization.ts";
 import { openOrder } from "../../../support/deposits.ts";
 import { books, newMerchant, newPayer, rowOf, sharedWorld, until } from "../../../support/house.ts";
-import { factsOf, ledgerOf } from "../../../support/records.ts";
+import { factsOf, ledgerOf, waitingForLocks } from "../../../support/records.ts";
 import { expectAtRest, newPayment, transfer } from "../../../support/scene.ts";
 
 const world = sharedWorld();
@@ -113,6 +114,31 @@ describe("a refund", () => {
     expect(await status(refund.id)).toMatchObject({ state: "cancelled", transaction: null });
     expect(await books(world.dev, world.database)).toEqual(before);
     expect(await held(refund.recipient)).toBe(0n);
+  });
+});
+
+describe("an order that is signed and cancelled at once", () => {
+  it("is not cancelled: its money leaves", async () => {
+    const merchant = await earned();
+    const refund = order({ kind: "refund", merchantId: merchant.id, amount: 100n });
+    await withoutSigning(async () => {
+      await queue(refund);
+      const { cancelling } = await world.database.db.tx(async (tx) => {
+        await tx.execute(sql`UPDATE outgoing SET claim_key = signed.claim_key
+          FROM outgoing AS signed WHERE outgoing.id = ${refund.id} AND signed.claim_key IS NOT NULL`);
+        const cancelling = cancel(refund.id);
+        await until(
+          async () => (await waitingForLocks(world, '"outgoing"')) > 0,
+          "it waits for the signature",
+        );
+        return { cancelling };
+      });
+      expect(await cancelling).toBe(false);
+      expect(await ledgerOf(world.database, refund.id)).toEqual(["single net merchant → merchant 100"]);
+      await world.database.query("UPDATE outgoing SET claim_key = NULL WHERE id = $1", [refund.id]);
+    });
+    await until(async () => (await held(refund.recipient)) === 100n, "the money arrives");
+    await expectAtRest(world);
   });
 });
 
