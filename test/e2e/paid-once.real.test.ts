@@ -101,4 +101,23 @@ describe("what can be paid once", () => {
     expect((await second.settle()).body).toMatchObject({ success: true });
     await expectAtRest(world);
   });
+
+  it("is let go for the next payer once its payment is credited, and not before", async () => {
+    const resource = await onceResource();
+    const readmit = () => world.database.db.tx((tx) => world.house.facilitator.readmit(tx, resource.id));
+    const first = await newPayment(world, merchant, { resource });
+    await world.database.query("UPDATE signer SET state = 'quarantined'"); // nothing is sent for now
+    const settling = first.settle();
+    await until(async () => (await stateOf(world.database, first.nonce)) === "claimed", "it is claimed");
+    await readmit();
+    expect(await holderOf(resource.id)).toBe(first.nonce);
+    await world.database.query("UPDATE signer SET state = 'active'");
+    expect((await settling).body).toMatchObject({ success: true });
+    expect(await holderOf(resource.id)).toBe(first.nonce);
+    await readmit();
+    expect(await holderOf(resource.id)).toBeNull();
+    const second = await newPayment(world, merchant, { resource });
+    expect((await second.settle()).body).toMatchObject({ success: true });
+    await expectAtRest(world);
+  });
 });

@@ -144,6 +144,17 @@ it("is asked once more where the money could not be sent, and sends it again", a
   ]);
 });
 
+it("is not accepted where its authorization was spent otherwise: it ends by itself", async () => {
+  const { paymentId } = await inReview();
+  const spentIn = (block: number | null) =>
+    world.database.query("UPDATE claim SET spent_block = $1 WHERE id = $2", [block, paymentId]);
+  await spentIn(1_000_000);
+  expect(await world.house.reviews.accept(paymentId)).toBe("spent");
+  await spentIn(null);
+  expect(await world.house.reviews.accept(paymentId)).toBeNull();
+  await expectAtRest(world);
+});
+
 it("is decided by the first of two who decide at once: its money goes back once", async () => {
   const { paymentId, payer } = await inReview();
   await expectAtRest(world);
