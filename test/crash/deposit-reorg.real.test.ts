@@ -129,6 +129,7 @@ describe("a deposit whose block leaves the chain", () => {
       const [row] = await world.database.query<{ at: string }>("SELECT finalized_number AS at FROM observer");
       return Number(row?.at) >= number;
     }, "the other block is final");
+    expect(await arrival(order.subject)).toMatchObject({ isCanonical: false, isFinal: false });
     const compared = async () =>
       (await world.house.reconcile()).find(({ place, asset }) => place === "deposits" && /USDC/.test(asset));
     expect(await compared()).toMatchObject({ status: "equal", ledger: 90n, waiting: -90n, onChain: 0n });
