@@ -133,7 +133,7 @@ export async function compose(parts: Parts): Promise<House> {
   await adoptChains(engine);
   const running = createFacilitator(engine, {
     hurry: () => background.hurry(),
-    areCaughtUp: (merchantId) => areCaughtUp(db.pool, merchantId, now()),
+    areCaughtUp: (merchantId) => areCaughtUp(db.pool, merchantId, now),
   });
   let isStarted = false;
   let draining = false;

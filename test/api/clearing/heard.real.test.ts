@@ -1,10 +1,11 @@
 /** What the clearing hears of agents' payments, on a real database and without a chain. */
 import { beforeEach, expect, it } from "vitest";
+import { areCaughtUp } from "#api";
 import type { PaymentView } from "#facilitator";
 import { hash } from "#kernel/bytes";
 import { idMaker } from "#kernel/id";
 import { systemClock, systemRandom } from "#kernel/system";
-import { outbox } from "#store";
+import { type Executor, outbox } from "#store";
 import { sharedDatabase } from "../../support/db.ts";
 import { until } from "../../support/house.ts";
 import { caller, newCaller } from "../caller.ts";
@@ -142,4 +143,32 @@ it("of a resource that waits for the operator is not its merchant's to decide ab
   expect(
     await seller.post(`/v1/payments/${recorded.paymentIntent.id}/review`, { action: "accept" }),
   ).toMatchObject({ status: 409, body: { code: "review_by_operator" } });
+});
+
+it("is not yet followed where it is told while somebody asks whether it is", async () => {
+  const seller = await newSeller();
+  const { id } = (await seller.post("/v1/payment-intents", { amount: { amount: "10.00", asset: "USD" } }))
+    .body;
+  await seller.post(`/v1/payment-intents/${id}/confirm`);
+  const payment = paymentOf(seller.merchantId, { payableId: id, state: "included" });
+  payments = [payment];
+  const { pool } = database.db;
+  const meanwhile = new Proxy(pool, {
+    get: (target, name: keyof Executor) =>
+      name === "execute"
+        ? async (query: Parameters<Executor["execute"]>[0]) => {
+            // a clock of whole milliseconds moves on
+            await new Promise((resolve) => setTimeout(resolve, 5));
+            await hear("settlement.credited", payment);
+            return target.execute(query);
+          }
+        : target[name],
+  });
+  const { now } = systemClock;
+  expect(await areCaughtUp(meanwhile, seller.merchantId, now)).toBe(false);
+  await look();
+  // what is made known of it is told as well
+  expect(await areCaughtUp(pool, seller.merchantId, now)).toBe(false);
+  await outbox.deliver(database.db, 500, async () => {});
+  expect(await areCaughtUp(pool, seller.merchantId, now)).toBe(true);
 });
