@@ -92,6 +92,9 @@ describe("POST /v1/payment-intents/{id}/confirm", () => {
       deposit: { asset: "USDG", uri: null },
     });
     expect(chosen.deposit.address.toLowerCase()).toBe(rowOf(world.dev).router);
+    // to the second that the order was signed for
+    const { order } = await seller.must("GET", `/checkout/${c.id}/order`);
+    expect(Date.parse(chosen.paymentIntent.expiresAt)).toBe(order.deadline * 1_000);
   });
 
   it("settles in the asset that the intent was made for, whatever a confirm asks", async () => {
@@ -106,6 +109,24 @@ describe("POST /v1/payment-intents/{id}/confirm", () => {
     expect((await seller.confirm(id)).clearing.sourceAmount.asset).toBe("USDG");
   });
 
+  it("is paid as a confirm says, and what that leaves open as its intent was made", async () => {
+    const [amount, payment] = [
+      { amount: "10", asset: "EUR" },
+      { asset: "USDG", chain: "local" },
+    ];
+    const paidIn = async (made: Record<string, unknown>, said?: unknown) =>
+      (await seller.confirm((await seller.intent(made)).id, said)).deposit.asset;
+    expect(await paidIn({ payment })).toBe("USDG");
+    expect(await paidIn({ payment }, { payment: { asset: "USDC" } })).toBe("USDC");
+    // a chain without an asset is its default one
+    expect(await paidIn({ amount })).toBe("EURC");
+    expect(await paidIn({ amount, payment: { chain: "local" } })).toBe("USDC");
+    const { id } = await seller.intent({ payment });
+    expect(
+      await seller.ask("POST", `/v1/payment-intents/${id}/confirm`, { payment: { chain: "base" } }),
+    ).toMatchObject({ status: 422, body: { errors: [{ pointer: "/payment/chain" }] } });
+  });
+
   it("gives the window that was asked for, within what the rate allows", async () => {
     const minutes = async (body: Record<string, unknown>) => {
       const asked = await seller.asked(body);
@@ -118,6 +139,11 @@ describe("POST /v1/payment-intents/{id}/confirm", () => {
     expect(await minutes({ expiresInSeconds: 2_592_000 })).toBe(24 * 60);
     expect(await minutes(pounds)).toBe(15);
     expect(await minutes({ ...pounds, expiresInSeconds: 7_200 })).toBe(60);
+    // for agents one to one the intent's own time, since no rate ends it
+    const executionPath = "x402";
+    expect(await minutes({ executionPath })).toBe(60);
+    expect(await minutes({ executionPath, amount: { amount: "10", asset: "USDC" } })).toBe(60);
+    expect(await minutes({ executionPath, ...pounds })).toBe(15);
   });
 
   it("424 rate_unavailable when nobody gives a price: nothing is begun", async () => {

@@ -306,6 +306,18 @@ describe("a payment that the sandbox provider clears", () => {
       ...["asset:provider:sandbox → liability:clearing", "50000000", "USDC@sandbox"],
     ]);
   });
+
+  it("is due in the coin that its intent settles in, else in the one that was named", async () => {
+    const dueIn = async (made: Record<string, unknown>, said: Record<string, unknown> = {}) => {
+      const { body } = await call("POST", "/v1/payment-intents", {
+        ...{ amount: { amount: "50", asset: "USD" }, provider: "sandbox", ...made },
+      });
+      const confirmed = await call("POST", `/v1/payment-intents/${body.id}/confirm`, { payment: said });
+      return confirmed.body.clearing.sourceAmount.asset;
+    };
+    expect(await dueIn({ payment: { asset: "USDG" } })).toBe("USDG");
+    expect(await dueIn({ settlementAsset: "USDG" }, { asset: "USDC" })).toBe("USDG");
+  });
 });
 
 describe("elsewhere", () => {
