@@ -1,7 +1,7 @@
 /** When a clearing is looked at next: pure. */
 import type { RailFacts } from "#facilitator";
 import type { Seen } from "./deposits.ts";
-import type { ClearingRow, ReturnRow } from "./money.ts";
+import { type ClearingRow, lyingOf, type ReturnRow } from "./money.ts";
 
 const SOONEST_MS = 250;
 const LATEST_MS = 60_000;
@@ -51,8 +51,10 @@ function finalityAt({ clearing, seen, returns, factsOf, now }: Scheduling): Date
   const isSettling = clearing.state === "settled" && !clearing.isFinal;
   const isReturning = returns.some(({ state }) => state === "decided");
   const open = seen.filter(({ row, isCanonical }) => isCanonical && row.isBooked && !row.isFinal);
+  // What is beyond goes back by itself, be it final only after the payment is.
+  const hasExcess = open.some(({ row }) => lyingOf(row, returns).overpayment > 0n);
   const [first] = open;
-  if (!first || !(isSettling || isReturning || clearing.reviewRequired)) return null;
+  if (!first || !(isSettling || isReturning || hasExcess || clearing.reviewRequired)) return null;
   const halfBlock = factsOf(first.row.chain).blockTimeSeconds * 500;
   const since = Math.max(first.row.firstSeenAt.getTime(), clearing.updatedAt.getTime());
   const age = now.getTime() - since;

@@ -15,7 +15,7 @@ import {
   toldOf,
 } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
-import { expectAtRest } from "../../support/scene.ts";
+import { expectAtRest, withMiningHeld } from "../../support/scene.ts";
 import { addressOf, arrives, expectBooks, final, idOf, settleRows } from "./deposit-scene.ts";
 
 const world = sharedWorld();
@@ -225,6 +225,12 @@ describe("several deposits", () => {
   });
 });
 
+async function bothSeen({ clearing }: { readonly clearing: { readonly id: string } }): Promise<void> {
+  const { deposits } = world.house.facilitator;
+  const seen = () => deposits.arrivals(world.database.db.pool, [clearing.id]);
+  await until(async () => (await seen()).length === 2, "both are seen");
+}
+
 describe("overpaid", () => {
   it("120 for 100 is worked posting 5; what is beyond stays owed where nobody named the payer", async () => {
     const asked = await seller.asked({ amount: { amount: "100", asset: "USD" } });
@@ -283,6 +289,32 @@ describe("overpaid", () => {
     await expectAtRest(world);
   });
 
+  it("goes back, to the dollar, where its block is final after those of the payment", async () => {
+    const key = newKey();
+    const asked = await seller.asked({ payment: { payerAddress: key.address } });
+    const id = idOf(asked);
+    await heldBack(world, { merchantId: seller.id, id }, async () => {
+      await sendTo(world, addressOf(asked), 10_000_000n, { payer: key });
+      await sendTo(world, addressOf(asked), 1_000_000n, { payer: key });
+      await bothSeen(asked);
+    });
+    await withMiningHeld(world, async () => {
+      await seller.reaches(id, "settled");
+      await world.dev.anvil.mine(1);
+      await until(async () => {
+        const [row] = await world.database.query("SELECT is_final FROM clearing WHERE intent_id = $1", [id]);
+        return row?.is_final === true;
+      }, "the payment is final");
+    });
+    await arrives(world, key.address, 1_000_000n);
+    await expectAtRest(world);
+    const rows = await ledgerOf(world.database, asked.clearing.id);
+    expect(rows.filter((row) => row.includes("overpayment"))).toEqual([
+      "single overpayment deposit → overpayment 1000000",
+      "single out overpayment → returns-in-transit 1000000",
+    ]);
+  });
+
   it("does not go back by itself below a dollar, nor to a sender who was not named", async () => {
     const key = newKey();
     const asked = await seller.asked({ payment: { payerAddress: key.address } });
@@ -290,12 +322,14 @@ describe("overpaid", () => {
     await heldBack(world, { merchantId: seller.id, id }, async () => {
       await sendTo(world, addressOf(asked), 10_999_999n, { payer: key });
       await sendTo(world, addressOf(asked), 2_000_000n);
-      const { deposits } = world.house.facilitator;
-      const seen = () => deposits.arrivals(world.database.db.pool, [asked.clearing.id]);
-      await until(async () => (await seen()).length === 2, "both are seen");
+      await bothSeen(asked);
     });
     await seller.reaches(id, "settled");
     await expectAtRest(world);
+    await until(async () => {
+      const [row] = await world.database.query("SELECT due_at FROM clearing WHERE intent_id = $1", [id]);
+      return row?.due_at === null;
+    }, "nothing of it is waited for");
     const rows = await ledgerOf(world.database, asked.clearing.id);
     expect(rows.filter((row) => row.includes("overpayment")).sort()).toEqual([
       "single overpayment deposit → overpayment 2000000",

@@ -12,6 +12,7 @@ const deposit = (given: object) =>
     isCanonical: true,
     row: {
       ...{ id: "dep_1", chain: "base", confirmations: 12, isBooked: true, isFinal: true },
+      ...{ toClearing: 10n, toOverpayment: 0n, toUnmatched: 0n, isMatched: false },
       firstSeenAt: inMs(-60_000),
       ...given,
     },
@@ -45,6 +46,13 @@ describe("a clearing", () => {
     const seen = [deposit({ isFinal: false })];
     expect(look({ seen, returns: [returned("decided")] })).toEqual(inMs(20_000));
     expect(look({ seen, returns: [returned("sending")] })).toBeNull();
+  });
+
+  it("waits for finality while more lies here than was due: it may go back by itself then", () => {
+    const given = { toOverpayment: 1n, isFinal: false };
+    expect(look({ seen: [deposit(given)] })).toEqual(inMs(20_000));
+    expect(look({ seen: [deposit({ ...given, isFinal: true })] })).toBeNull();
+    expect(look({ seen: [deposit({ ...given, toOverpayment: 0n })] })).toBeNull();
   });
 
   it("waits for finality while its merchant has to decide: only what is final can be accepted", () => {
