@@ -40,7 +40,7 @@ export async function followAgent(
   const steps = follow(
     {
       state: clearing.state,
-      settlementId: clearing.executionPath === "x402" ? clearing.providerReference : null,
+      settlementId: clearing.providerReference,
       attempt: clearing.attempt,
       hasOtherWay: hasOtherWay(held, order, desk.now()),
     },

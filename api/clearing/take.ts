@@ -13,7 +13,6 @@ import { convert, currentRate, lockRate, type Rate, withSpread } from "../rate/v
 import type { ClearingDesk } from "./desk.ts";
 import { type ClearingRow, feeOf } from "./money.ts";
 import { type OrderRow, openOrder, windowEnd } from "./orders.ts";
-import { orderRail } from "./rails/index.ts";
 import { closesAt } from "./rails/order.ts";
 import { rateColumns } from "./rates.ts";
 import type { ConfirmInput } from "./schema.ts";
@@ -52,9 +51,8 @@ export async function choose(desk: ClearingDesk, intent: IntentRow, input: Confi
     const shared = { path: "deposit-match" as const, chain: intent.provider, payer, rail: null, rails: [] };
     return { ...shared, rate, due: convert(money, rate) };
   }
-  const way = orderRail(path);
   const taken = takenRails(merchant, desk.facilitator.rails());
-  const rails = railsFor(taken, asked, money.asset).filter((rail) => !way || way.isOn(rail));
+  const rails = railsFor(taken, asked, money.asset);
   const { rail, rate, due } = await priceRails({ rates }, money, rails);
   return { path, rate, due, chain: rail.chain, rail, rails, payer };
 }

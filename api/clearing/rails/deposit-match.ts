@@ -5,7 +5,6 @@ import type { OrderRail } from "./rail.ts";
 /** The payer transfers to an address that is this order's alone; nothing else has to match. */
 export const depositMatch: OrderRail = {
   path: "deposit-match",
-  isOn: () => true,
   uri: (order, missing, { network }: RailFacts) => {
     const chainId = network.slice("eip155:".length);
     const [token, to] = [checksum(order.token), checksum(order.address)];

@@ -4,7 +4,6 @@ import type { OrderRow } from "../orders.ts";
 /** A way for money that needs an order first. What arrives for it is judged in `order.ts`. */
 export interface OrderRail {
   readonly path: OrderRow["path"];
-  readonly isOn: (rail: RailFacts) => boolean;
   /** What a wallet reads off a code to pay what is missing, in atomic units; null where it takes a page. */
   readonly uri: (order: OrderRow, missing: bigint, rail: RailFacts) => string | null;
 }
