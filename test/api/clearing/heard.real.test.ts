@@ -8,7 +8,7 @@ import { systemClock, systemRandom } from "#kernel/system";
 import { type Executor, outbox } from "#store";
 import { sharedDatabase } from "../../support/db.ts";
 import { until } from "../../support/house.ts";
-import { caller, newCaller } from "../caller.ts";
+import { type Answer, caller, newCaller } from "../caller.ts";
 import { fakeFacilitator, payer, resourceId, treasury, txHash, usdc, world } from "../world.ts";
 
 const database = sharedDatabase();
@@ -47,6 +47,7 @@ const facilitator = fakeFacilitator({
   },
 });
 
+type Body = Answer["body"];
 const look = () => api.loops.find(({ name }) => name === "clearing")?.turn();
 
 async function newSeller() {
@@ -66,9 +67,11 @@ function paymentOf(merchantId: string, of: Pick<PaymentView, "payableId" | "stat
   };
 }
 
-async function hear(type: string, { id, merchantId, payableId }: PaymentView): Promise<void> {
-  const fact = { id: newId("evt"), type, subject: id, merchantId, payload: { payableId } };
-  await database.db.tx((tx) => outbox.append(tx, [fact]));
+async function hear(type: string, ...about: readonly PaymentView[]): Promise<void> {
+  const facts = about.map(({ id, merchantId, payableId }) => ({
+    ...{ id: newId("evt"), type, subject: id, merchantId, payload: { payableId } },
+  }));
+  await database.db.tx((tx) => outbox.append(tx, facts));
   await outbox.deliver(database.db, 500, async (tx, facts) => {
     for (const each of api.hearers) await each(tx, facts);
   });
@@ -143,6 +146,60 @@ it("of a resource that waits for the operator is not its merchant's to decide ab
   expect(
     await seller.post(`/v1/payments/${recorded.paymentIntent.id}/review`, { action: "accept" }),
   ).toMatchObject({ status: 409, body: { code: "review_by_operator" } });
+});
+
+it("of resources is written as each one stands, once: what is under way waits for its next fact", async () => {
+  const seller = await newSeller();
+  const of = (state: PaymentView["state"], creditEpoch = 0) => ({
+    ...paymentOf(seller.merchantId, { payableId: resourceId, state }),
+    creditEpoch,
+  });
+  const [paid, paidAnew, expired] = [of("included"), of("included", 1), of("expired")];
+  const underWay = [of("claimed"), of("submitting")];
+  payments = [paid, paidAnew, expired, ...underWay];
+  await hear("settlement.reversed", ...payments);
+  const written = async () => {
+    const list: readonly Body[] = await seller.get("/v1/payments");
+    return Object.fromEntries(
+      list.map(({ paymentIntent: { status, completedAt }, clearing }) => [
+        clearing.providerReference,
+        [clearing.state, status, completedAt !== null],
+      ]),
+    );
+  };
+  const settled = ["settled", "completed", true];
+  const isOver = { [paid.id]: settled, [paidAnew.id]: settled, [expired.id]: ["failed", "failed", false] };
+  expect(await written()).toEqual(isOver);
+  payments = payments.map((payment) => ({ ...payment, state: payment === expired ? "expired" : "included" }));
+  await hear("settlement.credited", ...payments);
+  await look();
+  const rest = Object.fromEntries(underWay.map(({ id }) => [id, settled]));
+  expect(await written()).toEqual({ ...isOver, ...rest });
+  // none of them was credited twice
+  expect(
+    await database.query("SELECT 1 FROM timeline_entry WHERE state = 'reversed' AND merchant_id = $1", [
+      seller.merchantId,
+    ]),
+  ).toEqual([]);
+});
+
+it("of a link is written in the coin where that is no whole cents of its price", async () => {
+  const seller = await newSeller();
+  const link = await seller.post("/v1/payment-links", {
+    ...{ kind: "fixed", title: "Tea", amount: { amount: "10", asset: "USD" } },
+  });
+  const [whole, odd] = [10_000_000n, 10_000_001n].map((amount) => ({
+    ...paymentOf(seller.merchantId, { payableId: link.body.id, state: "included" }),
+    amount,
+  }));
+  if (!whole || !odd) throw new Error("two payments");
+  payments = [whole, odd];
+  await hear("settlement.credited", whole, odd);
+  const list: readonly Body[] = await seller.get("/v1/payments");
+  expect(list.map(({ paymentIntent: { amount } }) => amount.formatted).sort()).toEqual([
+    "10.00 USD",
+    "10.000001 USDC",
+  ]);
 });
 
 it("is not yet followed where it is told while somebody asks whether it is", async () => {
