@@ -22,8 +22,9 @@ const seller = sharedSeller(world);
 
 describe("an agent's payment that does not settle", () => {
   it("fails an intent that has no other way; the same authorization, sent again once it can be, settles it", async () => {
-    const asked = await seller.asked({ executionPath: "x402" });
-    const { id } = asked.paymentIntent;
+    // made for a deposit, and confirmed for agents
+    const { id } = await seller.intent();
+    await seller.confirm(id, { executionPath: "x402" });
     const { send, payer, offer } = await agentFor(world, id);
     hook.beforeClaim = () => drain(world, payer, offer.amount);
     expect((await send()).body.success).toBe(false);
@@ -63,25 +64,56 @@ describe("an agent's payment that does not settle", () => {
     });
   }
 
-  it("leaves an intent that waits for a deposit to its deposit", async () => {
-    const asked = await seller.asked();
-    const { id } = asked.paymentIntent;
+  it("leaves an intent that waits for a deposit to its deposit, at its own terms", async () => {
+    const { id } = await seller.intent();
+    const asked = await seller.confirm(id, { payment: { asset: "EURC" } });
+    const { sourceAmount, settlementAmount, fee, netAmount, rate, providerReference } = asked.clearing;
     const agent = await agentFor(world, id);
     await comesTooLate(id, agent);
     await seller.reaches(id, "awaiting-funds");
     const waiting = await seller.read(id);
     expect(waiting).toMatchObject({
       paymentIntent: { status: "clearing", executionPath: "deposit-match" },
-      clearing: { providerReference: asked.clearing.providerReference },
+      clearing: { sourceAmount, settlementAmount, fee, netAmount, rate, providerReference },
       deposit: { address: asked.deposit.address },
     });
     expect(statesOf(waiting)).toEqual(["created", "awaiting-funds", "funds-detected", "awaiting-funds"]);
     // and who sends the deposit is the payer, not whoever signed what moved nothing
     await cancel(world, agent.payer, agent.signed.nonce);
-    const { payer } = await sendTo(world, asked.deposit.address, 10_000_000n);
+    const { EURC } = world.dev.contracts.assets;
+    const due = BigInt(sourceAmount.amount.replace(".", ""));
+    const { payer } = await sendTo(world, asked.deposit.address, due, { token: EURC });
     await world.dev.anvil.mine(5);
     const paid = await seller.reaches(id, "settled");
     expect(address(paid.paymentIntent.payment.payerAddress)).toBe(payer.address);
+  });
+
+  it("makes nobody the payer but who is named; another agent who pays is", async () => {
+    const named = newKey().address;
+    for (const payerAddress of [undefined, named]) {
+      const { id } = await seller.intent({ payment: { payerAddress } });
+      const first = await agentFor(world, id);
+      await comesTooLate(id, first);
+      await cancel(world, first.payer, first.signed.nonce);
+      await world.dev.anvil.mine(5);
+      await until(async () => (await fetch(first.offer.url)).status === 402, "another one may pay it");
+      const { send, payer } = await agentFor(world, id);
+      expect((await send()).body.success).toBe(true);
+      const { paymentIntent } = await seller.reaches(id, "settled");
+      expect(address(paymentIntent.payment.payerAddress)).toBe(payerAddress ?? payer.address);
+    }
+  });
+
+  it("keeps its intent from being cancelled as long as it may still be charged", async () => {
+    const { id } = await seller.intent();
+    const { payer, signed, ...agent } = await agentFor(world, id);
+    await comesTooLate(id, { payer, signed, ...agent });
+    await seller.reaches(id, "awaiting-funds");
+    expect(await seller.cancel(id)).toMatchObject({ status: 409, body: { code: "intent_not_cancellable" } });
+    await cancel(world, payer, signed.nonce);
+    await world.dev.anvil.mine(5);
+    await until(async () => (await seller.cancel(id)).status === 200, "it is cancelled");
+    expect((await seller.read(id)).clearing.state).toBe("cancelled");
   });
 
   it("leaves one that was never confirmed to be confirmed in its time: 410 intent_expired after, though it is not swept", async () => {
