@@ -1,6 +1,6 @@
-/** Deposits whose block leaves the chain, on a real database and without a chain. */
+/** Deposits before they have their confirmations, and whose block leaves the chain, on a real database and without a chain. */
 import { beforeEach, expect, it } from "vitest";
-import type { Arrival } from "#facilitator";
+import type { Arrival, PaymentView } from "#facilitator";
 import { hash } from "#kernel/bytes";
 import { idMaker } from "#kernel/id";
 import { systemRandom } from "#kernel/system";
@@ -8,7 +8,7 @@ import { sharedDatabase } from "../../support/db.ts";
 import { movableClock } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { caller, newCaller } from "../caller.ts";
-import { fakeFacilitator, payer, treasury, usdc, world } from "../world.ts";
+import { fakeFacilitator, payer, treasury, txHash, usdc, world } from "../world.ts";
 
 const MINUTE = 60_000;
 const database = sharedDatabase();
@@ -17,8 +17,10 @@ const newId = idMaker({ clock: time, random: systemRandom });
 let api: ReturnType<typeof world>;
 let arrivals: readonly Arrival[] = [];
 let orderId = "";
+let payments: readonly PaymentView[] = [];
 
 const facilitator = fakeFacilitator({
+  payments: async () => payments,
   deposits: {
     async open(_tx, order) {
       orderId = order.orderId;
@@ -38,6 +40,7 @@ const facilitator = fakeFacilitator({
 });
 beforeEach(() => {
   arrivals = [];
+  payments = [];
   api = world({ db: database.db, facilitator, time, ids: newId });
 });
 
@@ -53,7 +56,8 @@ function arrival(amount: bigint, block: number): Arrival {
 
 /** A confirmed payment of ten dollars, and how it stands once the clearing has looked at it. */
 async function newPayment() {
-  const call = caller(api.app, await newCaller(database.db));
+  const owner = await newCaller(database.db);
+  const call = caller(api.app, owner);
   const post = async (path: string, body?: unknown) => {
     const answer = await call("POST", path, {
       headers: { "idempotency-key": newId("evt") },
@@ -70,7 +74,7 @@ async function newPayment() {
     for (let turn = 0; turn < 3; turn += 1) await api.loops.find(({ name }) => name === "clearing")?.turn();
     return (await call("GET", `/v1/payments/${id}`)).body;
   };
-  return { id, clearing, post, looked };
+  return { id, merchantId: owner.merchantId, clearing, post, looked };
 }
 
 it("of money that was none of the payment takes nothing from it", async () => {
@@ -109,4 +113,44 @@ it("of a part that its merchant let wait is to be decided about again when it is
     clearing: { state: "in-review" },
     deposit: { reviewRequired: true, received: { amount: "5.000000" } },
   });
+});
+
+it("count once they have their confirmations, and dust that is on its way where it completes the sum", async () => {
+  const { clearing, looked } = await newPayment();
+  const coming = (amount: bigint, block: number) => ({ ...arrival(amount, block), confirmations: 11 });
+  const [other, dust] = [{ ...coming(10_000_000n, 1), asset: "EURC" }, coming(9_999n, 2)];
+  arrivals = [other, dust];
+  expect((await looked()).clearing.state).toBe("awaiting-funds");
+  arrivals = [other, dust, coming(9_995_000n, 3), coming(5_000n, 4)];
+  expect((await looked()).clearing.state).toBe("funds-detected");
+  expect(await ledgerOf(database, clearing.id)).toEqual([]);
+  // enough is on its way, and gets all the time that it takes
+  time.forward(24 * 60 * MINUTE);
+  expect((await looked()).clearing.state).toBe("funds-detected");
+});
+
+it("beside an agent's payment leave what that has settled", async () => {
+  const { id, merchantId, clearing, looked } = await newPayment();
+  const payment: PaymentView = {
+    ...{ id: newId("stl"), merchantId, payableId: id, state: "submitting", creditEpoch: 0 },
+    ...{ chain: "base", asset: "USDC", amount: 10_000_000n, fee: 50_000n, payer, payTo: treasury },
+    ...{ transaction: hash(txHash), logIndex: 0, blockNumber: 1, blockHash: hash(txHash) },
+    ...{ confirmations: 1, required: 1, reason: null, message: null },
+    ...{ createdAt: time.now(), includedAt: time.now() },
+  };
+  payments = [payment];
+  await looked();
+  arrivals = [arrival(10_000_000n, 6)];
+  await looked();
+  payments = [{ ...payment, state: "included" }];
+  expect((await looked()).deposit.reviewRequired).toBe(true);
+  arrivals = arrivals.map((each) => ({ ...each, isCanonical: false, isTaken: false, confirmations: 0 }));
+  expect(await looked()).toMatchObject({
+    clearing: { state: "settled", providerReference: payment.id },
+    deposit: { reviewRequired: false },
+  });
+  expect(await ledgerOf(database, clearing.id)).toEqual([
+    "single clearing deposit → clearing 10000000",
+    "single clearing clearing → deposit 10000000",
+  ]);
 });
