@@ -141,11 +141,11 @@ function intentChange(intent: IntentRow, { payer }: Chosen, { asset, chain, expi
 /** Agents are offered the same rate for the same time; one to one they are offered the price itself, as before. */
 function offerOf(
   intent: IntentRow,
-  { due, rails, rail }: Chosen,
+  { due, rails }: Chosen,
   rateId: `rate_${string}`,
   until: Date,
 ): Partial<Offer> {
-  if (!rail || atParity(intent.currency, due.asset)) return {};
+  if (atParity(intent.currency, due.asset)) return {};
   const isOfferedAtPar = intent.offerAmount !== null && intent.offerRateId === null;
   return isOfferedAtPar ? {} : offerAtRate({ due }, rails, { rateId, until });
 }

@@ -87,7 +87,7 @@ export async function confirmPayment(
 /** Where an agent came before anybody confirmed it, and left unpaid, a person may still be given an order in its time. */
 function isUnconfirmed({ intent, clearing }: Payment): boolean {
   if (!clearing) return intent.status === "created";
-  return clearing.state === "awaiting-funds" && clearing.orderSeq === null && clearing.chosenPath === null;
+  return clearing.state === "awaiting-funds" && clearing.chosenPath === null;
 }
 
 /** Sends the payer another way, as long as no money has come. The order before is watched on. Fault:

@@ -36,8 +36,7 @@ export function railsFor<R extends AskableRail>(
   if (asset !== undefined) left.to((rail) => rail.asset === asset, asset, "/payment/asset");
   if (executionPath === "on-chain-contract")
     left.to(({ router }) => router !== null, executionPath, "/executionPath");
-  const isFree = chain === undefined || asset !== undefined || settlementAsset !== undefined;
-  return inOrder(isFree ? left.rails() : left.rails().slice(0, 1), currency);
+  return inOrder(chain === undefined ? left.rails() : left.rails().slice(0, 1), currency);
 }
 
 /** Filters one after the other; the one that leaves nothing is the reason. */
