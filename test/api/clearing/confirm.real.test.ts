@@ -1,6 +1,6 @@
 /** What merchants do with payments before any money comes, and what they must not. */
 import { describe, expect, it } from "vitest";
-import { fixedRates } from "#api";
+import { fixedRates, type Rates } from "#api";
 import { choose, switchRail } from "../../../api/clearing/verbs/confirm.ts";
 import { findIntent } from "../../../api/payment-intent/verbs/read.ts";
 import { silentLog } from "../../support/dev-chain.ts";
@@ -147,7 +147,9 @@ describe("POST /v1/payment-intents/{id}/confirm", () => {
   });
 
   it("424 rate_unavailable when nobody gives a price: nothing is begun", async () => {
-    const own = await startWorld({ rates: { rate: async () => ({ ok: false, reason: "no_fresh_rate" }) } });
+    const steady = fixedRates({ clock, log: silentLog });
+    const priced = { rates: { rate: async () => ({ ok: false, reason: "no_fresh_rate" }) } as Rates };
+    const own = await startWorld({ clock, rates: { rate: (pair) => priced.rates.rate(pair) } });
     try {
       const poor = await newSeller(own);
       const { id } = await poor.intent({ amount: { amount: "10", asset: "GBP" } });
@@ -159,6 +161,12 @@ describe("POST /v1/payment-intents/{id}/confirm", () => {
         deposit: null,
         timeline: [],
       });
+      const visit = async () => (await fetch(`${own.baseUrl}/x402/payables/${id}`)).status;
+      expect(await visit()).toBe(404);
+      // with a price agents are offered it too
+      priced.rates = steady;
+      await poor.confirm(id);
+      expect(await visit()).toBe(402);
     } finally {
       await own.stop();
     }
