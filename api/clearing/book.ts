@@ -58,9 +58,8 @@ export async function book(
 ): Promise<readonly Seen[]> {
   const after: Seen[] = [];
   const { order, returns } = booking;
-  const isOfOrder = ({ chain, asset }: DepositRow) => chain === order?.chain && asset === order.asset;
   const rows = seen.map(({ row }) => row);
-  // What was parted a moment ago counts as much as what lay there already.
+  // What was parted a moment ago counts as much as what lay there already; of others than the order's none goes there.
   let held = order ? heldOf(order, rows, returns) : 0n;
   for (const each of seen) {
     if (!isDue(each)) {
@@ -68,7 +67,7 @@ export async function book(
       continue;
     }
     const row = partedRow(booking, each.row, held);
-    if (isOfOrder(row)) held += lyingOf(row, returns).clearing;
+    held += lyingOf(row, returns).clearing;
     after.push({ ...each, row });
   }
   const booked = after.filter(({ row }, i) => row.isBooked && !seen[i]?.row.isBooked).map(({ row }) => row);
