@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { createMerchant, fixedRates } from "#api";
-import { currentRate, lockRate, withSpread } from "../../../api/rate/verbs.ts";
+import { rateColumns, rateOfAgent } from "../../../api/clearing/rates.ts";
+import { convert, currentRate, lockRate, withSpread } from "../../../api/rate/verbs.ts";
 import { sharedDatabase } from "../../support/db.ts";
 import { clock, newId } from "../world.ts";
 import { recordingLog } from "./exchanges.ts";
@@ -69,5 +70,21 @@ describe("lockRate", () => {
 
   it("is refused with a margin beyond 3 %", async () => {
     await expect(lock(301)).rejects.toMatchObject({ cause: { constraint: "rate_snapshot_spread" } });
+  });
+});
+
+describe("rateOfAgent", () => {
+  it("is the locked one where that comes to what was paid, in its token; else what was paid says it", async () => {
+    const row = await lock();
+    const intent = { merchantId, amount: 1_000n, currency: "EUR", offerRateId: row.id };
+    const { amount } = convert({ amount: 1_000n, asset: "EUR" }, { from: "EUR", to: "USDC", ...row });
+    const rateOf = (paid: { asset: string; amount: bigint }) =>
+      rateOfAgent(database.db.pool, intent, { ...paid, createdAt: clock.now() });
+    expect(await rateOf({ asset: "USDC", amount })).toEqual(rateColumns(row));
+    for (const paid of [
+      { asset: "USDC", amount: amount + 1n },
+      { asset: "USDG", amount },
+    ])
+      expect(await rateOf(paid)).toMatchObject({ rateTo: paid.asset, rateSource: "none" });
   });
 });
