@@ -21,6 +21,11 @@ let payments: readonly PaymentView[] = [];
 
 const facilitator = fakeFacilitator({
   payments: async () => payments,
+  outgoing: {
+    ...{ queue: async () => {}, isOurs: async () => false, cancel: async () => false },
+    status: async (ids) =>
+      ids.map((id) => ({ id, state: "failed", transaction: null, failure: "it moved nothing" })),
+  },
   deposits: {
     async open(_tx, order) {
       orderId = order.orderId;
@@ -153,4 +158,25 @@ it("beside an agent's payment leave what that has settled", async () => {
     "single clearing deposit → clearing 10000000",
     "single clearing clearing → deposit 10000000",
   ]);
+});
+
+it("are sent back five times where that fails, each part of them for itself", async () => {
+  const { id, clearing, post, looked } = await newPayment();
+  await post(`/v1/payment-intents/${id}/cancel`);
+  arrivals = [{ ...arrival(12_000_000n, 7), isFinal: true }];
+  expect((await looked()).clearing.state).toBe("in-review");
+  await post(`/v1/payments/${id}/review`, {
+    action: "return",
+    destination: `0x${"5".repeat(40)}`,
+    note: "sorry",
+  });
+  for (let turn = 0; turn < 14; turn += 1) await looked();
+  expect(
+    await database.query(
+      "SELECT source, state, note, count(*)::int FROM clearing_return WHERE clearing_id = $1 GROUP BY 1, 2, 3 ORDER BY 1",
+      [clearing.id],
+    ),
+  ).toEqual(
+    ["clearing", "overpayment"].map((source) => ({ source, state: "failed", note: "sorry", count: 5 })),
+  );
 });
