@@ -121,6 +121,15 @@ describe("POST /v1/payment-intents/{id}/confirm", () => {
     // a chain without an asset is its default one
     expect(await paidIn({ amount })).toBe("EURC");
     expect(await paidIn({ amount, payment: { chain: "local" } })).toBe("USDC");
+    // and at a rate its agents with it
+    const pounds = await seller.intent({ amount: { amount: "8", asset: "GBP" } });
+    const { clearing } = await seller.confirm(pounds.id, { payment: { asset: "EURC" } });
+    const visit = await fetch(`${world.baseUrl}/x402/payables/${pounds.id}`);
+    const [option, ...others] = JSON.parse(atob(visit.headers.get("PAYMENT-REQUIRED") ?? "")).accepts;
+    const { EURC } = world.dev.contracts.assets;
+    expect([option.asset, BigInt(option.amount), others]).toEqual([
+      ...[EURC, BigInt(clearing.sourceAmount.amount.replace(".", "")), []],
+    ]);
     const { id } = await seller.intent({ payment });
     expect(
       await seller.ask("POST", `/v1/payment-intents/${id}/confirm`, { payment: { chain: "base" } }),
