@@ -497,12 +497,12 @@ describe("another token of the same chain", () => {
 
   it("waits for the merchant, who may take it as the payment", async () => {
     const asked = await seller.asked();
-    const { EURC } = world.dev.contracts.assets;
-    await sendTo(world, addressOf(asked), 9_000_000n, { token: EURC });
+    const { EURC, USDG } = world.dev.contracts.assets;
+    // less of a third one, though it came first, is left where it lies
+    await sendTo(world, addressOf(asked), 2_000_000n, { token: USDG });
     const held = await seller.reaches(idOf(asked), "in-review");
-    expect(held.deposit.deposits).toMatchObject([{ amount: { amount: "9.000000", asset: "EURC" } }]);
-    // less of a third one is left where it lies
-    await sendTo(world, addressOf(asked), 2_000_000n, { token: world.dev.contracts.assets.USDG });
+    expect(held.deposit.deposits).toMatchObject([{ amount: { amount: "2.000000", asset: "USDG" } }]);
+    await sendTo(world, addressOf(asked), 9_000_000n, { token: EURC });
     const rows = () => ledgerOf(world.database, asked.clearing.id);
     await until(async () => (await rows()).length === 2, "both are booked");
     await final(world);
@@ -519,8 +519,8 @@ describe("another token of the same chain", () => {
       deposit: { reviewRequired: true },
     });
     expect(await rows()).toEqual([
-      "single unmatched deposit → unmatched 9000000",
       "single unmatched deposit → unmatched 2000000",
+      "single unmatched deposit → unmatched 9000000",
       "single matched unmatched → clearing 9000000",
       "pending net clearing → available 8955000",
       "pending fee clearing → fees 45000",
