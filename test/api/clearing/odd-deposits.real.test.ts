@@ -95,6 +95,15 @@ describe("underpaid", () => {
       settlementAmount: { amount: "9.900000" },
       fee: { amount: "0.049500" },
     });
+    // its row names the block that completed it
+    const [block] = await world.database.query<Record<"first" | "last" | "settled", string>>(
+      `SELECT min(block_number) FILTER (WHERE leg = 'clearing') AS first,
+         max(block_number) FILTER (WHERE leg = 'clearing') AS last, max(block_number) FILTER (WHERE leg = 'net') AS settled
+       FROM ledger_transfer WHERE subject = $1`,
+      [asked.clearing.id],
+    );
+    expect(block?.settled).toBe(block?.last);
+    expect(block?.first).not.toBe(block?.last);
   });
 
   async function underpaid() {
