@@ -279,6 +279,8 @@ describe("a payment through the router", () => {
       `single clearing treasury → clearing ${order.amount}`,
     ]);
     expect(await compared()).toContainEqual({ ...treasury, waiting: 0n });
+    const taken = "SELECT claimed_kind FROM chain_transfer WHERE order_id = $1";
+    expect(await world.database.query(taken, [order.orderId])).toEqual([{ claimed_kind: "routed" }]);
     await allFinal();
     expect(await onDepositAddresses(world)).toBe(onAddresses);
   });
@@ -331,6 +333,15 @@ describe("take", () => {
       const taking = world.database.db.tx((tx) => deposits().take(tx, logs));
       await expect(taking).rejects.toThrow("not taken yet");
     }
+    const isOnChain = (canonical: boolean) =>
+      world.database.query("UPDATE chain_transfer SET canonical = $1 WHERE order_id = $2", [
+        canonical,
+        order.orderId,
+      ]);
+    await isOnChain(false);
+    const taking = world.database.db.tx((tx) => deposits().take(tx, [real]));
+    await expect(taking).rejects.toThrow("not taken yet");
+    await isOnChain(true);
     expect(await arrivalsOf(world, order.subject)).toMatchObject([{ isTaken: false, booking: 1 }]);
     await taker(world, order).turn();
   });
