@@ -4,7 +4,15 @@ import { authorize, devDomain } from "../support/authorization.ts";
 import { chainFaults, holdDispatch } from "../support/chain-faults.ts";
 import { books, newPayer, post, sharedMerchant, sharedWorld, until } from "../support/house.ts";
 import { claimOf, factsOf, ledgerOf, stateOf, transactionsSent } from "../support/records.ts";
-import { drain, expectAtRest, newPayment, statusOf, submitAsStranger, transfer } from "../support/scene.ts";
+import {
+  claimedAndHeld,
+  drain,
+  expectAtRest,
+  newPayment,
+  statusOf,
+  submitAsStranger,
+  transfer,
+} from "../support/scene.ts";
 
 const faults = chainFaults();
 
@@ -43,7 +51,7 @@ describe("a stranger who submits the authorization", () => {
     const before = await transactionsSent(world.dev);
     const dispatch = holdDispatch(faults);
     const settling = paid.settle();
-    await dispatch.reached;
+    await claimedAndHeld(world, paid, dispatch);
     const strangers = await submitAsStranger(world, paid.signed.call);
     expect(await settling).toMatchObject({
       status: 200,
@@ -107,7 +115,7 @@ describe("a stranger who submits the authorization", () => {
     const paid = await payment();
     const dispatch = holdDispatch(faults);
     const settling = paid.settle();
-    await dispatch.reached;
+    await claimedAndHeld(world, paid, dispatch);
     await drain(world, paid.payer);
     dispatch.letGo();
     expect((await settling).body).toMatchObject({ success: false, errorReason: "insufficient_funds" });
@@ -190,7 +198,7 @@ describe("the same nonce signed twice", () => {
     });
     const dispatch = holdDispatch(faults);
     const settling = paid.settle();
-    await dispatch.reached;
+    await claimedAndHeld(world, paid, dispatch);
     const strangers = await submitAsStranger(world, less.call);
     dispatch.letGo();
     expect(await settling).toMatchObject({

@@ -7,6 +7,7 @@ import { sharedMerchant, sharedWorld, until } from "../support/house.ts";
 import { claimOf, factsOf, ledgerOf, stateOf, transactionsSent } from "../support/records.ts";
 import {
   cancel,
+  claimedAndHeld,
   drain,
   expectAtRest,
   headIsFollowed,
@@ -46,7 +47,7 @@ describe("a payer who cancels", () => {
     const before = await transactionsSent(world.dev);
     const dispatch = holdDispatch(faults);
     const settling = paid.settle();
-    await dispatch.reached;
+    await claimedAndHeld(world, paid, dispatch);
     await cancel(world, paid.payer, paid.nonce);
     const answer = await settling;
     expect(answer).toMatchObject({
@@ -167,7 +168,7 @@ describe("a payer who spends the money elsewhere", () => {
     const before = await transactionsSent(world.dev);
     const dispatch = holdDispatch(faults);
     const settling = paid.settle();
-    await dispatch.reached;
+    await claimedAndHeld(world, paid, dispatch);
     await drain(world, paid.payer);
     dispatch.letGo();
     expect(await settling).toMatchObject({
@@ -196,7 +197,7 @@ describe("a payer who spends the money elsewhere", () => {
     const dispatch = holdDispatch(faults);
     counted.clear();
     const settling = [first.settle()];
-    await dispatch.reached;
+    await claimedAndHeld(world, first, dispatch);
     settling.push(bad.settle());
     await until(async () => (await stateOf(world.database, bad.nonce)) === "claimed", "the bad one is next");
     settling.push(...good.map((each) => each.settle()));

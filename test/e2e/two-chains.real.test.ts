@@ -19,6 +19,7 @@ import {
 import { ledgerOf } from "../support/records.ts";
 import {
   cancel,
+  claimedAndHeld,
   expectAtRest,
   headIsFollowed,
   newPayment,
@@ -136,7 +137,7 @@ async function cancelled(on: World) {
   const dispatch = holdDispatch(faults);
   const payment = await newPayment(on, merchant);
   const settling = payment.settle();
-  await dispatch.reached;
+  await claimedAndHeld(on, payment, dispatch);
   await cancel(on, payment.payer, payment.nonce);
   await headIsFollowed(on);
   faults.clear();

@@ -21,6 +21,7 @@ import {
   signPayment,
   until,
 } from "./house.ts";
+import { claimOf } from "./records.ts";
 
 export interface Place {
   readonly dev: DevChain;
@@ -66,6 +67,16 @@ export async function newPayment(
     settle: (headers = {}, at = baseUrl) => post(at, `${path}/settle`, body, headers),
     verify: (at = baseUrl) => post(at, `${path}/verify`, body),
   };
+}
+
+/** The payment is claimed, and whoever sends has not looked at it again: what it waits for may have been held before. */
+export async function claimedAndHeld(
+  { database }: Place,
+  { nonce }: Pick<Payment, "nonce">,
+  dispatch: { readonly reached: Promise<void> },
+): Promise<void> {
+  await dispatch.reached;
+  await until(async () => (await claimOf(database, nonce)) !== null, "it is claimed");
 }
 
 /** The payer's own signature, sent by somebody else. */
