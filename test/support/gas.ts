@@ -1,9 +1,9 @@
 /** Gas that payments burn: what the chain took, what was booked of it, and a payment that wastes it. */
-import { expect } from "vitest";
+import { afterAll, expect } from "vitest";
 import type { Hex } from "#kernel/bytes";
 import type { ChainFaults } from "./chain-faults.ts";
 import type { DevChain } from "./dev-chain.ts";
-import type { Payer, World } from "./house.ts";
+import { type HouseOptions, type Payer, type RunningHouse, startHouse, type World } from "./house.ts";
 import { drain, type Payment } from "./scene.ts";
 
 export async function gasOf({ anvil }: DevChain, transaction: Hex): Promise<bigint> {
@@ -38,6 +38,23 @@ export function gasRows(world: Pick<World, "database">) {
       );
       return row && { ...row, wei: BigInt(row.wei), wasted_wei: BigInt(row.wasted_wei) };
     },
+  };
+}
+
+/** Starts other processes on the same rows, with budgets of their own: they answer, and the world's lanes send. They stop
+ *  after the file's tests. */
+export function housesBeside(world: Pick<World, "dev" | "database">) {
+  const houses: RunningHouse[] = [];
+  afterAll(async () => {
+    for (const house of houses) await house.stop();
+  });
+  return async (
+    gasBudgets: HouseOptions["gasBudgets"],
+    others: Pick<HouseOptions, "meter" | "wrapChain"> = {},
+  ): Promise<RunningHouse> => {
+    const house = await startHouse(world.dev, world.database, { role: "web", gasBudgets, ...others });
+    houses.push(house);
+    return house;
   };
 }
 

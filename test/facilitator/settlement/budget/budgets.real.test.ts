@@ -1,10 +1,10 @@
 /** Gas budgets, on rows and real transactions: what is booked, who is refused, and that nothing of it was claimed. */
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { PAYMENT_GAS } from "../../../../facilitator/chain/gas-budgets.ts";
 import { bookGas } from "../../../../facilitator/settlement/budget/burn.ts";
 import { projectPayable, signRequired } from "../../../mcp/world.ts";
 import { chainFaults } from "../../../support/chain-faults.ts";
-import { failOnChain, gasOf, gasRows } from "../../../support/gas.ts";
+import { failOnChain, gasOf, gasRows, housesBeside } from "../../../support/gas.ts";
 import { gate } from "../../../support/gate.ts";
 import {
   type HouseOptions,
@@ -13,7 +13,6 @@ import {
   type RunningHouse,
   sharedMerchant,
   sharedWorld,
-  startHouse,
   until,
 } from "../../../support/house.ts";
 import { claimOf, ledgerOf, stateOf, transactionsSent } from "../../../support/records.ts";
@@ -21,35 +20,19 @@ import { expectAtRest, newPayment, type Payment, submitAsStranger } from "../../
 
 const faults = chainFaults();
 const refusals: string[] = [];
-const houses: RunningHouse[] = [];
 
 const world = sharedWorld({ wrapChain: faults.wrap });
 const merchant = sharedMerchant(world);
 afterEach(() => faults.clear());
-afterAll(async () => {
-  for (const house of houses) await house.stop();
-});
 
-/** Another process on the same rows, with budgets of its own: it answers, and the world's lanes send. */
-async function houseWith(
-  gasBudgets: HouseOptions["gasBudgets"],
-  wrapChain?: HouseOptions["wrapChain"],
-): Promise<RunningHouse> {
-  const meter = {
-    count: (name: string, labels: Readonly<Record<string, string>> = {}) =>
-      void (name === "gas_refusals" && refusals.push(labels.budget ?? "")),
-    time: () => {},
-  };
-  const house = await startHouse(world.dev, world.database, {
-    role: "web",
-    gasBudgets,
-    meter,
-    ...(wrapChain && { wrapChain }),
-  });
-  houses.push(house);
-  return house;
-}
-
+const meter = {
+  count: (name: string, labels: Readonly<Record<string, string>> = {}) =>
+    void (name === "gas_refusals" && refusals.push(labels.budget ?? "")),
+  time: () => {},
+};
+const houseBeside = housesBeside(world);
+const houseWith = (gasBudgets: HouseOptions["gasBudgets"], wrapChain?: HouseOptions["wrapChain"]) =>
+  houseBeside(gasBudgets, { meter, ...(wrapChain && { wrapChain }) });
 const payment = (given: Parameters<typeof newPayment>[2] = {}) => newPayment(world, merchant, given);
 
 const { burnOf, payerGasOf } = gasRows(world);

@@ -1,39 +1,27 @@
 /** Gas budgets, hour by hour and second by second: when what was burned is over, and what counts before it is burned. */
-import { afterAll, afterEach, expect, it, onTestFinished } from "vitest";
+import { afterEach, expect, it, onTestFinished } from "vitest";
 import { PAYMENT_GAS } from "../../../../facilitator/chain/gas-budgets.ts";
 import { chainFaults } from "../../../support/chain-faults.ts";
-import { failOnChain, gasOf, gasRows } from "../../../support/gas.ts";
+import { failOnChain, gasOf, gasRows, housesBeside } from "../../../support/gas.ts";
 import { gate } from "../../../support/gate.ts";
 import {
-  type HouseOptions,
   newPayer,
   type Payer,
   type RunningHouse,
   sharedMerchant,
   sharedWorld,
-  startHouse,
   until,
 } from "../../../support/house.ts";
 import { claimOf } from "../../../support/records.ts";
 import { expectAtRest, newPayment, type Payment } from "../../../support/scene.ts";
 
 const faults = chainFaults();
-const houses: RunningHouse[] = [];
 const world = sharedWorld({ wrapChain: faults.wrap });
 const merchant = sharedMerchant(world);
 afterEach(() => faults.clear());
-afterAll(async () => {
-  for (const house of houses) await house.stop();
-});
+const houseWith = housesBeside(world);
 const { burnOf, payerGasOf } = gasRows(world);
 const payment = (given: Parameters<typeof newPayment>[2] = {}) => newPayment(world, merchant, given);
-
-/** Answers on the same rows; the world's lanes send. */
-async function houseWith(gasBudgets: HouseOptions["gasBudgets"]): Promise<RunningHouse> {
-  const house = await startHouse(world.dev, world.database, { role: "web", gasBudgets });
-  houses.push(house);
-  return house;
-}
 
 async function settles(paid: Payment, { baseUrl }: Pick<RunningHouse, "baseUrl"> = world) {
   const { body } = await paid.settle({}, baseUrl);
