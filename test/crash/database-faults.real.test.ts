@@ -2,6 +2,7 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type DevChain, startDevChain } from "../support/dev-chain.ts";
+import { gate } from "../support/gate.ts";
 import {
   type Answer,
   type Merchant,
@@ -61,18 +62,20 @@ async function insist(paid: Payment, told: Answer[]): Promise<Answer> {
   }
 }
 
-/** Payments one after the other while `fault` strikes; all end settled once, and nobody was told anything wrong. It is
- *  felt where some of them have to ask again. */
-async function expectUnharmed(fault: () => Promise<void>, isFelt = true): Promise<void> {
+/** Payments one after the other, half of them before `fault` has struck, as it tells, and half since; all end settled
+ *  once, and nobody was told anything wrong. It is felt where some of them have to ask again. */
+async function expectUnharmed(fault: (hasStruck: () => void) => Promise<void>, isFelt = true): Promise<void> {
   const payments = await somePayments();
   const told: Answer[] = [];
   const blocks = setInterval(() => void dev.anvil.mine(), BLOCK_MS);
   onTestFinished(() => clearInterval(blocks));
+  const struck = gate();
   const settling = payments.map(async (paid, i) => {
-    await new Promise((resolve) => setTimeout(resolve, i * 50));
+    if (i >= PAYMENTS / 2) await struck.passed;
+    await new Promise((resolve) => setTimeout(resolve, (i % (PAYMENTS / 2)) * 50));
     return insist(paid, told);
   });
-  await fault();
+  await fault(struck.open);
   const recovered = Date.now();
   const answers = await Promise.all(settling);
   clearInterval(blocks);
@@ -103,13 +106,14 @@ async function expectUnharmed(fault: () => Promise<void>, isFelt = true): Promis
 describe("backends killed inside their transactions", () => {
   it("every payment ends settled once, and the process lives on", async () => {
     let killed = 0;
-    await expectUnharmed(async () => {
+    await expectUnharmed(async (hasStruck) => {
       await until(async () => {
         const rows = await database.query<{ done: boolean }>(
           `SELECT pg_terminate_backend(pid) AS done FROM pg_stat_activity
            WHERE application_name LIKE 'farebox-%' AND application_name <> 'farebox-test' AND xact_start IS NOT NULL`,
         );
         killed += rows.length;
+        if (killed > 0) hasStruck();
         return killed >= 20;
       }, "twenty transactions have been killed");
     });
@@ -118,8 +122,9 @@ describe("backends killed inside their transactions", () => {
 
 describe("a PostgreSQL that restarts under load", () => {
   it.each(["fast", "immediate"] as const)("%s: every payment ends settled once", async (how) => {
-    await expectUnharmed(async () => {
+    await expectUnharmed(async (hasStruck) => {
       await new Promise((resolve) => setTimeout(resolve, 500));
+      hasStruck();
       await database.restart(how);
     });
   });
@@ -160,7 +165,7 @@ describe("a PostgreSQL whose connections are all taken by somebody else", () => 
 
   it("who finds none is told 503; every payment ends settled once", async () => {
     onTestFinished(async () => void (await giveBack()));
-    await expectUnharmed(async () => {
+    await expectUnharmed(async (hasStruck) => {
       await until(async () => {
         expect(await takeAll()).toBe("53300");
         await taken[0]?.query(
@@ -171,6 +176,7 @@ describe("a PostgreSQL whose connections are all taken by somebody else", () => 
         const { status, code } = await createIntent();
         return status === 503 && code === "unavailable";
       }, "the service finds none");
+      hasStruck();
       await giveBack();
     }, false);
   });
@@ -184,9 +190,10 @@ describe("a PostgreSQL that takes no writes for a while, as after a fail-over", 
   };
 
   it("nobody is told that it is ready or that we erred; every payment ends settled once", async () => {
-    await expectUnharmed(async () => {
+    await expectUnharmed(async (hasStruck) => {
       onTestFinished(() => takeWrites("on"));
       await takeWrites("off");
+      hasStruck();
       await until(async () => (await isReady()).status === 503, "it says that it is not ready");
       expect(await (await isReady()).json()).toMatchObject({ checks: { database: "read-only" } });
       expect(await createIntent()).toMatchObject({ status: 503, code: "unavailable" });
@@ -205,7 +212,7 @@ describe("a PostgreSQL whose disk is full for a while", () => {
       (await database.query("SELECT FROM payment_intent WHERE source = 'api'")).length;
     const before = await intents();
     let created = 0;
-    await expectUnharmed(async () => {
+    await expectUnharmed(async (hasStruck) => {
       await disk.fill();
       await until(async () => {
         const answer = await createIntent();
@@ -213,6 +220,7 @@ describe("a PostgreSQL whose disk is full for a while", () => {
         else expect(answer).toMatchObject({ status: 503, code: "unavailable" });
         return answer.status === 503;
       }, "there is no room for one more");
+      hasStruck();
       await disk.empty();
     }, false);
     expect(await intents()).toBe(before + created);
@@ -222,12 +230,13 @@ describe("a PostgreSQL whose disk is full for a while", () => {
     const { disk } = database;
     if (!disk) return test.skip("a disk can be mounted by root on Linux only");
     onTestFinished(() => disk.empty());
-    await expectUnharmed(async () => {
+    await expectUnharmed(async (hasStruck) => {
       await disk.fill();
       await until(async () => {
         await database.query("SELECT pg_switch_wal()").catch(() => undefined);
         return (await isReady()).status === 503;
       }, "the database has ended");
+      hasStruck();
       expect(await createIntent()).toMatchObject({ status: 503, code: "unavailable" });
       await disk.empty();
       await database.restart("immediate");
