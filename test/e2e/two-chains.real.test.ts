@@ -1,5 +1,5 @@
 /** One process on two chains with the same contracts, treasury, gas keys and payers: what happens on one is its own. */
-import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { newKey } from "../support/authorization.ts";
 import { chainFaults, holdDispatch } from "../support/chain-faults.ts";
 import { arrivalsOf, openOrder, payThroughRouter, referenceOf, taker } from "../support/deposits.ts";
@@ -12,6 +12,7 @@ import {
   newMerchant,
   newPayer,
   type Payer,
+  rowOf,
   startWorld,
   until,
   type World,
@@ -257,26 +258,32 @@ it("what is on its way out of one treasury takes nothing from the other", async 
   await atRest();
 });
 
-it("what leaves one treasury by no order of ours stops what leaves there, and nothing elsewhere", async () => {
-  await transfer(far, far.dev.contracts.treasury.address, newKey().address, 7n);
-  await until(async () => (await near.house.operate.strayOutflows()).length === 1, "it is seen");
-  const [stray] = await near.house.operate.strayOutflows();
-  if (!stray) throw new Error("it was seen");
-  await payOut(far, "po_there");
-  await payOut(near, "po_here");
-  await leaves("po_here");
-  await blocksPass(far);
-  expect(await stateOfOrder("po_there")).toBe("queued");
-  const compared = await near.house.reconcile();
-  expect(compared.filter(({ status }) => status !== "equal")).toMatchObject([
-    { asset: "USDC@local-31338", place: "treasury", unexplained: 1 },
-  ]);
-  const word = { merchantId: null, reason: "to the bank" };
-  expect(await near.house.operate.bookOutflow({ ...stray, chain: "local" }, word)).toBe("not-stray");
-  expect(await near.house.operate.bookOutflow(stray, word)).toBeNull();
-  await near.house.reconcile();
-  await leaves("po_there");
-  await atRest();
+describe.each(["near", "far"] as const)("what leaves the %s treasury by no order of ours", (name) => {
+  it("stops what leaves there, and nothing elsewhere", async () => {
+    const [there, elsewhere] = name === "near" ? [near, far] : [far, near];
+    const slugOf = ({ dev }: World) => rowOf(dev).slug;
+    await transfer(there, there.dev.contracts.treasury.address, newKey().address, 7n);
+    await until(async () => (await near.house.operate.strayOutflows()).length === 1, "it is seen");
+    const [stray] = await near.house.operate.strayOutflows();
+    if (!stray) throw new Error("it was seen");
+    await payOut(there, `po_stopped_${name}`);
+    await payOut(elsewhere, `po_beside_${name}`);
+    await leaves(`po_beside_${name}`);
+    await blocksPass(there);
+    await blocksPass(elsewhere);
+    expect(await stateOfOrder(`po_stopped_${name}`)).toBe("queued");
+    const compared = await near.house.reconcile();
+    expect(compared.filter(({ status }) => status !== "equal")).toMatchObject([
+      { asset: `USDC@${slugOf(there)}`, place: "treasury", unexplained: 1 },
+    ]);
+    const word = { merchantId: null, reason: "to the bank" };
+    const wrong = { ...stray, chain: slugOf(elsewhere) };
+    expect(await near.house.operate.bookOutflow(wrong, word)).toBe("not-stray");
+    expect(await near.house.operate.bookOutflow(stray, word)).toBeNull();
+    await near.house.reconcile();
+    await leaves(`po_stopped_${name}`);
+    await atRest();
+  });
 });
 
 it("a payer who fails on one rests there alone", async () => {

@@ -47,10 +47,12 @@ export async function reconcile(
     .where(eq(observer.chainId, chain.row.chainId));
   if (!at) return [];
   const followed = await followedTokens(engine.loopDb.pool, chain.row.chainId);
+  const broken = await brokenPlaces(engine.loopDb.pool, chain.row.chainId);
+  const differing = broken.filter(({ place }) => place === "deposits").map(({ asset }) => asset);
   const found: Reconciled[] = [];
   // One that is listed and not followed yet has no books.
   for (const token of chain.row.tokens.filter(({ contract }) => followed.includes(contract)))
-    found.push(...(await compare(engine, chain, token, at.finalizedNumber)));
+    found.push(...(await compare(engine, chain, token, at.finalizedNumber, differing)));
   if (found.length === 0) return found;
   await engine.loopDb.pool
     .insert(reconciliation)
@@ -75,6 +77,7 @@ async function compare(
   chain: Chain,
   { contract }: TokenRow,
   blockNumber: number,
+  differingDeposits: readonly string[],
 ): Promise<readonly Reconciled[]> {
   const asset = assetOf(chain.row, contract);
   const where = { row: chain.row, token: contract, blockNumber };
@@ -87,7 +90,9 @@ async function compare(
   };
   const treasury = chain.tokenBalance(contract, chain.row.treasury, blockNumber).catch(() => null);
   const found = [report("treasury", books.treasury, await treasury)];
-  if (isEmpty(books.deposits) && books.addresses.length === 0) return found;
+  // What was different is compared until it is equal, also where nothing is left of it.
+  const hasDeposits = !isEmpty(books.deposits) || books.addresses.length > 0;
+  if (!hasDeposits && !differingDeposits.includes(asset)) return found;
   const held = await heldBy(chain, where, books.addresses).catch(() => null);
   return [...found, report("deposits", books.deposits, held)];
 }
@@ -158,13 +163,23 @@ async function outflowsWithoutRow(tx: Tx, { row, token, blockNumber }: Where): P
   return Number(found?.count ?? 0);
 }
 
-/** Assets whose last check on a chain found a difference, in the treasury or on deposit addresses. */
-export async function brokenAssets(db: Executor, chainId: number): Promise<ReadonlySet<string>> {
+interface BrokenPlace {
+  readonly asset: string;
+  readonly place: MoneyPlace;
+}
+
+/** Where the last check of each asset's places on a chain found a difference. */
+async function brokenPlaces(db: Executor, chainId: number): Promise<readonly BrokenPlace[]> {
   const { asset, place, status, id } = reconciliation;
   const runs = await db
-    .selectDistinctOn([asset, place], { asset, status })
+    .selectDistinctOn([asset, place], { asset, place, status })
     .from(reconciliation)
     .where(and(eq(reconciliation.chainId, chainId), sql`${status} <> 'not-checked'`))
     .orderBy(asset, place, desc(id));
-  return new Set(runs.filter((run) => run.status === "different").map((run) => run.asset));
+  return runs.filter((run) => run.status === "different");
+}
+
+/** Assets whose last check on a chain found a difference, in the treasury or on deposit addresses. */
+export async function brokenAssets(db: Executor, chainId: number): Promise<ReadonlySet<string>> {
+  return new Set((await brokenPlaces(db, chainId)).map(({ asset }) => asset));
 }

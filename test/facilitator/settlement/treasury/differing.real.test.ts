@@ -44,3 +44,12 @@ it("a difference lasts until that place is found equal: not until it could not b
   await payouts.leaves("po_waits_too");
   await expectAtRest(world);
 });
+
+it("deposits that differed are compared until they are equal, also where no address holds anything any more", async () => {
+  const places = async () => (await world.house.reconcile()).map(({ asset, place }) => `${asset} ${place}`);
+  expect(await places()).not.toContain("USDC@local deposits");
+  await found("deposits", "different");
+  expect(await places()).toContain("USDC@local deposits");
+  expect(await differing()).toEqual([]);
+  expect(await places()).not.toContain("USDC@local deposits");
+});
