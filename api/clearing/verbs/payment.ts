@@ -3,8 +3,9 @@ import type { PaymentView } from "#facilitator";
 import { isId } from "#kernel/id";
 import { type Executor, fixed, type Tx } from "#store";
 import { fault } from "../../http/faults.ts";
+import { paymentIntent } from "../../payment-intent/tables.ts";
 import type { IntentRow } from "../../payment-intent/verbs/offer.ts";
-import { findIntent, lockIntent, presentIntent } from "../../payment-intent/verbs/read.ts";
+import { isIntent, lockIntent, presentIntent } from "../../payment-intent/verbs/read.ts";
 import type { ClearingDesk } from "../desk.ts";
 import type { ClearingRow, DepositRow } from "../money.ts";
 import { liveOrder } from "../orders.ts";
@@ -29,8 +30,20 @@ export interface Payment {
 
 /** The payment with this id, pi_ or clr_. Fault: `not_found`, also for another merchant's. */
 export async function findPayment(db: Executor, merchantId: string, id: string): Promise<Payment> {
-  const intent = await findIntent(db, merchantId, await intentIdOf(db, merchantId, id));
-  return { intent, clearing: await clearingOf(db, intent) };
+  const intentId = await intentIdOf(db, merchantId, id);
+  const isIts = and(
+    eq(clearing.merchantId, paymentIntent.merchantId),
+    eq(clearing.id, paymentIntent.clearingId),
+  );
+  // One statement: what two tell may be of two moments, and one status then denies the other.
+  const found = db
+    .select({ intent: paymentIntent, clearing })
+    .from(paymentIntent)
+    .leftJoin(clearing, isIts)
+    .where(isIntent(merchantId, intentId));
+  const [payment] = isId("pi", intentId) ? await found : [];
+  if (!payment) throw fault("not_found");
+  return payment;
 }
 
 /** The same, both locked until the transaction ends: intent first, as everybody. */
@@ -48,12 +61,6 @@ async function intentIdOf(db: Executor, merchantId: string, id: string): Promise
     .where(and(eq(clearing.merchantId, merchantId), eq(clearing.id, id)));
   if (!row) throw fault("not_found");
   return row.intentId;
-}
-
-async function clearingOf(db: Executor, intent: IntentRow): Promise<ClearingRow | null> {
-  if (!intent.clearingId) return null;
-  const [row] = await db.select().from(clearing).where(isIt(intent));
-  return row ?? null;
 }
 
 function isIt({ merchantId, clearingId }: IntentRow) {

@@ -17,7 +17,7 @@ interface Shown {
 
 /** Fault: `not_found`, also for another merchant's. */
 export async function findIntent(db: Executor, merchantId: string, id: string): Promise<IntentRow> {
-  const [row] = isId("pi", id) ? await db.select().from(paymentIntent).where(isIt(merchantId, id)) : [];
+  const [row] = isId("pi", id) ? await db.select().from(paymentIntent).where(isIntent(merchantId, id)) : [];
   if (!row) throw fault("not_found");
   return row;
 }
@@ -25,8 +25,7 @@ export async function findIntent(db: Executor, merchantId: string, id: string): 
 /** The intent that an id opens to whoever holds it: the id is the capability of its page, and says nothing of the
  *  merchant. For keyless routes only. Fault: `not_found`. */
 export async function openIntent(db: Executor, id: string): Promise<IntentRow> {
-  const isIntent = isId("pi", id);
-  const [row] = isIntent ? await db.select().from(paymentIntent).where(eq(paymentIntent.id, id)) : [];
+  const [row] = isId("pi", id) ? await db.select().from(paymentIntent).where(eq(paymentIntent.id, id)) : [];
   if (!row) throw fault("not_found");
   return row;
 }
@@ -34,13 +33,14 @@ export async function openIntent(db: Executor, id: string): Promise<IntentRow> {
 /** One of a merchant's, held until the transaction ends: what changes an intent or its clearing takes this lock first. */
 export async function lockIntent(tx: Executor, merchantId: string, id: string): Promise<IntentRow> {
   const [row] = isId("pi", id)
-    ? await tx.select().from(paymentIntent).where(isIt(merchantId, id)).for("update")
+    ? await tx.select().from(paymentIntent).where(isIntent(merchantId, id)).for("update")
     : [];
   if (!row) throw fault("not_found");
   return row;
 }
 
-function isIt(merchantId: string, id: string): SQL | undefined {
+/** Which row is a merchant's intent of that id. */
+export function isIntent(merchantId: string, id: string): SQL | undefined {
   return and(eq(paymentIntent.merchantId, merchantId), eq(paymentIntent.id, id as `pi_${string}`));
 }
 
