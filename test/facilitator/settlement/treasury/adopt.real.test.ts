@@ -1,4 +1,5 @@
 /** What keeps a chain's treasury from becoming another one, turn by turn on a made-up chain. */
+import { sql } from "drizzle-orm";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { adoptTreasury } from "#facilitator";
 import type { Address } from "#kernel/bytes";
@@ -60,11 +61,11 @@ async function payOut(amount: bigint): Promise<void> {
   const to = { token: tokens.USDC, recipient: newKey().address };
   await database.db.tx((tx) => running.facilitator.outgoing.queue(tx, { ...order, ...to }));
 }
+const inAQuarter = () => new Date(world.clock.now().getTime() + 900_000);
 /** An order that the router takes, which is paid and not booked by who asked for it. */
 async function routed(amount: bigint): Promise<void> {
-  const { sim, row, running, database, clock } = world;
-  const expiresAt = new Date(clock.now().getTime() + 900_000);
-  const order = newOrder({ path: "on-chain-contract", amount, expiresAt });
+  const { sim, row, running, database } = world;
+  const order = newOrder({ path: "on-chain-contract", amount, expiresAt: inAQuarter() });
   await database.db.tx((tx) => running.facilitator.deposits.open(tx, order));
   const { address: payer } = world.payer(tokens.USDC, amount);
   const { paymentRef } = order;
@@ -74,8 +75,17 @@ async function routed(amount: bigint): Promise<void> {
 }
 
 it("is all that is open there, on that chain and on no other", async () => {
+  const { sim, row, database, running } = world;
   await earned(700n);
   await turns(1);
+  // given what nobody waits for: money in a block that left the chain, and an order with an address of its own
+  sim.transfer(tokens.USDC, world.payer(tokens.USDC, 3n).address, row.treasury, 3n);
+  sim.mine();
+  await turns(1);
+  sim.fork(1, () => true);
+  await turns(1);
+  const own = newOrder({ expiresAt: inAQuarter() });
+  await database.db.tx((tx) => running.facilitator.deposits.open(tx, own));
   await routed(5n);
   await payOut(100n);
   await turns(2);
@@ -95,14 +105,32 @@ it("is all that is open there, on that chain and on no other", async () => {
     await isIn(state);
     expect(await left()).toBe(rest.join(", "));
   }
-  // and another chain with the same treasury is free of it
   await isIn("submitting");
+  // and another chain with the same treasury is free of it, also while a process follows the first
+  for (const table of ["chain_block", "observer"])
+    await database.query(
+      `INSERT INTO ${table} SELECT (jsonb_populate_record(${table}, '{"chain_id": 99}')).* FROM ${table}`,
+    );
+  await world.database.query("UPDATE observer SET lease_until = NULL WHERE chain_id = 99");
   const elsewhere = (treasury: Address) => ({
     row: { ...world.row, chainId: 99, slug: "elsewhere", treasury },
   });
-  expect(await adopt(other, elsewhere(world.row.treasury))).toBeNull();
-  expect(await adopt(other, elsewhere(other))).toBeNull();
-  expect(await left()).toBe([payment, ...rest].join(", "));
+  await world.database.db.tx(async (tx) => {
+    await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${world.engine.holder}, 0))`);
+    expect(await adopt(other, elsewhere(world.row.treasury))).toBeNull();
+    expect(await adopt(other, elsewhere(other))).toBeNull();
+    const [orders, transfers, money] = rest;
+    const process = "1 process that follows the chain";
+    expect(await left()).toBe([payment, orders, transfers, process, money].join(", "));
+  });
+  // an order can be paid until a later block than its deadline is final
+  const isOver = (seconds: number) =>
+    world.database.query("UPDATE deposit_order SET deadline = to_timestamp($1)", [seconds]);
+  const { timestamp } = await sim.chain.finalized();
+  await isOver(timestamp);
+  expect(await left()).toContain("1 router order");
+  await isOver(timestamp - 1);
+  expect(await left()).not.toContain("router order");
 });
 
 it("is money that came in a block which is not final, until the other one holds as much in a final one", async () => {
