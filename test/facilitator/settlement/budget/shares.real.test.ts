@@ -2,6 +2,7 @@
 import { afterEach, expect, it } from "vitest";
 import { authorize, devDomain, newKey } from "../../../support/authorization.ts";
 import { chainFaults, holdDispatch } from "../../../support/chain-faults.ts";
+import { openOrder } from "../../../support/deposits.ts";
 import { gasOf, gasRows } from "../../../support/gas.ts";
 import { newPayer, rowOf, sharedMerchant, sharedWorld, until } from "../../../support/house.ts";
 import { claimOf } from "../../../support/records.ts";
@@ -61,11 +62,11 @@ it("of our own payments only the chain's budget hears", async () => {
 
 for (const [what, value, elsewhere] of [
   ["less", 1n, false],
-  ["somebody else", 10_000n, true],
+  ["for something else", 10_000n, true],
 ] as const)
   it(`it is the payer's failure where the same nonce paid ${what} first`, async () => {
     const paid = await payment({ payer: await newPayer(world.dev, 20_000n) });
-    const to = elsewhere ? newKey().address : rowOf(world.dev).treasury;
+    const to = elsewhere ? (await openOrder(world)).address : rowOf(world.dev).treasury;
     const { nonce, payer } = paid;
     const other = await authorize({ domain: devDomain(world.dev.usdc), key: payer.key, to, value, nonce });
     faults.set({

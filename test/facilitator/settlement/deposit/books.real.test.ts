@@ -46,8 +46,12 @@ describe.each([
     return taker(place, order);
   }
 
-  it("waits until it is taken", async () => {
+  // Of addresses that hold nothing there is nothing to compare.
+  const nothing = where === "treasury" ? ["equal", 0n, 0n, 0n] : undefined;
+
+  it("waits from its final block on until it is taken", async () => {
     const { turn } = await paid();
+    expect(await compared(where)).toEqual(nothing);
     await blocks(2);
     expect(await compared(where)).toEqual(["equal", 0n, 600n, 600n]);
     await turn();
@@ -61,8 +65,25 @@ describe.each([
     await blocks(2);
     expect(await compared(where)).toEqual(["equal", 600n, -600n, 0n]);
     expect(await turn()).toEqual({ booked: 0, takenBack: 1 });
-    // Of addresses that hold nothing there is nothing to compare.
-    expect(await compared(where)).toEqual(where === "treasury" ? ["equal", 0n, 0n, 0n] : undefined);
+    expect(await compared(where)).toEqual(nothing);
+  });
+
+  it("and left before it was taken is nowhere", async () => {
+    await paid();
+    world.sim.fork(1, () => true);
+    await blocks(2);
+    expect(await compared(where)).toEqual(nothing);
+  });
+
+  it("and is in the block that came back is neither missing nor there twice", async () => {
+    const { turn } = await paid();
+    await turn();
+    await blocks(2);
+    // as record.ts leaves it
+    await world.database.query("UPDATE chain_transfer SET claimed_kind = NULL");
+    expect(await compared(where)).toEqual(["equal", 600n, 0n, 600n]);
+    expect(await turn()).toEqual({ booked: 1, takenBack: 1 });
+    expect(await compared(where)).toEqual(["equal", 600n, 0n, 600n]);
   });
 
   it("and is in another block now is neither missing nor there twice", async () => {
