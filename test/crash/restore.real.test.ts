@@ -1,4 +1,5 @@
 /** The database is lost, and put back as it was at some earlier time: what was paid since is found on the chain. */
+import { sql } from "drizzle-orm";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { address } from "#kernel/bytes";
 import { backupOf, freshDatabase, type TestDatabase } from "../support/db.ts";
@@ -111,6 +112,51 @@ it("a sweep that happened since is known by its authorization, and its money is 
   await expectAtRest({ dev, database: backup, baseUrl: house.baseUrl });
   expect(await sweepsOf(at(backup), order.address)).toMatchObject([{ seq: 0, amount: "600", open: false }]);
   expect(await ledgerOf(backup, order.orderId)).toEqual(["single sweep unmatched → deposit 600"]);
+  expect((await house.house.reconcile()).map(({ status }) => status)).not.toContain("different");
+});
+
+it("what lies on an address since a sweep that the backup does not know goes with the next one", async () => {
+  const at = (database: TestDatabase) => ({ ...house, dev, database, stop: house.stop });
+  house = await startHouse(dev, lost);
+  const order = await openOrder(at(lost));
+  const deposit = async (database: TestDatabase, amount: bigint, known: number) => {
+    await transfer(at(database), (await newPayer(dev, amount)).address, order.address, amount);
+    await until(async () => (await arrivalsOf(at(database), order.subject)).length > known, "it arrives");
+    await taker(at(database), order).turn();
+  };
+  await deposit(lost, 600n, 0);
+  await house.stop();
+  backup = await backupOf(lost);
+  house = await startHouse(dev, lost);
+  const held = () => dev.chain.tokenBalance(dev.usdc, order.address, "latest");
+  await dev.anvil.mine(3);
+  await until(async () => (await held()) === 0n, "it is swept");
+  await expectAtRest({ dev, database: lost, baseUrl: house.baseUrl });
+  await house.stop();
+  const away = await startHouse(dev, backup, { role: "web" });
+  await away.house.operate.afterRestore();
+  await away.stop();
+  // given that more is taken before anything is signed
+  await backup.db.tx(async (tx) => {
+    await tx.execute(sql`SELECT FROM deposit_order FOR UPDATE`);
+    house = await startHouse(dev, backup);
+    await deposit(backup, 50n, 1);
+    const { number } = await dev.chain.head();
+    await until(async () => {
+      await dev.anvil.mine();
+      const [row] = await backup.query<{ at: string }>("SELECT finalized_number AS at FROM observer");
+      return Number(row?.at) >= number;
+    }, "it is final");
+    expect(await sweepsOf(at(backup), order.address)).toEqual([]);
+  });
+  await until(async () => (await sweepsOf(at(backup), order.address))[0]?.state === "final", "it is known");
+  await house.house.reconcile();
+  await until(async () => (await held()) === 0n, "the rest is swept");
+  await expectAtRest({ dev, database: backup, baseUrl: house.baseUrl });
+  expect(await sweepsOf(at(backup), order.address)).toMatchObject([
+    { seq: 0, amount: "600", open: false },
+    { seq: 1, amount: "50", open: false },
+  ]);
   expect((await house.house.reconcile()).map(({ status }) => status)).not.toContain("different");
 });
 

@@ -58,11 +58,15 @@ export async function approveOrder({ loopDb }: Engine, id: string): Promise<bool
   return approved.length > 0;
 }
 
-/** The assets of which something waits for an approval. */
+/** The assets of which something waits for an approval. A token that left the list has no name: nothing of it can leave. */
 export async function unapprovedAssets(db: Executor, row: ChainRow): Promise<readonly string[]> {
   const found = await db
     .selectDistinct({ token: outgoing.token })
     .from(outgoing)
     .where(and(eq(outgoing.chainId, row.chainId), isUnapproved));
-  return found.map(({ token }) => assetOf(row, token)).toSorted();
+  const waiting = new Set(found.map(({ token }) => token));
+  return row.tokens
+    .filter(({ contract }) => waiting.has(contract))
+    .map(({ contract }) => assetOf(row, contract))
+    .toSorted();
 }

@@ -1,6 +1,7 @@
 /** Money in a token that left the list, at the deposit address of an order in another token. */
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { address, hash } from "#kernel/bytes";
+import { health } from "#facilitator";
+import { type Address, address, hash } from "#kernel/bytes";
 import { account, merchantBalances, post } from "#ledger";
 import { entry, single } from "../../../../facilitator/ledger/transfer.ts";
 import { type SimulatedWorld, simulateWorld, tokens } from "../../../simulation/world.ts";
@@ -14,19 +15,15 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 it("does not keep the order's own money from being seen", async () => {
-  const { sim, running, database, row } = world;
+  const { sim, running, database } = world;
   const { deposits } = running.facilitator;
   for (let i = 0; i < 3; i++) {
     sim.mine();
     await world.turn();
   }
   expect(await database.query("SELECT 1 FROM followed_token")).toHaveLength(2);
-  // the operator takes EURC off the list; it is followed for ever
-  const listed = row.tokens as unknown as { symbol: string }[];
-  listed.splice(
-    listed.findIndex(({ symbol }) => symbol === "EURC"),
-    1,
-  );
+  // it is followed for ever
+  delist();
   const open = [...world.engine.chains.values()][0];
   const rails = open?.rails as unknown as { token: { symbol: string } }[];
   rails.splice(
@@ -57,7 +54,8 @@ it("does not keep the order's own money from being seen", async () => {
   ]);
 });
 
-it("a payout in it that nobody has signed can be taken back: its money is the merchant's again", async () => {
+/** Nine of it are a merchant's, who wants five of them paid out. */
+async function payoutInEurc() {
   const { running, database, row } = world;
   const payment = { code: "x402", eventKey: "x402:1", subject: "stl_1", blockNumber: 1 };
   const credit = {
@@ -72,20 +70,29 @@ it("a payout in it that nobody has signed can be taken back: its money is the me
     chainId: row.chainId,
     token: tokens.EURC,
   } as const;
-  const { outgoing } = running.facilitator;
   const recipient = address(`0x${"77".repeat(20)}`);
-  await database.db.tx((tx) => outgoing.queue(tx, { ...order, recipient, amount: 5n }));
+  await database.db.tx((tx) => running.facilitator.outgoing.queue(tx, { ...order, recipient, amount: 5n }));
+}
+/** The operator takes it off the list. */
+function delist(): void {
+  const listed = world.row.tokens as unknown as { symbol: string }[];
+  listed.splice(
+    listed.findIndex(({ symbol }) => symbol === "EURC"),
+    1,
+  );
+}
+
+it("a payout in it that nobody has signed can be taken back: its money is the merchant's again", async () => {
+  const { running, database } = world;
+  await payoutInEurc();
+  const { outgoing } = running.facilitator;
   const booked = () =>
     database.query(
       "SELECT code, asset, amount::text FROM ledger_transfer WHERE subject = 'po_1' ORDER BY sequence",
     );
   const created = { code: "payout-created", asset: EURC, amount: "5" };
   expect(await booked()).toEqual([created]);
-  const listed = row.tokens as unknown as { symbol: string }[];
-  listed.splice(
-    listed.findIndex(({ symbol }) => symbol === "EURC"),
-    1,
-  );
+  delist();
   for (const isFirst of [true, false])
     expect(await database.db.tx((tx) => outgoing.cancel(tx, "po_1"))).toBe(isFirst);
   expect(await booked()).toEqual([created, { ...created, code: "payout-released" }]);
@@ -93,4 +100,13 @@ it("a payout in it that nobody has signed can be taken back: its money is the me
     { path: expect.stringMatching(/:available$/), asset: EURC, posted: 9n },
     { path: expect.stringMatching(/:reserved$/), asset: EURC, posted: 0n },
   ]);
+});
+
+it("a payout in it that waits for an approval is told of while it is listed, and is in nobody's way after that", async () => {
+  (world.row.approvalsAbove as Map<Address, bigint>).set(tokens.EURC, 4n);
+  await payoutInEurc();
+  const unapproved = async () => (await health(world.engine)).chains[0]?.unapproved;
+  expect(await unapproved()).toEqual([EURC]);
+  delist();
+  expect(await unapproved()).toEqual([]);
 });
