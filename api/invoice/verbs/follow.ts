@@ -17,7 +17,6 @@ const heard: ReadonlySet<string> = new Set([
   "payment.funds_detected",
   "payment.review_required",
   "refund.created",
-  "refund.requires_destination",
   "refund.failed",
   "refund.cancelled",
 ]);

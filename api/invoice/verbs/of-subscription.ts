@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, isNotNull, lt, sql } from "drizzle-orm";
+import { and, asc, desc, eq, isNotNull, lt, ne, sql } from "drizzle-orm";
 import { type Executor, fixed, type Tx } from "#store";
 import { merchant } from "../../merchant/tables.ts";
 import { type InvoiceRow, presentInvoice, type Shown } from "../present.ts";
@@ -43,12 +43,13 @@ export async function isAnyOverdue(tx: Tx, subscribed: Subscribed): Promise<bool
   return row !== undefined;
 }
 
-/** Holds reminders of its open invoices back, or lets them go out again. */
+/** Holds reminders of its invoices back, or lets them go out again: also of one that is paid, since its payment may yet be
+ *  reversed. */
 export async function holdReminders(tx: Tx, subscribed: Subscribed, isHeld: boolean): Promise<void> {
   await tx
     .update(invoice)
     .set({ remindersHeld: isHeld })
-    .where(and(ofIt(subscribed), fixed(eq(invoice.state, "open"))));
+    .where(and(ofIt(subscribed), ne(invoice.remindersHeld, isHeld)));
 }
 
 /** Its invoices that are still open, oldest first. */

@@ -147,10 +147,10 @@ async function issueCycle(
     .values({ ...key, state: "issued", invoiceId, startsAt, endsAt, createdAt: desk.now() })
     .onConflictDoNothing()
     .returning({ cycleIndex: subscriptionCycle.cycleIndex });
+  // It fell into a pause: skipped for good. Nothing is told of it, so it neither begins nor ends what is told together.
+  if (made.length === 0) return changeSubscription(tx, desk, row, { nextIndex: index + 1 });
   const batch = row.batch ?? (missed > 1 ? invoiceId : null);
   const after = { nextIndex: index + 1, batch: missed > 1 ? batch : null };
-  // It fell into a pause: skipped for good.
-  if (made.length === 0) return changeSubscription(tx, desk, row, after);
   const buyer = await buyerOf(tx, row);
   await writeInvoice(tx, desk, row, {
     index,

@@ -42,7 +42,7 @@ export async function pauseLocked(
   { pausedAt, reason, missed }: Pause,
 ): Promise<SubscriptionRow> {
   await holdReminders(tx, row, true);
-  const changes = { pausedAt, pauseReason: reason, batch: null };
+  const changes = { pausedAt, pauseReason: reason };
   return moveSubscription(tx, desk, { row, trigger: "pause", changes, payload: { reason, missed } });
 }
 

@@ -1,4 +1,5 @@
 /** An invoice to pay, and what is read and told of it. */
+import type { TestDatabase } from "../../support/db.ts";
 import type { PaymentPlace, Seller } from "../../support/payments.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: answers off the wire, compared whole by the tests
@@ -48,4 +49,22 @@ export async function factsOf(
     [ids],
   );
   return rows.map(({ type }) => type);
+}
+
+/** As its payment leaves it, where no chain is at hand. */
+export async function markPaid({ query }: Pick<TestDatabase, "query">, id: string): Promise<void> {
+  await query(
+    `UPDATE invoice SET state = 'paid', paid_at = issued_at, collected = total, paid = total, remind_at = NULL
+     WHERE id = $1`,
+    [id],
+  );
+}
+
+/** Something is told of such an invoice's payment, which is there no more. */
+export async function reverse({ query }: Pick<TestDatabase, "query">, id: string, at: Date): Promise<void> {
+  await query(
+    `INSERT INTO invoice_news (fact_id, merchant_id, invoice_id, heard_at)
+     SELECT 'evt_' || id, merchant_id, id, $2 FROM invoice WHERE id = $1`,
+    [id, at],
+  );
 }

@@ -113,6 +113,33 @@ describe("a draft", () => {
     expect(await typesOf(made.id)).toEqual(["invoice.created", "invoice.issued", "invoice.updated"]);
   });
 
+  it("is due when it said last: by a date or after some days, thirty where it said nothing", async () => {
+    const issuedAs = async (...said: readonly object[]) => {
+      const { id } = await merchant.must("POST", "/v1/invoices", draft());
+      for (const change of said) await merchant.must("PATCH", `/v1/invoices/${id}`, change);
+      return (await merchant.must("POST", `/v1/invoices/${id}/issue`)).dueAt.slice(0, 10);
+    };
+    const [date, days] = [{ dueAt: "2026-08-20T00:00:00Z" }, { daysUntilDue: 3 }];
+    expect([await issuedAs(), await issuedAs(date, days), await issuedAs(days, date)]).toEqual([
+      ...["2026-09-10", "2026-08-14", "2026-08-20"],
+    ]);
+  });
+
+  it("is not made to be mailed to nobody, nor due in the past", async () => {
+    const { id } = await merchant.must("POST", "/v1/invoices", draft({ buyer: { name: "No Mail" } }));
+    const change = (body: object) => merchant.ask("PATCH", `/v1/invoices/${id}`, body);
+    expect(await change({ sendEmail: true })).toMatchObject({
+      status: 422,
+      body: { code: "buyer_email_required", errors: [{ pointer: "/buyer/email" }] },
+    });
+    expect(await change({ dueAt: "2026-08-11T09:29:59Z" })).toMatchObject({
+      status: 422,
+      body: { code: "due_date_invalid", errors: [{ pointer: "/dueAt" }] },
+    });
+    const email = "eve@buyer.example";
+    expect(await change({ sendEmail: true, buyer: { email } })).toMatchObject({ status: 200 });
+  });
+
   it("with a due date that has passed is not issued; nor one to be sent to nobody", async () => {
     const { id } = await merchant.must("POST", "/v1/invoices", draft({ dueAt: "2026-08-12T00:00:00Z" }));
     time.set("2026-08-13T00:00:00Z");

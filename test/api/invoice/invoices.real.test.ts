@@ -13,7 +13,7 @@ import {
   worker,
 } from "../subscription/billing.ts";
 import { baseUrl } from "../world.ts";
-import { draft } from "./bills.ts";
+import { draft, markPaid, reverse } from "./bills.ts";
 
 const database = sharedDatabase();
 let time: SetClock;
@@ -145,7 +145,8 @@ describe("actions", () => {
       detail: expect.stringMatching(/keeps its buyer.*Void it/),
     };
     expect(await change()).toMatchObject({ status: 409, body: refusal });
-    await merchant.must("POST", `/v1/invoices/${id}/void`);
+    const gone = await merchant.must("POST", `/v1/invoices/${id}/void`);
+    expect(await merchant.must("PATCH", `/v1/invoices/${id}`, { version: gone.version })).toEqual(gone);
     expect((await change()).body).toMatchObject({
       detail: "An invoice that is void keeps its buyer. Issue another one.",
       errors: [{ pointer: "/buyer" }],
@@ -203,6 +204,8 @@ describe("actions", () => {
       return types.map((told) => told.filter((type) => type === "invoice.overdue").length);
     };
     expect(await toldBy("2026-08-13T00:00:00Z")).toEqual([1, 0]);
+    const past = await merchant.ask("PATCH", `/v1/invoices/${first.id}`, { dueAt: "2026-08-12T20:00:00Z" });
+    expect(past).toMatchObject({ status: 422, body: { code: "due_date_invalid" } });
     const later = { dueAt: "2026-08-20T00:00:00Z" };
     expect(await merchant.must("PATCH", `/v1/invoices/${first.id}`, later)).toMatchObject({ status: "open" });
     expect(await toldBy("2026-08-19T00:00:00Z")).toEqual([1, 0]);
@@ -223,6 +226,37 @@ describe("actions", () => {
     await house.settle();
     expect(await typesOf(kept.id)).toContain("invoice.reminder_due");
     expect(await typesOf(given.id)).not.toContain("invoice.reminder_due");
+  });
+
+  it("is announced where it was given more time, as if it had had that from the beginning", async () => {
+    const invoice = draft({ issue: true, sendEmail: true, daysUntilDue: 0 });
+    const { id } = await merchant.must("POST", "/v1/invoices", invoice);
+    await merchant.must("PATCH", `/v1/invoices/${id}`, { dueAt: "2026-08-16T09:30:00Z" });
+    time.set("2026-08-13T09:30:00Z");
+    await house.settle();
+    expect((await facts(database, id)).at(-1)?.payload).toMatchObject({ template: "due-in-3-days" });
+  });
+
+  it("is open again when its payment was reversed, and reminded of again", async () => {
+    const invoice = draft({ issue: true, sendEmail: true, daysUntilDue: 5 });
+    const { id } = await merchant.must("POST", "/v1/invoices", invoice);
+    await markPaid(database, id);
+    time.set("2026-08-20T00:00:00Z");
+    await house.settle();
+    expect(await typesOf(id)).toEqual(["invoice.created", "invoice.issued"]);
+    await reverse(database, id, time.now());
+    await house.settle();
+    expect(await merchant.must("GET", `/v1/invoices/${id}`)).toMatchObject({
+      ...{ state: "open", status: "overdue", paidAt: null },
+      ...{ paid: { amount: "0.00" }, outstanding: { amount: "10.00" } },
+    });
+    time.set("2026-08-24T00:00:00Z");
+    await house.settle();
+    expect((await typesOf(id)).slice(2)).toEqual([
+      "invoice.updated",
+      "invoice.overdue",
+      "invoice.reminder_due",
+    ]);
   });
 
   it("that is mailed keeps an address to be mailed to, as a draft and when it is issued", async () => {

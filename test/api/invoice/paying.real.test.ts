@@ -110,8 +110,9 @@ describe("one payer", () => {
     );
   });
 
-  it("a person, through the router", async () => {
+  it("a person, through the router, also once it was given up", async () => {
     const invoice = await issued(seller);
+    await seller.must("POST", `/v1/invoices/${invoice.id}/mark-uncollectible`);
     const asked = await deposit(invoice.id, { executionPath: "on-chain-contract" });
     await routeOrder(world, asked);
     await becomes(invoice.id, "paid");

@@ -31,7 +31,7 @@ async function house() {
       queue: async (_tx, order) => void orders.push(order),
       isOurs: async () => false,
       cancel: async () => false,
-      status: async () => statuses,
+      status: async (ids) => statuses.filter(({ id }) => ids.includes(id)),
     },
   });
   const { app } = world({
@@ -126,11 +126,17 @@ describe("a payout", () => {
       cursor = `&cursor=${next}`;
     }
     expect(listed).toEqual(made.toSorted().toReversed());
-    const [first = ""] = made;
+    const [first = "", second = ""] = made;
     statuses.push({ id: first, state: "failed", transaction: null, failure: "its payee is blocked" });
     expect((await call("GET", `/v1/payouts/${first}`)).body).toMatchObject({
       state: "failed",
       failureReason: "its payee is blocked",
+    });
+    // what is tried again has not failed
+    statuses.push({ id: second, state: "sending", transaction: null, failure: "its payee is blocked" });
+    expect((await call("GET", `/v1/payouts/${second}`)).body).toMatchObject({
+      state: "processing",
+      failureReason: null,
     });
   });
 });

@@ -82,22 +82,31 @@ describe("a payment by deposit", () => {
     expect(await purse(seller)).toEqual(["0.000000", "0.000000", "0.000000"]);
   });
 
-  it("at a rate: parts are rounded down at the rate it was priced at, and the last one takes the remainder", async () => {
-    const { id, sender } = await deposited({ amount: { amount: "1000", asset: "JPY" } });
-    const paid = BigInt((await seller.read(id)).clearing.settlementAmount.amount.replace(".", ""));
-    const { scaledRate } = (await seller.read(id)).clearing.rate;
-    const parts: bigint[] = [];
-    for (const amount of ["333", "333", "334"]) {
-      const { body } = await refund(seller, id, { amount: { amount, asset: "JPY" } });
-      parts.push(BigInt(body.amount.amount.replace(".", "")));
-    }
-    expect(parts[0]).toBe((333n * BigInt(scaledRate)) / 10n ** 12n);
-    expect(parts[1]).toBe(parts[0]);
-    expect(parts.reduce((sum, part) => sum + part, 0n)).toBe(paid);
-    expect(await refund(seller, id)).toMatchObject({ body: { code: "payment_not_refundable" } });
-    for (const { id: each } of await listed(seller, id)) await untilSucceeded(world, seller, each);
-    expect(await held(world, sender)).toBe(paid);
-  });
+  it.each([
+    ["yen", "JPY", "1000", ["333", "333", "334"]],
+    // a hundredth of it is less than the smallest piece of the coin: what three are cut by is no part of one
+    ["rupiah", "IDR", "1000000.00", ["333333.33", "333333.33", "333333.34"]],
+  ])(
+    "at a rate to %s: parts are rounded down at the rate it was priced at, and the last one takes the remainder",
+    async (_, asset, price, asked) => {
+      const { id, sender } = await deposited({ amount: { amount: price, asset } });
+      const paid = BigInt((await seller.read(id)).clearing.settlementAmount.amount.replace(".", ""));
+      const { scaledRate } = (await seller.read(id)).clearing.rate;
+      const parts: bigint[] = [];
+      for (const amount of asked) {
+        const { body } = await refund(seller, id, { amount: { amount, asset } });
+        parts.push(BigInt(body.amount.amount.replace(".", "")));
+      }
+      const [whole = "", fraction = ""] = (asked[0] ?? "").split(".");
+      const perPiece = 10n ** BigInt(12 + fraction.length);
+      expect(parts[0]).toBe((BigInt(whole + fraction) * BigInt(scaledRate)) / perPiece);
+      expect(parts[1]).toBe(parts[0]);
+      expect(parts.reduce((sum, part) => sum + part, 0n)).toBe(paid);
+      expect(await refund(seller, id)).toMatchObject({ body: { code: "payment_not_refundable" } });
+      for (const { id: each } of await listed(seller, id)) await untilSucceeded(world, seller, each);
+      expect(await held(world, sender)).toBe(paid);
+    },
+  );
 
   it("that is not swept yet: the refund waits for the treasury to have the money", async () => {
     const { id, sender } = await deposited(

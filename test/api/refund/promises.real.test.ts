@@ -83,6 +83,8 @@ describe("a refund before its payment is final", () => {
     expect(await purse(merchant)).toEqual(["0.099500", "0.000000", "0.000000"]);
     expect(await ledgerOf(world.database, body.id)).toEqual([]);
     expect(await read(merchant, body.id)).toMatchObject({ state: "cancelled", providerReference: null });
+    // and it holds nothing up any more
+    expect(await payout(merchant, "0.0995")).toBe(201);
   });
 
   it("does not stop what the merchant has from being paid out: its own payment will bring its money", async () => {

@@ -12,6 +12,7 @@ beforeEach(() => {
 });
 
 const DAY_MS = 86_400_000;
+type Biller = Awaited<ReturnType<typeof newBiller>>;
 
 describe("fourteen months", () => {
   it("month ends and a leap day, a pause, five cycles of downtime, two workers that are killed: each period once", async () => {
@@ -94,6 +95,41 @@ describe("fourteen months", () => {
     );
     expect(new Set(issued.map((fact) => fact?.payload.batch)).size).toBe(1);
     expect(issued.filter((fact) => fact?.payload.isLastOfBatch)).toHaveLength(1);
+  });
+});
+
+describe("a cycle", () => {
+  it("says what its subscription says, and which days it is for", async () => {
+    const merchant = await newBiller(database, house);
+    const { id } = await merchant.subscribe({ daysUntilDue: 3, sendEmail: false, metadata: { plan: "a" } });
+    const { cycles } = await merchant.read(id);
+    expect(cycles).toMatchObject([
+      {
+        lines: [{ name: "Hosting (2027-12-31 to 2028-01-31)", quantity: 1, unitPrice: { amount: "10.00" } }],
+        ...{ sendEmail: false, metadata: { plan: "a" }, notes: null, dueAt: "2028-01-03T10:00:00.000Z" },
+        buyer: { name: "Ada", email: "ada@buyer.example" },
+      },
+    ]);
+  });
+
+  it("may have begun one interval ago, and no longer: what is due by then is billed", async () => {
+    const merchant = await newBiller(database, house);
+    const { id } = await merchant.subscribe({ interval: "week", anchorAt: "2027-12-24T10:00:00Z" });
+    await house.bill();
+    expect(await merchant.periods(id)).toEqual(["0: 2027-12-24 2027-12-31", "1: 2027-12-31 2028-01-07"]);
+  });
+});
+
+describe("a list of subscriptions", () => {
+  it("can be narrowed by state and by customer", async () => {
+    const merchant = await newBiller(database, house);
+    const one = await merchant.subscribe();
+    const other = await merchant.subscribe({ customer: { name: "Eve", email: "eve@buyer.example" } });
+    await merchant.must("POST", `/v1/subscriptions/${other.id}/pause`);
+    const ids = async (query: string) =>
+      (await merchant.must("GET", `/v1/subscriptions?${query}`)).map(({ id }: { id: string }) => id);
+    expect([await ids("state=active"), await ids("state=paused")]).toEqual([[one.id], [other.id]]);
+    expect(await ids(`customerId=${one.subscriber.customerId}`)).toEqual([one.id]);
   });
 });
 
@@ -185,6 +221,86 @@ describe("a downtime of more than 31 cycles", () => {
     time.forward(31 * DAY_MS);
     await house.bill();
     expect((await merchant.read(id)).subscription).toMatchObject({ state: "active", billedCycles: 32 });
+  });
+});
+
+describe("cycles that are caught up together", () => {
+  /** Of each cycle its number, what it is told together with, and whether its mail is called for by it. */
+  const toldOf = async (merchant: Biller, id: string) => {
+    const { cycles } = await merchant.read(id);
+    return Promise.all(
+      cycles.toReversed().map(async (each: { id: string; cycle: { index: number } }) => {
+        const issued = (await facts(database, each.id)).find(({ type }) => type === "invoice.issued");
+        const first = cycles.find(({ id: other }: { id: string }) => other === issued?.payload.batch);
+        return [each.cycle.index, first?.cycle.index ?? issued?.payload.batch, issued?.payload.isLastOfBatch];
+      }),
+    );
+  };
+  /** Bills one cycle, and stops for good. */
+  const billOne = async () => {
+    let isDead = false;
+    const { db } = database;
+    const tx: typeof db.tx = async (work) => {
+      if (isDead) throw new Error("it has stopped");
+      isDead = true;
+      return db.tx(work);
+    };
+    await expect(worker({ db: { ...db, tx } }, time).turn("subscriptions")).rejects.toThrow("stopped");
+  };
+  const daily = async () => {
+    const merchant = await newBiller(database, house);
+    const { id } = await merchant.subscribe({ interval: "day" });
+    const act = (word: string) => merchant.must("POST", `/v1/subscriptions/${id}/${word}`);
+    return { act, told: () => toldOf(merchant, id) };
+  };
+
+  it("are told in one mail also where a pause lies between them", async () => {
+    const { act, told } = await daily();
+    // given that nobody bills: one cycle is due, two fall into a pause, and one is due after it
+    time.forward(DAY_MS + 1_000);
+    await act("pause");
+    time.forward(2 * DAY_MS);
+    await act("resume");
+    time.forward(DAY_MS);
+    await house.bill();
+    expect(await told()).toEqual([
+      [0, null, true],
+      [1, 1, false],
+      [4, 1, true],
+    ]);
+  });
+
+  it("are told in one mail also where the first of them fell into a pause", async () => {
+    const { act, told } = await daily();
+    time.forward(DAY_MS + 1_000);
+    await act("pause");
+    time.forward(DAY_MS);
+    await act("resume");
+    await billOne();
+    time.forward(2 * DAY_MS);
+    await house.bill();
+    expect(await told()).toEqual([
+      [0, null, true],
+      [1, null, true],
+      [3, 3, false],
+      [4, 3, true],
+    ]);
+  });
+
+  it("are told in one mail also where it is paused before the last of them: that one calls for it", async () => {
+    const { act, told } = await daily();
+    time.forward(3 * DAY_MS + 1_000);
+    await billOne();
+    await act("pause");
+    time.forward(DAY_MS);
+    await act("resume");
+    await house.bill();
+    expect(await told()).toEqual([
+      [0, null, true],
+      [1, 1, false],
+      [2, 1, false],
+      [3, 1, true],
+    ]);
   });
 });
 
