@@ -1,6 +1,6 @@
 /** What is written down of attempts to deliver, whoever does something with the same rows meanwhile. */
 import { eq, sql } from "drizzle-orm";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { systemRandom } from "#kernel/system";
 import { outageOf } from "#store";
 import { takeEndpoints } from "../../../api/webhook/due.ts";
@@ -10,24 +10,13 @@ import type { Outcome } from "../../../api/webhook/send.ts";
 import { webhookDelivery } from "../../../api/webhook/tables.ts";
 import { sharedDatabase } from "../../support/db.ts";
 import { until } from "../../support/house.ts";
-import { type Receiver, receiveWebhooks } from "../../support/webhook-receiver.ts";
 import { newId } from "../world.ts";
-import { newListener, type Office, openOffice } from "./office.ts";
+import { freshOffice, newListener } from "./office.ts";
 
 const HOUR = 3_600_000;
 
 const database = sharedDatabase();
-let office: Office;
-let receiver: Receiver;
-beforeEach(async () => {
-  await database.query("TRUNCATE outbox, event, webhook_delivery, webhook_endpoint CASCADE");
-  office = openOffice(database);
-  receiver = await receiveWebhooks();
-});
-afterEach(async () => {
-  await office.courier.stop();
-  await receiver.stop();
-});
+const { office, receiver } = freshOffice(database);
 
 const listener = () => newListener(database, office);
 const outboxOf = (type: string) =>

@@ -1,23 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { sharedDatabase } from "../../support/db.ts";
 import { until } from "../../support/house.ts";
-import { eventOf, type Receiver, receiveWebhooks, verified } from "../../support/webhook-receiver.ts";
-import { newListener, type Office, openOffice } from "./office.ts";
+import { eventOf, receiveWebhooks, verified } from "../../support/webhook-receiver.ts";
+import { freshOffice, newListener, openOffice } from "./office.ts";
 
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000] as const;
 
 const database = sharedDatabase();
-let office: Office;
-let receiver: Receiver;
-beforeEach(async () => {
-  await database.query("TRUNCATE outbox, event, webhook_delivery, webhook_endpoint CASCADE");
-  office = openOffice(database);
-  receiver = await receiveWebhooks();
-});
-afterEach(async () => {
-  await office.courier.stop();
-  await receiver.stop();
-});
+const { office, receiver } = freshOffice(database);
 
 const listener = () => newListener(database, office);
 const typesGot = () => receiver.got.map((each) => eventOf(each).type);

@@ -1,24 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { sharedDatabase } from "../../support/db.ts";
 import { until } from "../../support/house.ts";
-import { eventOf, type Receiver, receiveWebhooks, verified } from "../../support/webhook-receiver.ts";
-import { factId, newListener, type Office, openOffice } from "./office.ts";
+import { eventOf, receiveWebhooks, verified } from "../../support/webhook-receiver.ts";
+import { factId, freshOffice, newListener, openOffice } from "./office.ts";
 
 const DAY = 86_400_000;
 const at = (ms: number) => new Date(office.time.now().getTime() + ms).toISOString();
 
 const database = sharedDatabase();
-let office: Office;
-let receiver: Receiver;
-beforeEach(async () => {
-  await database.query("TRUNCATE outbox, event, webhook_delivery, webhook_endpoint CASCADE");
-  office = openOffice(database);
-  receiver = await receiveWebhooks();
-});
-afterEach(async () => {
-  await office.courier.stop();
-  await receiver.stop();
-});
+const { office, receiver } = freshOffice(database);
 
 const listener = () => newListener(database, office);
 const path = "/v1/webhook-endpoints";

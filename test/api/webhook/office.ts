@@ -1,10 +1,12 @@
 /** The webhook room on a real database, without a chain: facts are told and endpoints served when a test says so. */
+import { afterEach, beforeEach } from "vitest";
 import { idMaker } from "#kernel/id";
 import { systemClock, systemRandom } from "#kernel/system";
 import { outbox } from "#store";
 import type { Courier } from "../../../api/webhook/courier.ts";
 import type { TestDatabase } from "../../support/db.ts";
 import { type MovableClock, movableClock } from "../../support/payments.ts";
+import { type Receiver, receiveWebhooks } from "../../support/webhook-receiver.ts";
 import { type Caller, caller, newCaller } from "../caller.ts";
 import { fakeFacilitator, stillSandbox, world } from "../world.ts";
 
@@ -47,6 +49,24 @@ export function openOffice(
   };
 }
 export type Office = ReturnType<typeof openOffice>;
+
+/** For each test an empty database with one process on it, and somebody who receives. Empty until the first test begins. */
+export function freshOffice(database: TestDatabase): {
+  readonly office: Office;
+  readonly receiver: Receiver;
+} {
+  const [office, receiver] = [{} as Office, {} as Receiver];
+  beforeEach(async () => {
+    await database.query("TRUNCATE outbox, event, webhook_delivery, webhook_endpoint CASCADE");
+    Object.assign(office, openOffice(database));
+    Object.assign(receiver, await receiveWebhooks());
+  });
+  afterEach(async () => {
+    await office.courier.stop();
+    await receiver.stop();
+  });
+  return { office, receiver };
+}
 
 export const factId = (time = systemClock) => idMaker({ clock: time, random: systemRandom })("evt");
 
