@@ -16,13 +16,19 @@ export interface DepositPlace extends RunningHouse {
   readonly database: TestDatabase;
 }
 
+/** Where orders are opened and taken: also a made-up chain's world. */
+export interface OrderPlace {
+  readonly database: TestDatabase;
+  readonly house: Pick<RunningHouse["house"], "facilitator">;
+}
+
 export interface TestOrder extends DepositOrder, OpenedOrder {}
 
 let count = 0;
 
 /** An order of 1 USDC by an address of its own, unless told otherwise. */
 export async function openOrder(
-  { house, database }: DepositPlace,
+  { house, database }: OrderPlace,
   over: Partial<DepositOrder> = {},
 ): Promise<TestOrder> {
   const order = newOrder(over);
@@ -50,12 +56,12 @@ export function referenceOf(intentId: string): Hash {
   return fromBytes(keccak256(Buffer.from(intentId, "utf8"))) as Hash;
 }
 
-export const arrivalsOf = ({ house, database }: DepositPlace, subject: string): Promise<readonly Arrival[]> =>
+export const arrivalsOf = ({ house, database }: OrderPlace, subject: string): Promise<readonly Arrival[]> =>
   house.facilitator.deposits.arrivals(database.db.pool, [subject]);
 
 /** Books what reached one order for its clearing as soon as it is mined, and takes back what left the chain. Deposits of
  *  another asset than the order's go to unmatched. */
-export function taker({ house, database }: DepositPlace, { subject, path, asset }: TestOrder) {
+export function taker({ house, database }: OrderPlace, { subject, path, asset }: TestOrder) {
   const booked = new Map<string, Deposit>();
   const keyOf = ({ txHash, ordinal }: Pick<Arrival, "txHash" | "ordinal">) => `${txHash}:${ordinal}`;
   const depositOf = ({ amount, ...arrival }: Arrival): Deposit => ({
@@ -162,7 +168,10 @@ export interface SweepRecord {
 }
 
 /** Sweeps of an address, oldest first. */
-export function sweepsOf({ database }: DepositPlace, address: Address): Promise<SweepRecord[]> {
+export function sweepsOf(
+  { database }: Pick<OrderPlace, "database">,
+  address: Address,
+): Promise<SweepRecord[]> {
   return database.query<SweepRecord>(
     `SELECT sweep.seq, sweep.open, claim.state, claim.amount, claim.id AS claim_id,
        '0x' || encode(claim.included_tx, 'hex') AS included_tx

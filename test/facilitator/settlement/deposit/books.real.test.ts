@@ -2,14 +2,13 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { reconcile } from "../../../../facilitator/settlement/treasury/reconcile.ts";
 import { type SimulatedWorld, simulateWorld, tokens } from "../../../simulation/world.ts";
-import { type DepositPlace, newOrder, openOrder, type TestOrder, taker } from "../../../support/deposits.ts";
+import { newOrder, type OrderPlace, openOrder, type TestOrder, taker } from "../../../support/deposits.ts";
 
 let world: SimulatedWorld;
-let place: DepositPlace;
+let place: OrderPlace;
 beforeEach(async () => {
   world = await simulateWorld();
-  const { database, running } = world;
-  place = { database, house: { facilitator: running.facilitator } } as unknown as DepositPlace;
+  place = { database: world.database, house: world.running };
   await blocks(1);
 });
 afterEach(() => world.close());

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Address } from "#kernel/bytes";
 import { type SimulatedWorld, simulateWorld, tokens } from "../../../simulation/world.ts";
 import {
-  type DepositPlace,
   newOrder,
+  type OrderPlace,
   openOrder,
   sweepsOf,
   type TestOrder,
@@ -12,11 +12,10 @@ import {
 } from "../../../support/deposits.ts";
 
 let world: SimulatedWorld;
-let place: DepositPlace;
+let place: OrderPlace;
 beforeEach(async () => {
   world = await simulateWorld();
-  const { database, running } = world;
-  place = { database, house: { facilitator: running.facilitator } } as unknown as DepositPlace;
+  place = { database: world.database, house: world.running };
 });
 afterEach(() => world.close());
 

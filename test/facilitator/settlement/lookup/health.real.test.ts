@@ -5,7 +5,7 @@ import { account, post } from "#ledger";
 import { entry, single } from "../../../../facilitator/ledger/transfer.ts";
 import { type SimulatedWorld, simulateWorld, tokens } from "../../../simulation/world.ts";
 import { newKey } from "../../../support/authorization.ts";
-import { type DepositPlace, newOrder, openOrder, taker } from "../../../support/deposits.ts";
+import { newOrder, openOrder, taker } from "../../../support/deposits.ts";
 
 const USDC = "USDC@local";
 let world: SimulatedWorld;
@@ -27,7 +27,7 @@ const lanes = async () => (await told()).chains[0]?.lanes ?? [];
 /** A deposit that is taken, final, and worth a sweep. */
 async function depositTaken(): Promise<void> {
   const { sim, clock, database, running } = world;
-  const place = { database, house: { facilitator: running.facilitator } } as unknown as DepositPlace;
+  const place = { database, house: running };
   const expiresAt = new Date(clock.now().getTime() + 900_000);
   const order = await openOrder(place, newOrder({ expiresAt }));
   sim.transfer(tokens.USDC, world.payer(tokens.USDC, 10n).address, order.address, 10n);
