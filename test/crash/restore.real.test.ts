@@ -83,22 +83,31 @@ it("a payout that left since is not paid twice", async () => {
   expect((await house.house.reconcile()).map(({ status }) => status)).toEqual(["equal", "equal", "equal"]);
 });
 
-it("a sweep that happened since is known by its authorization, and its money is booked once", async () => {
+/** An order whose deposit of 600 was swept after the backup. */
+async function sweptSinceBackup() {
   const at = (database: TestDatabase) => ({ ...house, dev, database, stop: house.stop });
   house = await startHouse(dev, lost);
   const order = await openOrder(at(lost));
-  await transfer(at(lost), (await newPayer(dev, 600n)).address, order.address, 600n);
-  await until(async () => (await arrivalsOf(at(lost), order.subject)).length > 0, "it arrives");
-  await taker(at(lost), order).turn();
+  const held = () => dev.chain.tokenBalance(dev.usdc, order.address, "latest");
+  const deposit = async (database: TestDatabase, amount: bigint) => {
+    const known = (await arrivalsOf(at(database), order.subject)).length;
+    await transfer(at(database), (await newPayer(dev, amount)).address, order.address, amount);
+    await until(async () => (await arrivalsOf(at(database), order.subject)).length > known, "it arrives");
+    await taker(at(database), order).turn();
+  };
+  await deposit(lost, 600n);
   await house.stop();
   backup = await backupOf(lost);
-  // given that it was swept after the backup
   house = await startHouse(dev, lost);
-  const held = () => dev.chain.tokenBalance(dev.usdc, order.address, "latest");
   await dev.anvil.mine(3);
   await until(async () => (await held()) === 0n, "it is swept");
   await expectAtRest({ dev, database: lost, baseUrl: house.baseUrl });
   await house.stop();
+  return { at, order, held, deposit };
+}
+
+it("a sweep that happened since is known by its authorization, and its money is booked once", async () => {
+  const { at, order } = await sweptSinceBackup();
   // when the backup takes its place, and the difference was seen before anything is signed
   await backup.query(
     `INSERT INTO reconciliation (chain_id, asset, block_number, status, ledger, unexplained)
@@ -116,23 +125,7 @@ it("a sweep that happened since is known by its authorization, and its money is 
 });
 
 it("what lies on an address since a sweep that the backup does not know goes with the next one", async () => {
-  const at = (database: TestDatabase) => ({ ...house, dev, database, stop: house.stop });
-  house = await startHouse(dev, lost);
-  const order = await openOrder(at(lost));
-  const deposit = async (database: TestDatabase, amount: bigint, known: number) => {
-    await transfer(at(database), (await newPayer(dev, amount)).address, order.address, amount);
-    await until(async () => (await arrivalsOf(at(database), order.subject)).length > known, "it arrives");
-    await taker(at(database), order).turn();
-  };
-  await deposit(lost, 600n, 0);
-  await house.stop();
-  backup = await backupOf(lost);
-  house = await startHouse(dev, lost);
-  const held = () => dev.chain.tokenBalance(dev.usdc, order.address, "latest");
-  await dev.anvil.mine(3);
-  await until(async () => (await held()) === 0n, "it is swept");
-  await expectAtRest({ dev, database: lost, baseUrl: house.baseUrl });
-  await house.stop();
+  const { at, order, held, deposit } = await sweptSinceBackup();
   const away = await startHouse(dev, backup, { role: "web" });
   await away.house.operate.afterRestore();
   await away.stop();
@@ -140,7 +133,7 @@ it("what lies on an address since a sweep that the backup does not know goes wit
   await backup.db.tx(async (tx) => {
     await tx.execute(sql`SELECT FROM deposit_order FOR UPDATE`);
     house = await startHouse(dev, backup);
-    await deposit(backup, 50n, 1);
+    await deposit(backup, 50n);
     const { number } = await dev.chain.head();
     await until(async () => {
       await dev.anvil.mine();
