@@ -83,75 +83,104 @@ it("a payout that left since is not paid twice", async () => {
   expect((await house.house.reconcile()).map(({ status }) => status)).toEqual(["equal", "equal", "equal"]);
 });
 
-/** An order whose deposit of 600 was swept after the backup. */
-async function sweptSinceBackup() {
+const patient = { settings: { sweepPatienceSeconds: { local: 3_600, elsewhere: 3_600 } } };
+
+/** An order whose deposit of 600 was swept after the backup: by its first sweep, or by its second once the first had
+ *  expired. Before it `untaken` came, which was left alone. */
+async function sweptSinceBackup({ hasExpired = false, untaken = 0n } = {}) {
   const at = (database: TestDatabase) => ({ ...house, dev, database, stop: house.stop });
   house = await startHouse(dev, lost);
   const order = await openOrder(at(lost));
   const held = () => dev.chain.tokenBalance(dev.usdc, order.address, "latest");
-  const deposit = async (database: TestDatabase, amount: bigint) => {
+  const send = async (database: TestDatabase, amount: bigint) => {
     const known = (await arrivalsOf(at(database), order.subject)).length;
     await transfer(at(database), (await newPayer(dev, amount)).address, order.address, amount);
     await until(async () => (await arrivalsOf(at(database), order.subject)).length > known, "it arrives");
-    await taker(at(database), order).turn();
   };
-  await deposit(lost, 600n);
+  if (untaken > 0n) await send(lost, untaken);
+  await send(lost, 600n);
+  await taker(at(lost), order, ({ amount }) => amount === 600n).turn();
   await house.stop();
   backup = await backupOf(lost);
-  house = await startHouse(dev, lost);
-  await dev.anvil.mine(3);
-  await until(async () => (await held()) === 0n, "it is swept");
-  await expectAtRest({ dev, database: lost, baseUrl: house.baseUrl });
-  await house.stop();
-  return { at, order, held, deposit };
-}
-
-it("a sweep that happened since is known by its authorization, and its money is booked once", async () => {
-  const { at, order } = await sweptSinceBackup();
-  // when the backup takes its place, and the difference was seen before anything is signed
-  await backup.query(
-    `INSERT INTO reconciliation (chain_id, asset, block_number, status, ledger, unexplained)
-     VALUES ($1, 'USDC@local', 0, 'different', 0, 1)`,
-    [dev.anvil.chainId],
-  );
-  await dev.anvil.mine(3);
-  house = await startHouse(dev, backup);
-  await until(async () => (await sweepsOf(at(backup), order.address))[0]?.state === "final", "it is known");
-  // then the money that had been nobody's is that of the deposit, and the books are the chain's
-  await expectAtRest({ dev, database: backup, baseUrl: house.baseUrl });
-  expect(await sweepsOf(at(backup), order.address)).toMatchObject([{ seq: 0, amount: "600", open: false }]);
-  expect(await ledgerOf(backup, order.orderId)).toEqual(["single sweep unmatched → deposit 600"]);
-  expect((await house.house.reconcile()).map(({ status }) => status)).not.toContain("different");
-});
-
-it("what lies on an address since a sweep that the backup does not know goes with the next one", async () => {
-  const { at, order, held, deposit } = await sweptSinceBackup();
-  const away = await startHouse(dev, backup, { role: "web" });
-  await away.house.operate.afterRestore();
-  await away.stop();
-  // given that more is taken before anything is signed
-  await backup.db.tx(async (tx) => {
-    await tx.execute(sql`SELECT FROM deposit_order FOR UPDATE`);
-    house = await startHouse(dev, backup);
-    await deposit(backup, 50n);
-    const { number } = await dev.chain.head();
+  if (hasExpired) {
+    house = await startHouse(dev, lost, patient);
+    const sweeps = () => sweepsOf(at(lost), order.address);
+    await dev.anvil.mine(3);
+    await until(async () => (await sweeps()).length === 1, "it is signed");
+    await dev.anvil.rpc("evm_increaseTime", [7_300]);
     await until(async () => {
       await dev.anvil.mine();
-      const [row] = await backup.query<{ at: string }>("SELECT finalized_number AS at FROM observer");
-      return Number(row?.at) >= number;
-    }, "it is final");
-    expect(await sweepsOf(at(backup), order.address)).toEqual([]);
-  });
-  await until(async () => (await sweepsOf(at(backup), order.address))[0]?.state === "final", "it is known");
-  await house.house.reconcile();
-  await until(async () => (await held()) === 0n, "the rest is swept");
-  await expectAtRest({ dev, database: backup, baseUrl: house.baseUrl });
-  expect(await sweepsOf(at(backup), order.address)).toMatchObject([
-    { seq: 0, amount: "600", open: false },
-    { seq: 1, amount: "50", open: false },
-  ]);
-  expect((await house.house.reconcile()).map(({ status }) => status)).not.toContain("different");
-});
+      return (await sweeps()).length === 2;
+    }, "it is signed anew");
+    await house.stop();
+  }
+  house = await startHouse(dev, lost);
+  await dev.anvil.mine(3);
+  await until(async () => (await held()) === untaken, "it is swept");
+  await expectAtRest({ dev, database: lost, baseUrl: house.baseUrl });
+  await house.stop();
+  return { at, order, held, send };
+}
+
+it.each([
+  { what: "its first", hasExpired: false, seq: 0 },
+  { what: "its second, after one that expired", hasExpired: true, seq: 1 },
+])(
+  "a sweep that happened since ($what) is known by its authorization, and its money is booked once",
+  async ({ hasExpired, seq }) => {
+    const { at, order } = await sweptSinceBackup({ hasExpired });
+    // when the backup takes its place, and the difference was seen before anything is signed
+    await backup.query(
+      `INSERT INTO reconciliation (chain_id, asset, block_number, status, ledger, unexplained)
+     VALUES ($1, 'USDC@local', 0, 'different', 0, 1)`,
+      [dev.anvil.chainId],
+    );
+    await dev.anvil.mine(3);
+    house = await startHouse(dev, backup);
+    await until(async () => (await sweepsOf(at(backup), order.address))[0]?.state === "final", "it is known");
+    // then the money that had been nobody's is that of the deposit, and the books are the chain's
+    await expectAtRest({ dev, database: backup, baseUrl: house.baseUrl });
+    expect(await sweepsOf(at(backup), order.address)).toMatchObject([{ seq, amount: "600", open: false }]);
+    expect(await ledgerOf(backup, order.orderId)).toEqual(["single sweep unmatched → deposit 600"]);
+    expect((await house.house.reconcile()).map(({ status }) => status)).not.toContain("different");
+  },
+);
+
+it.each([
+  { what: "came since", untaken: 0n, since: 50n },
+  { what: "was there before", untaken: 50n, since: 0n },
+])(
+  "what a sweep that the backup does not know left on an address ($what) goes with the next one",
+  async ({ untaken, since }) => {
+    const { at, order, held, send } = await sweptSinceBackup({ untaken });
+    const away = await startHouse(dev, backup, { role: "web" });
+    await away.house.operate.afterRestore();
+    await away.stop();
+    // given that more is taken before anything is signed
+    await backup.db.tx(async (tx) => {
+      await tx.execute(sql`SELECT FROM deposit_order FOR UPDATE`);
+      house = await startHouse(dev, backup);
+      if (since > 0n) await send(backup, since);
+      await taker(at(backup), order).turn();
+      const { number } = await dev.chain.head();
+      await until(async () => {
+        await dev.anvil.mine();
+        const [row] = await backup.query<{ at: string }>("SELECT finalized_number AS at FROM observer");
+        return Number(row?.at) >= number;
+      }, "it is final");
+      expect(await sweepsOf(at(backup), order.address)).toEqual([]);
+    });
+    await until(async () => (await sweepsOf(at(backup), order.address))[0]?.state === "final", "it is known");
+    await house.house.reconcile();
+    await until(async () => (await held()) === 0n, "the rest is swept");
+    await expectAtRest({ dev, database: backup, baseUrl: house.baseUrl });
+    expect(await sweepsOf(at(backup), order.address)).toMatchObject([
+      { seq: 0, amount: "600", open: false },
+      { seq: 1, amount: "50", open: false },
+    ]);
+    expect((await house.house.reconcile()).map(({ status }) => status)).not.toContain("different");
+  },
+);
 
 it("no nonce is used twice, no deposit address is given twice, and who paid since is not asked again", async () => {
   house = await startHouse(dev, lost);

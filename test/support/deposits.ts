@@ -59,9 +59,13 @@ export function referenceOf(intentId: string): Hash {
 export const arrivalsOf = ({ house, database }: OrderPlace, subject: string): Promise<readonly Arrival[]> =>
   house.facilitator.deposits.arrivals(database.db.pool, [subject]);
 
-/** Books what reached one order for its clearing as soon as it is mined, and takes back what left the chain. Deposits of
- *  another asset than the order's go to unmatched. */
-export function taker({ house, database }: OrderPlace, { subject, path, asset }: TestOrder) {
+/** Books what reached one order (or what of it `isDue`) for its clearing as soon as it is mined, and takes back what left
+ *  the chain. Deposits of another asset than the order's go to unmatched. */
+export function taker(
+  { house, database }: OrderPlace,
+  { subject, path, asset }: TestOrder,
+  isDue: (arrival: Arrival) => boolean = () => true,
+) {
   const booked = new Map<string, Deposit>();
   const keyOf = ({ txHash, ordinal }: Pick<Arrival, "txHash" | "ordinal">) => `${txHash}:${ordinal}`;
   const depositOf = ({ amount, ...arrival }: Arrival): Deposit => ({
@@ -86,7 +90,7 @@ export function taker({ house, database }: OrderPlace, { subject, path, asset }:
       gone.map(([, deposit]) => templates.depositReversed(deposit)),
     );
     for (const [key] of gone) booked.delete(key);
-    const fresh = [...now.values()].filter(({ isTaken }) => !isTaken);
+    const fresh = [...now.values()].filter((arrival) => !arrival.isTaken && isDue(arrival));
     await take(tx, fresh);
     await post(
       tx,

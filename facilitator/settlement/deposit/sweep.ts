@@ -18,6 +18,8 @@ import { depositOrder, sweep } from "./tables.ts";
 const GROUP = 50;
 /** How long a sweep's signature outlives the time for which it may wait for company, seconds. */
 const LIFE_SECONDS = 3_600;
+/** Numbers that are looked at for a sweep that the books forgot. */
+const AHEAD = 20;
 
 /** Seconds for which a sweep waits for spare room in a payment's transaction before it goes alone. */
 export function sweepPatience({ settings }: Engine, { chain }: Pick<OpenChain, "chain">): number {
@@ -161,16 +163,16 @@ async function signOne(
     .orderBy(asc(chainTransfer.blockNumber), asc(chainTransfer.logIndex))
     .for("update");
   if (logs.length === 0) return false;
-  const seq = await nextSeq(tx, { chainId, token, address });
-  const nonce = sweepNonce({ chainId, token, address, seq });
-  const moved = await movedBy(tx, ownClaimKey(chainId, { token, payer: address, nonce }));
-  const taken = moved === null ? logs : firstOf(logs, moved);
-  if (!taken || (isBroken && moved === null)) return false;
+  const next = await nextSeq(tx, { chainId, token, address });
+  const departed = await findDeparted(tx, { chainId, token, address }, next);
+  const taken = departed ? runOf(logs, departed.amount) : logs;
+  if (!taken || (isBroken && !departed)) return false;
+  const seq = departed?.seq ?? next;
   const life = BigInt(sweepPatience(engine, open) + LIFE_SECONDS);
   const claim = await signClaim(engine, open, rail, {
     ...{ kind: "sweep", merchantId, payableId: orderId, payer: address, payTo: treasury },
     amount: sumOf(taken),
-    nonce,
+    nonce: sweepNonce({ chainId, token, address, seq }),
     validBefore: (await chainTime(tx, chainId)) + life,
     sign: (digest) => sign(index, digest),
   });
@@ -190,22 +192,51 @@ async function signOne(
   return true;
 }
 
-/** What an authorization that is not signed here has moved all the same; null where none was seen. */
-async function movedBy(tx: Tx, key: Hash): Promise<bigint | null> {
-  const [log] = await tx
-    .select({ amount: chainTransfer.amount })
-    .from(chainTransfer)
-    .where(and(eq(chainTransfer.authorizationKey, key), fixed(eq(chainTransfer.canonical, true))));
-  return log?.amount ?? null;
+interface Departed {
+  readonly seq: number;
+  readonly amount: bigint;
 }
 
-type Lying = readonly { readonly amount: bigint }[];
-const sumOf = (logs: Lying) => logs.reduce((sum, { amount }) => sum + amount, 0n);
+/** The first sweep from this number on that has moved something and is not signed here: the books were put back to an
+ *  earlier time. Those before it may have expired. */
+async function findDeparted(tx: Tx, place: Place, from: number): Promise<Departed | undefined> {
+  const { chainId, token, address: payer } = place;
+  const keyOf = (seq: number) => ownClaimKey(chainId, { token, payer, nonce: sweepNonce({ ...place, seq }) });
+  const seqs = new Map(Array.from({ length: AHEAD }, (_, i) => [keyOf(from + i), from + i]));
+  const logs = await tx
+    .select({ key: chainTransfer.authorizationKey, amount: chainTransfer.amount })
+    .from(chainTransfer)
+    .where(
+      and(
+        sql`${chainTransfer.authorizationKey} = ANY(${toBytesArray([...seqs.keys()])})`,
+        fixed(eq(chainTransfer.canonical, true)),
+      ),
+    );
+  const found = logs.flatMap(({ key, amount }): Departed[] => {
+    const seq = key === null ? undefined : seqs.get(key);
+    return seq === undefined ? [] : [{ seq, amount }];
+  });
+  return found.sort((a, b) => a.seq - b.seq)[0];
+}
 
-/** The first of them that come to an amount; undefined where they do not. */
-function firstOf<L extends Lying>(logs: L, amount: bigint): readonly L[number][] | undefined {
-  const ends = logs.findIndex((_, i) => sumOf(logs.slice(0, i + 1)) === amount);
-  return ends === -1 ? undefined : logs.slice(0, ends + 1);
+interface Lying {
+  readonly amount: bigint;
+}
+
+const sumOf = (logs: readonly Lying[]) => logs.reduce((sum, { amount }) => sum + amount, 0n);
+
+/** Neighbours among them that come to an amount; undefined where none do. */
+function runOf<L extends Lying>(logs: readonly L[], amount: bigint): readonly L[] | undefined {
+  let [first, sum] = [0, 0n];
+  for (const [last, log] of logs.entries()) {
+    sum += log.amount;
+    while (sum > amount) {
+      sum -= logs[first]?.amount ?? 0n;
+      first += 1;
+    }
+    if (sum === amount) return logs.slice(first, last + 1);
+  }
+  return undefined;
 }
 
 interface Place {
