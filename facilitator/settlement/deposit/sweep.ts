@@ -134,62 +134,73 @@ async function lockDue(tx: Tx, due: readonly Found[]): Promise<readonly Due[]> {
   });
 }
 
+interface Signing {
+  readonly due: Due;
+  readonly rail: LiveRail;
+  readonly sign: NonNullable<OpenChain["depositAccount"]["sign"]>;
+}
+
 async function signOne(
   engine: Engine,
   tx: Tx,
   open: OpenChain,
-  {
-    due: { order, token, isBroken },
-    rail,
-    sign,
-  }: {
-    readonly due: Due;
-    readonly rail: LiveRail;
-    readonly sign: NonNullable<OpenChain["depositAccount"]["sign"]>;
-  },
+  { due: { order, token, isBroken }, rail, sign }: Signing,
 ): Promise<boolean> {
   const { chainId, treasury } = open.chain.row;
   const { address, addressIndex: index, merchantId, orderId } = order;
   if (index === null) throw new Error("a deposit lies on an address of ours");
-  // Read under the lock: whoever was faster has taken them.
-  const logs = await tx
-    .select({
-      blockHash: chainTransfer.blockHash,
-      logIndex: chainTransfer.logIndex,
-      amount: chainTransfer.amount,
-    })
-    .from(chainTransfer)
-    .where(and(unswept(chainId), eq(chainTransfer.orderId, orderId), eq(chainTransfer.token, token)))
-    .orderBy(asc(chainTransfer.blockNumber), asc(chainTransfer.logIndex))
-    .for("update");
+  const place = { chainId, token, address };
+  const logs = await lockLogs(tx, place, orderId);
   if (logs.length === 0) return false;
-  const next = await nextSeq(tx, { chainId, token, address });
-  const departed = await findDeparted(tx, { chainId, token, address }, next);
+  const next = await nextSeq(tx, place);
+  const departed = await findDeparted(tx, place, next);
   const taken = departed ? runOf(logs, departed.amount) : logs;
   if (!taken || (isBroken && !departed)) return false;
   const seq = departed?.seq ?? next;
   const life = BigInt(sweepPatience(engine, open) + LIFE_SECONDS);
   const claim = await signClaim(engine, open, rail, {
     ...{ kind: "sweep", merchantId, payableId: orderId, payer: address, payTo: treasury },
-    amount: sumOf(taken),
-    nonce: sweepNonce({ chainId, token, address, seq }),
+    amount: taken.reduce((sum, { amount }) => sum + amount, 0n),
+    nonce: sweepNonce({ ...place, seq }),
     validBefore: (await chainTime(tx, chainId)) + life,
     sign: (digest) => sign(index, digest),
   });
   await insertRows(engine, tx, [claim]);
-  await tx.insert(sweep).values({ claimKey: claim.claimKey, chainId, token, address, seq });
+  await tx.insert(sweep).values({ ...place, claimKey: claim.claimKey, seq });
+  await markSwept(tx, chainId, taken, claim.claimKey);
+  return true;
+}
+
+/** What a sweep takes. */
+interface Lying {
+  readonly blockHash: Hash;
+  readonly logIndex: number;
+  readonly amount: bigint;
+}
+
+/** Read under the lock: whoever was faster has taken them. */
+function lockLogs(tx: Tx, { chainId, token }: Place, orderId: Found["orderId"]): Promise<readonly Lying[]> {
+  const { blockHash, logIndex, amount } = chainTransfer;
+  return tx
+    .select({ blockHash, logIndex, amount })
+    .from(chainTransfer)
+    .where(and(unswept(chainId), eq(chainTransfer.orderId, orderId), eq(chainTransfer.token, token)))
+    .orderBy(asc(chainTransfer.blockNumber), asc(chainTransfer.logIndex))
+    .for("update");
+}
+
+async function markSwept(tx: Tx, chainId: number, taken: readonly Lying[], sweptBy: Hash): Promise<void> {
   const places = sql`SELECT * FROM unnest(
     ${toBytesArray(taken.map(({ blockHash }) => blockHash))}, ${sql.param(taken.map(({ logIndex }) => logIndex))}::int[])`;
   await tx
     .update(chainTransfer)
-    .set({ sweptBy: claim.claimKey })
+    .set({ sweptBy })
     .where(
       and(
         eq(chainTransfer.chainId, chainId),
         sql`(${chainTransfer.blockHash}, ${chainTransfer.logIndex}) IN (${places})`,
       ),
     );
-  return true;
 }
 
 interface Departed {
@@ -219,14 +230,8 @@ async function findDeparted(tx: Tx, place: Place, from: number): Promise<Departe
   return found.sort((a, b) => a.seq - b.seq)[0];
 }
 
-interface Lying {
-  readonly amount: bigint;
-}
-
-const sumOf = (logs: readonly Lying[]) => logs.reduce((sum, { amount }) => sum + amount, 0n);
-
 /** Neighbours among them that come to an amount; undefined where none do. */
-function runOf<L extends Lying>(logs: readonly L[], amount: bigint): readonly L[] | undefined {
+function runOf(logs: readonly Lying[], amount: bigint): readonly Lying[] | undefined {
   let [first, sum] = [0, 0n];
   for (const [last, log] of logs.entries()) {
     sum += log.amount;
