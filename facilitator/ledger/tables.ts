@@ -3,7 +3,6 @@ import {
   bigint,
   boolean,
   check,
-  foreignKey,
   index,
   type PgColumn,
   pgTable,
@@ -35,14 +34,13 @@ export const ledgerAccount = pgTable(
   },
   (table) => [
     unique("ledger_account_path_asset").on(table.path, table.asset),
-    // Target of the transfers' foreign keys, so that both accounts of a row are of its asset.
-    unique("ledger_account_id_asset").on(table.id, table.asset),
     index("ledger_account_merchant").on(table.merchantId),
     check("ledger_account_type", sql`${table.type} IN ('asset','liability','income','expense','equity')`),
   ],
 );
 
-/** The books: append-only by grant and by trigger. One row is one transfer; an entry is the rows sharing `entry_id`. */
+/** The books: append-only by grant and by trigger. One row is one transfer; an entry is the rows sharing `entry_id`. That both
+ *  accounts are there and of the row's asset is looked at once for a statement: docs/decisions/0030. */
 export const ledgerTransfer = pgTable(
   "ledger_transfer",
   {
@@ -65,14 +63,6 @@ export const ledgerTransfer = pgTable(
   (table) => [
     // What the id is the hash of: an event is found by it, and its rows lie side by side.
     primaryKey({ columns: [table.entryId, table.leg] }),
-    foreignKey({
-      columns: [table.debitAccount, table.asset],
-      foreignColumns: [ledgerAccount.id, ledgerAccount.asset],
-    }),
-    foreignKey({
-      columns: [table.creditAccount, table.asset],
-      foreignColumns: [ledgerAccount.id, ledgerAccount.asset],
-    }),
     index("ledger_transfer_subject").on(table.subject),
     // An account's newest entries: what is new of one lies together.
     index("ledger_transfer_debit").on(table.debitAccount, table.postedAt),

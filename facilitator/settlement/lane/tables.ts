@@ -1,7 +1,6 @@
 import { sql } from "drizzle-orm";
 import { boolean, index, integer, pgTable, primaryKey, text, unique, uniqueIndex } from "drizzle-orm/pg-core";
 import { addressBytes, atomic, hashBytes, height, hexBytes, instant } from "#store";
-import { claim } from "../claim/tables.ts";
 
 /** A lane: one gas key on one chain, held by one process at a time. */
 export const signer = pgTable(
@@ -46,15 +45,12 @@ export const slot = pgTable(
   ],
 );
 
+/** Claims of a slot. That both are there is looked at once for a statement: docs/decisions/0030. */
 export const slotItem = pgTable(
   "slot_item",
   {
-    slotId: text("slot_id")
-      .notNull()
-      .references(() => slot.id),
-    claimKey: hashBytes("claim_key")
-      .notNull()
-      .references(() => claim.claimKey),
+    slotId: text("slot_id").notNull(),
+    claimKey: hashBytes("claim_key").notNull(),
     idx: integer("idx").notNull(),
     open: boolean("open").notNull().default(true),
   },

@@ -203,14 +203,55 @@ describe("the books are append-only", () => {
            AND credit.path = $2 AND credit.asset = 'USDC@base'`,
         [columns.amount ?? "1", columns.credit ?? "income:fees", columns.asset ?? usdc, columns.ref ?? null],
       );
+    const noAccount = { code: "23503", constraint: "ledger_transfer_accounts" };
     await postAll([templates.x402Credited(payment(name))]);
     await expect(insert({ amount: "0" })).rejects.toMatchObject({ constraint: "ledger_transfer_amount" });
     await expect(insert({ amount: "-1" })).rejects.toMatchObject({ constraint: "ledger_transfer_amount" });
     await expect(insert({ credit: "asset:treasury:base" })).rejects.toMatchObject({
       constraint: "ledger_transfer_two_accounts",
     });
-    await expect(insert({ asset: "EURC@base" })).rejects.toMatchObject({ code: "23503" });
+    await expect(insert({ asset: "EURC@base" })).rejects.toMatchObject(noAccount);
     await expect(insert({ ref: "\\x02" })).rejects.toMatchObject({ constraint: "ledger_transfer_ref_phase" });
+  });
+
+  it.each(["debit_account", "credit_account"])(
+    "and every row of a statement has its accounts: %s",
+    async (side) => {
+      await postAll([templates.x402Credited(payment(name))]);
+      const before = await snapshot();
+      const columns = [
+        "id",
+        "entry_id",
+        "leg",
+        "event_key",
+        "code",
+        "debit_account",
+        "credit_account",
+        "amount",
+      ];
+      const values = columns.map((column) => {
+        if (column === "entry_id") return "sha256(entry_id || sequence::text::bytea)";
+        return column === side ? `CASE WHEN leg = 'fee' THEN '\\x00' ELSE ${side} END` : column;
+      });
+      const all = "asset, phase, ref, sequence";
+      const twins = books.query(
+        `INSERT INTO ledger_transfer (${columns}, ${all}) SELECT ${values}, ${all} FROM ledger_transfer WHERE event_key = $1`,
+        [templates.x402EventKey(payment(name))],
+      );
+      await expect(twins).rejects.toMatchObject({ code: "23503", constraint: "ledger_transfer_accounts" });
+      expect(await snapshot()).toEqual(before);
+    },
+  );
+
+  it("and an account stays what it is, also for the owner", async () => {
+    await postAll([templates.x402Credited(payment(name))]);
+    const accounts = () => books.query("SELECT * FROM ledger_account ORDER BY id");
+    const before = await accounts();
+    const changes = ["UPDATE ledger_account SET asset = 'EURC@base'", "DELETE FROM ledger_account"];
+    for (const change of [...changes, "TRUNCATE ledger_account CASCADE"])
+      await expect(books.query(change)).rejects.toMatchObject({ code: "23001" });
+    expect(await stateOf(books.db.pool.execute(changes[0] ?? ""))).toBe("42501");
+    expect(await accounts()).toEqual(before);
   });
 
   it("and what was resolved stays so: a second post or void has no place, neither its own nor another", async () => {

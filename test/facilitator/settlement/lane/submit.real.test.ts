@@ -106,3 +106,21 @@ it("whose payment another lane has taken: the lane's nonce is not used up", asyn
   expect(await send(lane(KEYS[1], 2, 8), 5, [paid])).toBe(false);
   expect([await rows(), sent]).toEqual([once, [bytes(7)]]);
 });
+
+it("names a slot and claims that are there, or nothing is written", async () => {
+  const paid = await waitingClaim();
+  await send(lane(KEYS[0], 2, 7), 5, [paid]);
+  const once = await rows();
+  const [slotId] = once.slots;
+  const add = (of: string | undefined, ...keys: readonly Hash[]) =>
+    database.query(
+      "INSERT INTO slot_item (slot_id, claim_key, idx, open) SELECT $1, decode(key, 'hex'), place, false FROM unnest($2::text[]) WITH ORDINALITY AS _(key, place)",
+      [of, keys.map((key) => key.slice(2))],
+    );
+  const refused = { code: "23503", constraint: "slot_item_references" };
+  await expect(add("none", paid.claimKey)).rejects.toMatchObject(refused);
+  await expect(add(slotId, paid.claimKey, bytes(9))).rejects.toMatchObject(refused);
+  expect(await rows()).toEqual(once);
+  await add(slotId, paid.claimKey);
+  expect((await rows()).items).toEqual([slotId, slotId]);
+});
