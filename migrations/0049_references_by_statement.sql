@@ -11,9 +11,9 @@ ALTER TABLE "slot_item" DROP CONSTRAINT "slot_item_slot_id_slot_id_fk";
 --> statement-breakpoint
 ALTER TABLE "slot_item" DROP CONSTRAINT "slot_item_claim_key_claim_claim_key_fk";
 --> statement-breakpoint
--- Each query of a function sees what others have committed meanwhile, as a foreign key does. An account is asked for by its id
--- alone, so that the plan is by the key however many there are.
-CREATE FUNCTION refuse_transfer_without_accounts() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Each query of a function sees what others have committed meanwhile, as a foreign key does. Its plan is kept, and made while a
+-- table is small it would read all of it for each row: so it is by key always.
+CREATE FUNCTION refuse_transfer_without_accounts() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
   missing record;
 BEGIN
@@ -31,7 +31,7 @@ END $$;
 CREATE TRIGGER ledger_transfer_accounts AFTER INSERT ON ledger_transfer REFERENCING NEW TABLE AS added
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_transfer_without_accounts();
 --> statement-breakpoint
-CREATE FUNCTION refuse_item_without_slot_or_claim() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION refuse_item_without_slot_or_claim() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
   missing record;
 BEGIN
