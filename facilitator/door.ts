@@ -180,7 +180,7 @@ export interface Facilitator {
     queue(tx: Tx, order: OutgoingOrder): Promise<void>;
     /** Whether `queue` would refuse this recipient: for what is decided now and queued later. */
     isOurs(db: Tx | Executor, order: Pick<OutgoingOrder, "chainId" | "recipient">): Promise<boolean>;
-    /** False once the treasury has signed it. */
+    /** False once the treasury has signed it, or once it is seen to have left before the books were put back. */
     cancel(tx: Tx, id: string): Promise<boolean>;
     /** In a transaction that changes them: as it leaves them. */
     status(ids: readonly string[], db?: Executor): Promise<readonly OutgoingStatus[]>;

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import { type Address, checksum, type Hash } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
 import { assert, fault } from "#kernel/fault";
@@ -77,12 +77,12 @@ async function isOurs(tx: Executor, { treasury, router }: ChainRow, recipient: A
   return orders.length > 0;
 }
 
-/** Takes an order back that the treasury has not signed; false once it has. Its token may have left the list meanwhile: what is
- *  given back is what was reserved. */
+/** Takes an order back that the treasury has not signed; false once it has, or once it is seen to have left all the same. Its
+ *  token may have left the list meanwhile: what is given back is what was reserved. */
 export async function cancelOutgoing(tx: Tx, id: string): Promise<boolean> {
   const isOpen = and(eq(outgoing.id, id), isNull(outgoing.claimKey), isNull(outgoing.cancelledAt));
   const [order] = await tx.select().from(outgoing).where(isOpen).for("update");
-  if (!order) return false;
+  if (!order || (await alikeOrders(tx, eq(outgoing.id, id))).some(hasLeft)) return false;
   const asset = await assetOfEvent(tx, reservedKey(order));
   assert(asset, `what ${id} holds is in the books`);
   await tx.update(outgoing).set({ cancelledAt: sql`now()` }).where(eq(outgoing.id, id));
@@ -217,30 +217,31 @@ async function findDeparted(
   tokens: readonly Address[],
 ): Promise<readonly OutgoingRow[]> {
   if (tokens.length === 0) return [];
-  const rows = await alikeOrders(tx, row, tokens).for("update", { of: outgoing, skipLocked: true });
-  return rows.filter((each) => hasLeft(row, each)).map(({ order }) => order);
+  const rows = await alikeOrders(tx, ofTreasury(row, tokens)).for("update", {
+    of: outgoing,
+    skipLocked: true,
+  });
+  return rows.filter(hasLeft).map(({ order }) => order);
 }
 
 /** Keys of the authorizations of such orders. */
 export async function departedKeys(db: Executor, row: ChainRow): Promise<ReadonlySet<Hash>> {
-  const rows = await alikeOrders(
-    db,
-    row,
-    row.tokens.map(({ contract }) => contract),
-  );
-  return new Set(rows.filter((each) => hasLeft(row, each)).flatMap(({ key }) => key ?? []));
+  const tokens = row.tokens.map(({ contract }) => contract);
+  const rows = await alikeOrders(db, ofTreasury(row, tokens));
+  return new Set(rows.filter(hasLeft).flatMap(({ key }) => key ?? []));
 }
 
 interface Alike {
   readonly order: OutgoingRow;
+  readonly sender: Address;
   readonly key: Hash | null;
 }
 
-const hasLeft = ({ chainId, treasury }: ChainRow, { order, key }: Alike) =>
-  key === ownClaimKey(chainId, { token: order.token, payer: treasury, nonce: nonceOf(order) });
+const hasLeft = ({ order, sender, key }: Alike) =>
+  key === ownClaimKey(order.chainId, { token: order.token, payer: sender, nonce: nonceOf(order) });
 
 /** Orders that are not signed here, each with a transfer that nobody booked and that is like it. */
-function alikeOrders(db: Executor, { chainId, treasury }: ChainRow, tokens: readonly Address[]) {
+function alikeOrders(db: Executor, which: SQL | undefined) {
   const alike = and(
     eq(chainTransfer.chainId, outgoing.chainId),
     eq(chainTransfer.token, outgoing.token),
@@ -248,21 +249,26 @@ function alikeOrders(db: Executor, { chainId, treasury }: ChainRow, tokens: read
     eq(chainTransfer.amount, outgoing.amount),
   );
   return db
-    .select({ order: outgoing, key: chainTransfer.authorizationKey })
+    .select({ order: outgoing, sender: chainTransfer.sender, key: chainTransfer.authorizationKey })
     .from(outgoing)
     .innerJoin(chainTransfer, alike)
     .where(
       and(
-        eq(outgoing.chainId, chainId),
+        which,
         isNull(outgoing.claimKey),
         isNull(outgoing.cancelledAt),
-        eq(chainTransfer.sender, treasury),
         fixed(eq(chainTransfer.canonical, true)),
         isNull(chainTransfer.claimedKind),
-        sql`${chainTransfer.token} = ANY(${toBytesArray([...tokens])})`,
       ),
     );
 }
+
+const ofTreasury = ({ chainId, treasury }: ChainRow, tokens: readonly Address[]) =>
+  and(
+    eq(outgoing.chainId, chainId),
+    eq(chainTransfer.sender, treasury),
+    sql`${chainTransfer.token} = ANY(${toBytesArray([...tokens])})`,
+  );
 
 /** What may be signed of a token now. */
 async function spendable(tx: Tx, row: ChainRow, token: Address): Promise<bigint> {

@@ -1,0 +1,200 @@
+/** What left the treasury, and which of it are orders of ours that nobody here has signed, turn by turn on a made-up chain. */
+import { privateKeyToAccount } from "viem/accounts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { bookOutflow, health, strayOutflows } from "#facilitator";
+import type { Address } from "#kernel/bytes";
+import { sha256 } from "#kernel/codec";
+import { account, merchantBalances, post } from "#ledger";
+import { entry, single } from "../../../../facilitator/ledger/transfer.ts";
+import { type SimulatedWorld, simulateWorld, tokens } from "../../../simulation/world.ts";
+import { authorize, devDomain, newKey } from "../../../support/authorization.ts";
+import { ledgerOf } from "../../../support/records.ts";
+
+const USDC = "USDC@local";
+let world: SimulatedWorld;
+beforeEach(async () => {
+  world = await simulateWorld();
+  await blocks(4);
+  await earned(1_000n);
+});
+afterEach(() => world.close());
+
+/** So many blocks, and what they leave to do. */
+async function blocks(count: number): Promise<void> {
+  world.sim.mine(count);
+  for (let i = 0; i < 3; i += 1) await world.turn();
+}
+
+/** Money of a merchant, in the books and on the chain. */
+async function earned(amount: bigint): Promise<void> {
+  const { sim, row, database } = world;
+  sim.mint(tokens.USDC, row.treasury, amount);
+  const payment = { code: "x402", eventKey: "x402:1", subject: "stl_1", blockNumber: 1 };
+  const credit = {
+    ...{ debit: account.treasury(USDC), credit: account.merchantAvailable("mer_1", USDC) },
+    amount,
+  };
+  await database.db.tx((tx) => post(tx, [entry(payment, [single("net", credit)])]));
+}
+
+interface Order {
+  readonly id: string;
+  readonly amount: bigint;
+  readonly recipient: Address;
+}
+async function queued(over: Partial<Order> = {}): Promise<Order> {
+  const { running, database, row } = world;
+  const order = { id: "po_1", amount: 5n, recipient: newKey().address, ...over };
+  await database.db.tx((tx) =>
+    running.facilitator.outgoing.queue(tx, {
+      ...{ ...order, kind: "payout", merchantId: "mer_1", chainId: row.chainId, token: tokens.USDC },
+    }),
+  );
+  return order;
+}
+const cancel = ({ id }: Order) =>
+  world.database.db.tx((tx) => world.running.facilitator.outgoing.cancel(tx, id));
+const stateOf = async ({ id }: Order) => (await world.running.facilitator.outgoing.status([id]))[0]?.state;
+const available = async () =>
+  (await merchantBalances(world.database.db.pool, "mer_1")).find(({ path }) => path.endsWith(":available"))
+    ?.posted;
+
+/** The treasury's own authorization of an order is carried out, as it was before these books were put back. */
+async function hasLeft({ id, amount, recipient }: Order): Promise<void> {
+  const { row, sim } = world;
+  const { call } = await authorize({
+    ...{ domain: devDomain(tokens.USDC), from: row.treasury, to: recipient, value: amount },
+    nonce: sha256("farebox/outgoing/v1", id),
+  });
+  const raw = await privateKeyToAccount(newKey().key).signTransaction({
+    ...{ type: "eip1559", chainId: row.chainId, nonce: 0, gas: 200_000n, ...call },
+    ...{ maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1n },
+  });
+  await sim.chain.send(raw);
+}
+/** Something leaves that is no authorization. */
+const transferred = ({ amount, recipient }: Omit<Order, "id">) =>
+  world.sim.transfer(tokens.USDC, world.row.treasury, recipient, amount);
+const held = ({ recipient }: Pick<Order, "recipient">) => world.sim.balance(tokens.USDC, recipient);
+const strays = () => strayOutflows(world.engine);
+
+/** A process that has the treasury's key only from now on. */
+function withoutKey(): () => void {
+  const [open] = world.engine.chains.values();
+  if (!open) throw new Error("a world without a chain");
+  const { custodian } = open;
+  Object.assign(open, { custodian: null });
+  return () => void Object.assign(open, { custodian });
+}
+
+describe("an order that left before the books were put back", () => {
+  it("is not taken back any more once that is seen, and follows it when it can be signed", async () => {
+    const giveKey = withoutKey();
+    const order = await queued();
+    const before = await available();
+    await hasLeft(order);
+    await blocks(1);
+    expect([await stateOf(order), await strays()]).toEqual(["queued", []]);
+    expect(await cancel(order)).toBe(false);
+    expect(await available()).toBe(before);
+    giveKey();
+    await blocks(3);
+    expect([await stateOf(order), held(order), await strays()]).toEqual(["final", 5n, []]);
+  });
+
+  it("and was taken back before that was seen is an operator's to book", async () => {
+    const order = await queued();
+    expect(await cancel(order)).toBe(true);
+    await hasLeft(order);
+    await blocks(4);
+    expect([await stateOf(order), await strays()]).toMatchObject(["cancelled", [{ amount: 5n }]]);
+    expect(await ledgerOf(world.database, order.id)).toHaveLength(2);
+  });
+
+  it("waits for no approval, and for no room in the day", async () => {
+    (world.row.approvalsAbove as Map<Address, bigint>).set(tokens.USDC, 4n);
+    (world.row.dailyLimits as Map<Address, bigint>).set(tokens.USDC, 3n);
+    const order = await queued();
+    const other = await queued({ id: "po_2", amount: 1n });
+    await hasLeft(order);
+    await blocks(4);
+    expect([await stateOf(order), await stateOf(other)]).toEqual(["final", "queued"]);
+    expect((await health(world.engine)).chains[0]).toMatchObject({ unapproved: [], limited: [USDC] });
+  });
+});
+
+describe("a transfer out that is like an order that waits", () => {
+  it("is none of it, and is not paid a second time for it", async () => {
+    const giveKey = withoutKey();
+    const order = await queued();
+    transferred(order);
+    await blocks(4);
+    giveKey();
+    await blocks(4);
+    expect([await stateOf(order), held(order)]).toEqual(["queued", 5n]);
+    expect(await strays()).toMatchObject([{ amount: 5n, recipient: order.recipient }]);
+    expect(await cancel(order)).toBe(true);
+  });
+});
+
+describe("a transfer out that nothing explains", () => {
+  it("stops nothing once its block has left the chain", async () => {
+    const giveKey = withoutKey();
+    transferred({ amount: 7n, recipient: newKey().address });
+    await blocks(1);
+    expect(await strays()).toHaveLength(1);
+    world.sim.fork(1, () => true);
+    await blocks(1);
+    expect(await strays()).toEqual([]);
+    giveKey();
+    const order = await queued();
+    await blocks(1);
+    await blocks(3);
+    expect([await stateOf(order), held(order)]).toEqual(["final", 5n]);
+  });
+
+  it("is one, too, where an authorization of ours moved something else, for good", async () => {
+    const order = await queued();
+    const elsewhere = { ...order, amount: 6n, recipient: newKey().address };
+    await hasLeft(elsewhere); // it is mined first
+    await world.turn();
+    await blocks(1);
+    expect([await stateOf(order), await strays()]).toEqual(["sending", []]);
+    await blocks(4);
+    expect(await stateOf(order)).toBe("failed");
+    expect(await strays()).toMatchObject([{ amount: 6n, recipient: elsewhere.recipient }]);
+  });
+
+  it("is told of in the order in which it left, and each is booked by itself", async () => {
+    const [first, second] = [newKey().address, newKey().address];
+    transferred({ amount: 9n, recipient: first });
+    await blocks(1);
+    transferred({ amount: 8n, recipient: second });
+    transferred({ amount: 7n, recipient: second });
+    await blocks(3);
+    const [one, two, three] = await strays();
+    expect([one, two, three]).toMatchObject([{ amount: 9n }, { amount: 8n }, { amount: 7n }]);
+    if (!one || !two) throw new Error("they were told of");
+    const word = { merchantId: "mer_1", reason: "asked for" };
+    const before = (await available()) ?? 0n;
+    // the first of each block have the same place in it
+    expect(one.logIndex).toBe(two.logIndex);
+    expect(await bookOutflow(world.engine, two, word)).toBeNull();
+    expect(await available()).toBe(before - 8n);
+    expect(await strays()).toEqual([one, three]);
+    expect(await bookOutflow(world.engine, two, word)).toBe("not-stray");
+  });
+
+  it("is booked from its final block on", async () => {
+    transferred({ amount: 7n, recipient: newKey().address });
+    await blocks(1);
+    const [stray] = await strays();
+    if (!stray) throw new Error("it was told of");
+    const book = () => bookOutflow(world.engine, stray, { merchantId: null, reason: "to the bank" });
+    expect(await book()).toBe("not-final");
+    await blocks(1);
+    expect(await book()).toBe("not-final");
+    await blocks(1);
+    expect(await book()).toBeNull();
+  });
+});
