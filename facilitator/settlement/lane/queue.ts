@@ -18,7 +18,8 @@ export interface Queue {
   /** Sweeps: they fill the room that payments leave. */
   readonly sweeps: number;
   readonly oldestSweepMs: number;
-  /** Whether money that we owe outward waits for the treasury's signature, and may have it. */
+  /** Whether money that we owe outward waits for the treasury's signature, and may have it: what seems to have left without
+   *  one, before the books were put back, may have it without an approval. */
   readonly hasOrders: boolean;
 }
 
@@ -46,7 +47,10 @@ export async function queueOf(
   }>(sql`
     SELECT payments.*, sweeps.*,
       EXISTS (SELECT 1 FROM outgoing WHERE chain_id = ${chainId} AND claim_key IS NULL AND cancelled_at IS NULL
-        AND (NOT needs_approval OR approved_at IS NOT NULL)) AS has_orders
+        AND (NOT needs_approval OR approved_at IS NOT NULL OR EXISTS (
+          SELECT 1 FROM chain_transfer AS gone WHERE gone.chain_id = ${chainId} AND gone.canonical AND gone.claimed_kind IS NULL
+            AND gone.token = outgoing.token AND gone.recipient = outgoing.recipient AND gone.amount = outgoing.amount)))
+        AS has_orders
     FROM (SELECT count(*) AS length, extract(epoch FROM now() - min(created_at)) * 1000 AS oldest FROM (
         SELECT created_at FROM claim WHERE ${waiting(chainId)} AND kind <> 'sweep'
         ORDER BY created_at LIMIT ${most}) AS first) AS payments,
