@@ -44,6 +44,8 @@ const line = ({ chain, transaction, logIndex, amount, token, recipient, at }: St
 const sentences: Readonly<Record<OutflowProblem, string>> = {
   "not-stray": "is no transfer out of a treasury that waits for a word. See farebox outflows list.",
   "not-final": "lies in a block that is not final yet. Try again in some minutes.",
+  "token-not-listed":
+    "is in a token that its chain does not list. List it in FAREBOX_CHAINS again, then book it.",
   "too-little": "is more than that merchant may spend. See farebox trial-balance.",
 };
 

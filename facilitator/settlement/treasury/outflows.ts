@@ -36,8 +36,8 @@ export interface OutflowWord {
 }
 
 /** `not-stray`: there is no such transfer out, or it is explained. `not-final`: its block may still leave the chain.
- *  `too-little`: the merchant does not have that much, or is none. */
-export type OutflowProblem = "not-stray" | "not-final" | "too-little";
+ *  `token-not-listed`: its money has no name in the books. `too-little`: the merchant does not have that much, or is none. */
+export type OutflowProblem = "not-stray" | "not-final" | "token-not-listed" | "too-little";
 
 /** The oldest first. An order that waits here and has left already, before the books were put back to an earlier time, is none:
  *  it is signed anew, and followed. */
@@ -69,6 +69,8 @@ export async function bookOutflow(
   const isIt = and(eq(chainTransfer.txHash, transaction), eq(chainTransfer.logIndex, logIndex));
   try {
     return await engine.loopDb.tx(async (tx) => {
+      // First, as whoever turns to another branch does, who would else wait for us while we wait for him.
+      const [at] = await tx.select().from(observer).where(eq(observer.chainId, row.chainId)).for("share");
       const [log] = await tx
         .select()
         .from(chainTransfer)
@@ -76,8 +78,8 @@ export async function bookOutflow(
         .for("update");
       const own = await departedKeys(tx, row);
       if (!log || (log.authorizationKey && own.has(log.authorizationKey))) return "not-stray";
-      const [at] = await tx.select().from(observer).where(eq(observer.chainId, row.chainId)).for("share");
       if (!at || log.blockNumber > at.finalizedNumber) return "not-final";
+      if (!row.tokens.some(({ contract }) => contract === log.token)) return "token-not-listed";
       const { blockHash, blockNumber, amount } = log;
       await tx
         .update(chainTransfer)

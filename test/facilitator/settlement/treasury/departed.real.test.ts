@@ -1,14 +1,17 @@
 /** What left the treasury, and which of it are orders of ours that nobody here has signed, turn by turn on a made-up chain. */
+import { sql } from "drizzle-orm";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bookOutflow, health, strayOutflows } from "#facilitator";
-import type { Address } from "#kernel/bytes";
+import type { Address, Hash } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
 import { account, merchantBalances, post } from "#ledger";
 import { entry, single } from "../../../../facilitator/ledger/transfer.ts";
 import { type SimulatedWorld, simulateWorld, tokens } from "../../../simulation/world.ts";
 import { authorize, devDomain, newKey } from "../../../support/authorization.ts";
-import { ledgerOf } from "../../../support/records.ts";
+import { newOrder, openOrder } from "../../../support/deposits.ts";
+import { until } from "../../../support/house.ts";
+import { ledgerOf, waitingForLocks } from "../../../support/records.ts";
 
 const USDC = "USDC@local";
 let world: SimulatedWorld;
@@ -95,11 +98,27 @@ describe("an order that left before the books were put back", () => {
     await hasLeft(order);
     await blocks(1);
     expect([await stateOf(order), await strays()]).toEqual(["queued", []]);
+    const [left] = await world.database.query<{ hash: Hash }>(
+      "SELECT '0x' || encode(tx_hash, 'hex') AS hash FROM chain_transfer WHERE amount = 5",
+    );
+    if (!left) throw new Error("it was seen");
+    const ref = { chain: "local", transaction: left.hash, logIndex: 1 }; // behind its authorization's
+    expect(await bookOutflow(world.engine, ref, { merchantId: null, reason: "unknown" })).toBe("not-stray");
     expect(await cancel(order)).toBe(false);
     expect(await available()).toBe(before);
     giveKey();
     await blocks(3);
     expect([await stateOf(order), held(order), await strays()]).toEqual(["final", 5n, []]);
+  });
+
+  it("and is here again, since its block left the chain, can be taken back", async () => {
+    withoutKey();
+    const order = await queued();
+    await hasLeft(order);
+    await blocks(1);
+    world.sim.fork(1, () => true);
+    await blocks(1);
+    expect(await cancel(order)).toBe(true);
   });
 
   it("and was taken back before that was seen is an operator's to book", async () => {
@@ -115,11 +134,11 @@ describe("an order that left before the books were put back", () => {
     (world.row.approvalsAbove as Map<Address, bigint>).set(tokens.USDC, 4n);
     (world.row.dailyLimits as Map<Address, bigint>).set(tokens.USDC, 3n);
     const order = await queued();
-    const other = await queued({ id: "po_2", amount: 1n });
+    const other = await queued({ id: "po_2" });
     await hasLeft(order);
-    await blocks(4);
+    for (const count of [1, 3, 1]) await blocks(count);
     expect([await stateOf(order), await stateOf(other)]).toEqual(["final", "queued"]);
-    expect((await health(world.engine)).chains[0]).toMatchObject({ unapproved: [], limited: [USDC] });
+    expect((await health(world.engine)).chains[0]).toMatchObject({ unapproved: [USDC], limited: [] });
   });
 });
 
@@ -165,9 +184,13 @@ describe("a transfer out that nothing explains", () => {
     expect(await strays()).toMatchObject([{ amount: 6n, recipient: elsewhere.recipient }]);
   });
 
-  it("is told of in the order in which it left, and each is booked by itself", async () => {
+  it("is told of in the order in which it left, with nothing that came, and each is booked by itself", async () => {
     const [first, second] = [newKey().address, newKey().address];
+    const { database, running, clock, sim } = world;
+    const expiresAt = new Date(clock.now().getTime() + 900_000);
+    const { address } = await openOrder({ database, house: running }, newOrder({ expiresAt }));
     transferred({ amount: 9n, recipient: first });
+    sim.transfer(tokens.USDC, world.payer(tokens.USDC, 3n).address, address, 3n);
     await blocks(1);
     transferred({ amount: 8n, recipient: second });
     transferred({ amount: 7n, recipient: second });
@@ -196,5 +219,36 @@ describe("a transfer out that nothing explains", () => {
     expect(await book()).toBe("not-final");
     await blocks(1);
     expect(await book()).toBeNull();
+  });
+
+  it("is booked when its token is listed: till then it has no name in the books", async () => {
+    transferred({ amount: 7n, recipient: newKey().address });
+    await blocks(4);
+    const [stray] = await strays();
+    if (!stray) throw new Error("it was told of");
+    const listed = world.row.tokens as unknown as { symbol: string }[];
+    const gone = listed.splice(
+      listed.findIndex(({ symbol }) => symbol === "USDC"),
+      1,
+    );
+    const book = () => bookOutflow(world.engine, stray, { merchantId: null, reason: "to the bank" });
+    expect([await strays(), await book()]).toEqual([[stray], "token-not-listed"]);
+    listed.push(...gone);
+    expect(await book()).toBeNull();
+  });
+
+  it("is booked by nobody while its block leaves the chain, and nobody waits for the other in vain", async () => {
+    transferred({ amount: 7n, recipient: newKey().address });
+    await blocks(1);
+    const [stray] = await strays();
+    if (!stray) throw new Error("it was told of");
+    const { booking } = await world.database.db.tx(async (tx) => {
+      await tx.execute(sql`SELECT FROM observer FOR UPDATE`);
+      const booking = bookOutflow(world.engine, stray, { merchantId: null, reason: "to the bank" });
+      await until(async () => (await waitingForLocks(world, '"observer"')) > 0, "it waits for the view");
+      await tx.execute(sql`UPDATE chain_transfer SET canonical = false`);
+      return { booking };
+    });
+    expect(await booking).toBe("not-stray");
   });
 });
