@@ -105,6 +105,48 @@ describe("the intake of a chain", () => {
     expect([flood.begun(), another.begun()]).toEqual([18, 1]);
   });
 
+  it("shares the room among those that have something under way, with one more to come", async () => {
+    const { clock, come } = open();
+    for (let i = 0; i < 50; i += 1) await come(1, `gone ${i}`).end();
+    await clock.advance(LATE_MS + MOMENT_MS);
+    const many = come(20, "flooded");
+    await clock.advance(LATE_MS);
+    const flood = come(100, "flooded");
+    await clock.advance(MOMENT_MS);
+    await many.end();
+    expect(flood.begun()).toBe(20);
+    expect(come(100, "other").begun()).toBe(6);
+  });
+
+  it("takes for room what ended lately, and nothing before", async () => {
+    const { clock, come } = open();
+    await come(50).end();
+    await clock.advance(LATE_MS + MOMENT_MS);
+    const many = come(20);
+    await clock.advance(LATE_MS);
+    const next = come(30);
+    await clock.advance(MOMENT_MS);
+    await many.end();
+    expect(next.begun()).toBe(20);
+  });
+
+  it("lets in who waits outside before who comes later, also where time alone made room", async () => {
+    const { clock, come } = open();
+    const many = come(late.most + 1);
+    await clock.advance(LATE_MS);
+    const last = come(1);
+    await many.end();
+    await last.end();
+    come(late.most);
+    await clock.advance(29_000);
+    const before = come(1);
+    expect(before.begun()).toBe(0);
+    await clock.advance(2_000);
+    const after = come(1);
+    await clock.advance(0);
+    expect([before.begun(), after.begun()]).toEqual([1, 1]);
+  });
+
   it("takes whatever comes when nothing was late for long", async () => {
     const { clock, come } = open();
     const many = come(20);
