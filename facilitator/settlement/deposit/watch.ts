@@ -33,7 +33,9 @@ interface Row extends Record<string, unknown> {
 const GRACE_MS = 86_400_000;
 const TIDY_MS = 3_600_000;
 
-/** Exact under concurrency: each look asks for what transactions wrote that the last look's snapshot could not see. */
+/** Exact under concurrency: each look asks for what transactions wrote that the last look's snapshot could not see. In a
+ *  database that was moved to another server all that was written there may seem to be of transactions to come: of those, the
+ *  first look sees all that there is. */
 export function watchList({ loopDb, clock }: Pick<Engine, "loopDb" | "clock">, chainId: number): WatchList {
   const watched = new Map<Address, Watched>();
   let addresses: readonly Address[] = [];
@@ -55,6 +57,7 @@ export function watchList({ loopDb, clock }: Pick<Engine, "loopDb" | "clock">, c
           extract(epoch FROM watched_until) * 1000 AS until
         FROM (SELECT) AS once LEFT JOIN deposit_order
           ON chain_id = ${chainId} AND address_index IS NOT NULL AND written_in >= ${since}::bigint
+            AND (${since} = '0' OR written_in < pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
             AND watched_until > ${clock.now().toISOString()}`);
       for (const { address, order_id: orderId, subject, merchant_id: merchantId, until } of rows) {
         if (!address) continue;
