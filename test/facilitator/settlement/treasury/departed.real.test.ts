@@ -5,16 +5,17 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bookOutflow, health, strayOutflows } from "#facilitator";
 import type { Address, Hash } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
-import { account, merchantBalances, post } from "#ledger";
-import { entry, single } from "../../../../facilitator/ledger/transfer.ts";
+import { merchantBalances } from "#ledger";
 import { type SimulatedWorld, simulateWorld, tokens } from "../../../simulation/world.ts";
 import { authorize, devDomain, newKey } from "../../../support/authorization.ts";
 import { newOrder, openOrder } from "../../../support/deposits.ts";
 import { until } from "../../../support/house.ts";
 import { ledgerOf, waitingForLocks } from "../../../support/records.ts";
+import { type SentOrder, treasuryOf } from "../../../support/simulated-treasury.ts";
 
 const USDC = "USDC@local";
 let world: SimulatedWorld;
+const { blocks, earned, queued, stateOf } = treasuryOf(() => world);
 beforeEach(async () => {
   world = await simulateWorld();
   await blocks(4);
@@ -22,48 +23,14 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** So many blocks, and what they leave to do. */
-async function blocks(count: number): Promise<void> {
-  world.sim.mine(count);
-  for (let i = 0; i < 3; i += 1) await world.turn();
-}
-
-/** Money of a merchant, in the books and on the chain. */
-async function earned(amount: bigint): Promise<void> {
-  const { sim, row, database } = world;
-  sim.mint(tokens.USDC, row.treasury, amount);
-  const payment = { code: "x402", eventKey: "x402:1", subject: "stl_1", blockNumber: 1 };
-  const credit = {
-    ...{ debit: account.treasury(USDC), credit: account.merchantAvailable("mer_1", USDC) },
-    amount,
-  };
-  await database.db.tx((tx) => post(tx, [entry(payment, [single("net", credit)])]));
-}
-
-interface Order {
-  readonly id: string;
-  readonly amount: bigint;
-  readonly recipient: Address;
-}
-async function queued(over: Partial<Order> = {}): Promise<Order> {
-  const { running, database, row } = world;
-  const order = { id: "po_1", amount: 5n, recipient: newKey().address, ...over };
-  await database.db.tx((tx) =>
-    running.facilitator.outgoing.queue(tx, {
-      ...{ ...order, kind: "payout", merchantId: "mer_1", chainId: row.chainId, token: tokens.USDC },
-    }),
-  );
-  return order;
-}
-const cancel = ({ id }: Order) =>
+const cancel = ({ id }: SentOrder) =>
   world.database.db.tx((tx) => world.running.facilitator.outgoing.cancel(tx, id));
-const stateOf = async ({ id }: Order) => (await world.running.facilitator.outgoing.status([id]))[0]?.state;
 const available = async () =>
   (await merchantBalances(world.database.db.pool, "mer_1")).find(({ path }) => path.endsWith(":available"))
     ?.posted;
 
 /** The treasury's own authorization of an order is carried out, as it was before these books were put back. */
-async function hasLeft({ id, amount, recipient }: Order): Promise<void> {
+async function hasLeft({ id, amount, recipient }: SentOrder): Promise<void> {
   const { row, sim } = world;
   const { call } = await authorize({
     ...{ domain: devDomain(tokens.USDC), from: row.treasury, to: recipient, value: amount },
@@ -76,9 +43,9 @@ async function hasLeft({ id, amount, recipient }: Order): Promise<void> {
   await sim.chain.send(raw);
 }
 /** Something leaves that is no authorization. */
-const transferred = ({ amount, recipient }: Omit<Order, "id">) =>
+const transferred = ({ amount, recipient }: Omit<SentOrder, "id">) =>
   world.sim.transfer(tokens.USDC, world.row.treasury, recipient, amount);
-const held = ({ recipient }: Pick<Order, "recipient">) => world.sim.balance(tokens.USDC, recipient);
+const held = ({ recipient }: Pick<SentOrder, "recipient">) => world.sim.balance(tokens.USDC, recipient);
 const strays = () => strayOutflows(world.engine);
 
 /** A process that has the treasury's key only from now on. */
