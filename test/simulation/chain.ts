@@ -169,11 +169,15 @@ export function simulateChain(row: ChainRow, start: { readonly timestamp: number
     head: async () => top().ref,
     finalized: async () => (blocks.at(-1 - FINAL_AFTER) ?? blocks[0] ?? top()).ref,
     blockAt: async (number) => blocks[number]?.ref ?? null,
-    moneyLogs: async (block, ours) => {
+    moneyLogs: async (block, ours, followed = row.tokens.map(({ contract }) => contract)) => {
       const mined = blocks[block.number];
       if (mined?.ref.hash !== block.hash) return null;
       const mine = new Set(ours);
-      return mined.logs.filter((log) => log.event !== "transfer" || mine.has(log.from) || mine.has(log.to));
+      return mined.logs.filter(
+        (log) =>
+          followed.includes(log.token) &&
+          (log.event !== "transfer" || mine.has(log.from) || mine.has(log.to)),
+      );
     },
     findAuthorizationUse: async ({ token, payer, nonce, fromBlock }) =>
       blocks.find(

@@ -71,6 +71,17 @@ it("is told where it is now, and once", async () => {
   expect(now[0]?.blockHash).not.toBe(before?.blockHash);
 });
 
+it("stays where it is while a transaction has looked at it: whoever turns to another branch waits", async () => {
+  const { database, running } = world;
+  const turns = () => database.query("SELECT FROM observer FOR UPDATE NOWAIT");
+  await database.db.tx(async (tx) => {
+    expect(await turns()).toHaveLength(1);
+    await running.facilitator.deposits.arrivals(tx, [order.subject]);
+    await expect(turns()).rejects.toThrow("could not obtain lock");
+  });
+  expect(await turns()).toHaveLength(1);
+});
+
 it("those of an order are told oldest first, whatever their transactions are called", async () => {
   const sent = [3n, 1n, 4n, 2n, 9n, 5n, 8n, 6n];
   for (const amount of sent.slice(0, 4)) pay(amount);
