@@ -235,6 +235,7 @@ export function world({
   rates,
   providers,
   sandbox,
+  mail,
 }: {
   db?: Database;
   facilitator?: FakeFacilitator;
@@ -249,6 +250,7 @@ export function world({
   rates?: Rates;
   providers?: ApiDeps["providers"];
   sandbox?: Sandbox;
+  mail?: ApiDeps["mail"];
 } = {}) {
   const log = recordingLog();
   const api = createApi({
@@ -269,6 +271,7 @@ export function world({
     rates: rates ?? fixedRates({ clock, log }),
     ...(providers ? { providers } : {}),
     sandbox,
+    mail,
     ready: async () => ({ isReady, checks: { database: isReady } }),
   });
   return { ...api, facilitator, log };

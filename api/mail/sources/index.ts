@@ -14,6 +14,7 @@ import type { Source } from "./source.ts";
 /** Which facts call for mail, and how it is found out what mail. */
 const sources: Readonly<Record<string, Source>> = {
   "invoice.issued": issuedInvoices,
+  "invoice.batch_cut": issuedInvoices,
   "invoice.sent": sentInvoices,
   "invoice.reminder_due": invoiceReminders,
   "payment.completed": receipts,

@@ -14,7 +14,7 @@ interface Found {
 }
 
 /** An invoice with its pay link, where its merchant wants it mailed. Cycles that were issued together after a downtime
- *  come as one mail, called for by the last of them. */
+ *  come as one mail to each address that they are for, called for by the last of them, or by what cut them short. */
 export const issuedInvoices: Source = async (tx, facts, { baseUrl }) => {
   const mailed = facts.filter(({ payload }) => payload.sendEmail === true && !isFollowed(payload));
   const found = await find(tx, mailed);
@@ -24,7 +24,7 @@ export const issuedInvoices: Source = async (tx, facts, { baseUrl }) => {
     if (!one) continue;
     const batch = batchOf(payload);
     const together = batch === null ? [one.row] : await cyclesFrom(tx, batch, one.row);
-    drafts.push(...issued(one, together, { baseUrl, cause: batch ?? subject }));
+    for (const rows of byAddress(together)) drafts.push(...issued(rows, one, { baseUrl }));
   }
   return drafts;
 };
@@ -36,15 +36,22 @@ const batchOf = ({ batch }: outbox.Fact["payload"]): string | null =>
 const isFollowed = (payload: outbox.Fact["payload"]) =>
   batchOf(payload) !== null && payload.isLastOfBatch !== true;
 
+function byAddress(rows: readonly InvoiceRow[]): readonly (readonly InvoiceRow[])[] {
+  const emails = new Set(rows.map(({ buyer }) => buyer.email));
+  return [...emails].map((email) => rows.filter(({ buyer }) => buyer.email === email));
+}
+
+/** Invoices to one address, called for by the first of them where nothing else is the cause. */
 function issued(
-  { row, contactEmail }: Found,
-  together: readonly InvoiceRow[],
-  { baseUrl, cause }: { readonly baseUrl: string; readonly cause: string },
+  rows: readonly InvoiceRow[],
+  { contactEmail }: Pick<Found, "contactEmail">,
+  { baseUrl, cause }: { readonly baseUrl: string; readonly cause?: string },
 ): readonly Draft[] {
-  const addressed = addressedTo(row, contactEmail, cause);
+  const [row] = rows;
+  const addressed = row && addressedTo(row, contactEmail, cause ?? row.id);
   if (!addressed) return [];
   const { seller, ...to } = addressed;
-  const invoices = together.filter(({ state }) => isPayable(state)).map((each) => mailOf(each, baseUrl));
+  const invoices = rows.filter(({ state }) => isPayable(state)).map((each) => mailOf(each, baseUrl));
   const [first, second] = invoices;
   if (!first) return [];
   return second
@@ -57,7 +64,7 @@ export const sentInvoices: Source = async (tx, facts, { baseUrl }) => {
   const found = await find(tx, facts);
   return facts.flatMap(({ id, subject }) => {
     const one = found.get(subject);
-    return one ? issued(one, [one.row], { baseUrl, cause: id }) : [];
+    return one ? issued([one.row], one, { baseUrl, cause: id }) : [];
   });
 };
 
@@ -98,7 +105,7 @@ async function find(tx: Tx, facts: readonly outbox.Fact[]): Promise<ReadonlyMap<
 async function cyclesFrom(
   tx: Tx,
   batch: string,
-  { merchantId, subscriptionId, cycleIndex, buyer }: InvoiceRow,
+  { merchantId, subscriptionId, cycleIndex }: InvoiceRow,
 ): Promise<readonly InvoiceRow[]> {
   if (subscriptionId === null || cycleIndex === null) return [];
   const first = tx
@@ -114,7 +121,6 @@ async function cyclesFrom(
         eq(invoice.subscriptionId, subscriptionId),
         gte(invoice.cycleIndex, first),
         lte(invoice.cycleIndex, cycleIndex),
-        sql`${invoice.buyer}->>'email' = ${buyer.email}`,
       ),
     )
     .orderBy(invoice.cycleIndex);

@@ -1,4 +1,4 @@
-import { and, eq } from "drizzle-orm";
+import { and, desc, eq, isNotNull } from "drizzle-orm";
 import { assert } from "#kernel/fault";
 import { isId, type NewId } from "#kernel/id";
 import { type Executor, outbox, type Tx } from "#store";
@@ -6,7 +6,7 @@ import { fault } from "../../http/faults.ts";
 import type { SubscriptionRow } from "../present.ts";
 import { cycleAt, type Schedule } from "../schedule.ts";
 import { advance, isBilling, type SubscriptionState, type SubscriptionTrigger } from "../state.ts";
-import { subscription } from "../tables.ts";
+import { subscription, subscriptionCycle } from "../tables.ts";
 
 /** Who changes a subscription, and when. */
 export interface Changer {
@@ -44,10 +44,40 @@ export async function moveSubscription(
   },
 ): Promise<SubscriptionRow> {
   const state = advance(row.state, trigger);
-  const moved = await changeSubscription(tx, changer, row, changes, state);
+  const stops = isBilling(state) ? {} : { batch: null };
+  const moved = await changeSubscription(tx, changer, row, { ...changes, ...stops }, state);
   const previous = { state: row.state };
-  await outbox.append(tx, [factOf(changer.newId, moved, { type: told[trigger], previous, ...payload })]);
+  const fact = factOf(changer.newId, moved, { type: told[trigger], previous, ...payload });
+  await outbox.append(tx, [fact, ...(await cutShort(tx, changer, row, moved))]);
   return moved;
+}
+
+/** Cycles that were to be told together with those that come no more now: they are told as they are, unless they are to be
+ *  taken back. */
+async function cutShort(
+  tx: Tx,
+  { newId }: Changer,
+  { batch, sendEmail }: SubscriptionRow,
+  moved: SubscriptionRow,
+): Promise<readonly outbox.Fact[]> {
+  if (batch === null || moved.batch !== null || moved.voidsOpen) return [];
+  const last = await lastInvoice(tx, moved);
+  const payload = { sendEmail, batch, isLastOfBatch: true };
+  return [
+    { id: newId("evt"), type: "invoice.batch_cut", subject: last, merchantId: moved.merchantId, payload },
+  ];
+}
+
+async function lastInvoice(tx: Tx, { merchantId, id }: SubscriptionRow): Promise<string> {
+  const { merchantId: owner, subscriptionId, invoiceId, cycleIndex } = subscriptionCycle;
+  const [last] = await tx
+    .select({ invoiceId })
+    .from(subscriptionCycle)
+    .where(and(eq(owner, merchantId), eq(subscriptionId, id), isNotNull(invoiceId)))
+    .orderBy(desc(cycleIndex))
+    .limit(1);
+  assert(last?.invoiceId, "who has begun to tell cycles together has issued one");
+  return last.invoiceId;
 }
 
 /** Changes one that is held. When it bills next follows from the rest. */

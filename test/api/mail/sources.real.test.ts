@@ -161,6 +161,17 @@ describe("cycles of a subscription", () => {
     expect(await numbers()).toEqual([[one.replace("inv_", "INV-2026-")]]);
   });
 
+  it("that were issued together come to whom each was addressed", async () => {
+    const buyer = { name: "Ada", email: "countess@buyer.example", taxId: null, address: null };
+    const [one, two, three] = [await cycle(1), await cycle(2), await cycle(3, { buyer })];
+    await hear(told(three, one, true));
+    const sent = (await mails()).map(({ to_address }) => to_address);
+    expect(sent).toEqual(["countess@buyer.example", "ada@buyer.example"]);
+    expect(await numbers()).toEqual(
+      [[three], [one, two]].map((ids) => ids.map((id) => id.replace("inv_", "INV-2026-"))),
+    );
+  });
+
   it("are not mailed where nobody wants that, nor where no address is known", async () => {
     const buyer = { name: "Ada", email: null, taxId: null, address: null };
     await hear(

@@ -236,6 +236,17 @@ describe("cycles that are caught up together", () => {
       }),
     );
   };
+  /** Of each mail the invoices in it, by their numbers. */
+  const mailedOf = async ({ merchantId }: Biller) => {
+    type Numbered = { readonly number: string };
+    const rows = await database.query<{ data: { invoices?: Numbered[]; invoice: Numbered } }>(
+      "SELECT data FROM mail WHERE merchant_id = $1 AND template LIKE 'invoice%-issued' ORDER BY created_at",
+      [merchantId],
+    );
+    return rows.map(({ data: { invoices, invoice } }) =>
+      (invoices ?? [invoice]).map(({ number }) => Number(number.split("-")[2])),
+    );
+  };
   /** Bills one cycle, and stops for good. */
   const billOne = async () => {
     let isDead = false;
@@ -250,8 +261,10 @@ describe("cycles that are caught up together", () => {
   const daily = async () => {
     const merchant = await newBiller(database, house);
     const { id } = await merchant.subscribe({ interval: "day" });
-    const act = (word: string) => merchant.must("POST", `/v1/subscriptions/${id}/${word}`);
-    return { act, told: () => toldOf(merchant, id) };
+    const act = (word: string, body?: unknown) =>
+      merchant.must("POST", `/v1/subscriptions/${id}/${word}`, body);
+    await house.settle();
+    return { act, told: () => toldOf(merchant, id), mailed: () => mailedOf(merchant) };
   };
 
   it("are told in one mail also where a pause lies between them", async () => {
@@ -287,20 +300,32 @@ describe("cycles that are caught up together", () => {
     ]);
   });
 
-  it("are told in one mail also where it is paused before the last of them: that one calls for it", async () => {
-    const { act, told } = await daily();
+  it.each(["pause", "cancel"])(
+    "are told as far as they were issued where a %s comes between",
+    async (word) => {
+      const { act, mailed } = await daily();
+      time.forward(3 * DAY_MS + 1_000);
+      await billOne();
+      await billOne();
+      await act(word);
+      await house.settle();
+      expect(await mailed()).toEqual([[1], [2, 3]]);
+      if (word === "cancel") return;
+      time.forward(DAY_MS);
+      await act("resume");
+      await house.bill();
+      await house.settle();
+      expect(await mailed()).toEqual([[1], [2, 3], [4]]);
+    },
+  );
+
+  it("are told to nobody where it is ended and they are taken back", async () => {
+    const { act, mailed } = await daily();
     time.forward(3 * DAY_MS + 1_000);
     await billOne();
-    await act("pause");
-    time.forward(DAY_MS);
-    await act("resume");
-    await house.bill();
-    expect(await told()).toEqual([
-      [0, null, true],
-      [1, 1, false],
-      [2, 1, false],
-      [3, 1, true],
-    ]);
+    await act("cancel", { voidOpenInvoices: true });
+    await house.settle();
+    expect(await mailed()).toEqual([[1]]);
   });
 });
 

@@ -50,7 +50,11 @@ export function killed(db: Database, kills: () => boolean): Database {
 /** A process of the service: its app, and the turns it would take. */
 export function worker({ db }: { readonly db: Database }, time: Clock) {
   const facilitator = fakeFacilitator({ project: projectPayable });
-  const api = world({ db, time, facilitator, isSandbox: true });
+  const mail = {
+    mailer: { send: () => Promise.reject(new Error("nothing is sent here")) },
+    from: "no-reply@pay.example",
+  };
+  const api = world({ db, time, facilitator, mail, isSandbox: true });
   const loop = (name: string) => {
     const found = api.loops.find((each) => each.name === name);
     if (!found) throw new Error(`there is no loop ${name}`);
