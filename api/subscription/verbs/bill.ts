@@ -113,8 +113,7 @@ function countSkipped(
 }
 
 function end(tx: Tx, desk: InvoiceDesk, row: SubscriptionRow, now: Date): Promise<SubscriptionRow> {
-  const changes = { cancelledAt: now, pausedAt: null };
-  return moveSubscription(tx, desk, { row, trigger: "cancel", changes });
+  return moveSubscription(tx, desk, { row, trigger: "cancel", changes: { cancelledAt: now } });
 }
 
 async function giveUp(

@@ -51,7 +51,7 @@ export async function cancelSubscription(
     const cancelAt = input.at === "period-end" ? (row.cancelAt ?? (await periodEnd(tx, row, now))) : null;
     if (cancelAt)
       return presentSubscription(await changeSubscription(tx, desk, row, { cancelAt, voidsOpen }));
-    const changes = { cancelledAt: now, cancelAt: null, pausedAt: null, voidsOpen };
+    const changes = { cancelledAt: now, cancelAt: null, voidsOpen };
     return presentSubscription(await moveSubscription(tx, desk, { row, trigger: "cancel", changes }));
   });
 }

@@ -69,7 +69,7 @@ async function endOne(tx: Tx, desk: InvoiceDesk, row: SubscriptionRow, action: s
   if (action === "pause" && row.state !== "paused")
     await pauseLocked(tx, desk, row, { pausedAt: desk.now(), reason, missed: null });
   if (action !== "cancel") return;
-  const changes = { cancelledAt: desk.now(), cancelAt: null, pausedAt: null };
+  const changes = { cancelledAt: desk.now(), cancelAt: null };
   await moveSubscription(tx, desk, { row, trigger: "cancel", changes, payload: { reason } });
 }
 

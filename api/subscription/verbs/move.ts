@@ -44,8 +44,11 @@ export async function moveSubscription(
   },
 ): Promise<SubscriptionRow> {
   const state = advance(row.state, trigger);
-  const stops = isBilling(state) ? {} : { batch: null };
-  const moved = await changeSubscription(tx, changer, row, { ...changes, ...stops }, state);
+  const over = {
+    ...(!isBilling(state) && { batch: null }),
+    ...(state !== "paused" && { pausedAt: null, pauseReason: null }),
+  };
+  const moved = await changeSubscription(tx, changer, row, { ...changes, ...over }, state);
   const previous = { state: row.state };
   const fact = factOf(changer.newId, moved, { type: told[trigger], previous, ...payload });
   await outbox.append(tx, [fact, ...(await cutShort(tx, changer, row, moved))]);

@@ -64,8 +64,7 @@ export async function resumeSubscription(
 async function resumeLocked(tx: Tx, desk: InvoiceDesk, row: SubscriptionRow): Promise<SubscriptionRow> {
   const nextIndex = await skipPaused(tx, desk, row);
   await holdReminders(tx, row, false);
-  const changes = { pausedAt: null, pauseReason: null, nextIndex };
-  const resumed = await moveSubscription(tx, desk, { row, trigger: "resume", changes });
+  const resumed = await moveSubscription(tx, desk, { row, trigger: "resume", changes: { nextIndex } });
   if (!(await isAnyOverdue(tx, resumed))) return resumed;
   return moveSubscription(tx, desk, { row: resumed, trigger: "fall-behind" });
 }

@@ -87,11 +87,13 @@ describe("a pause", () => {
     const merchant = await newBiller(database, house);
     const { id } = await merchant.subscribe();
     const path = `/v1/subscriptions/${id}`;
-    const once = await merchant.must("POST", `${path}/pause`);
+    const once = await merchant.must("POST", `${path}/pause`, { reason: "on holiday" });
     expect(await merchant.must("POST", `${path}/pause`)).toEqual(once);
     await merchant.must("POST", `${path}/cancel`);
     const again = await merchant.must("POST", `${path}/cancel`);
-    expect(again).toMatchObject({ state: "cancelled", nextBillingAt: null, pausedAt: null });
+    expect(again).toMatchObject({
+      ...{ state: "cancelled", nextBillingAt: null, pausedAt: null, pauseReason: null },
+    });
     const refused = { status: 409, body: { code: "subscription_cancelled" } };
     for (const word of ["pause", "resume"])
       expect(await merchant.ask("POST", `${path}/${word}`)).toMatchObject(refused);
