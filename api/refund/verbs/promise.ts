@@ -54,6 +54,8 @@ async function promisesOf(tx: Tx, { merchantId, chain, asset }: Purse) {
         eq(refund.chain, chain),
         eq(refund.asset, asset),
         isNull(refund.reservedAt),
+        // One that left the chain brings its money with it when it comes back; until then nothing is given for it.
+        fixed(eq(clearing.state, "settled")),
         fixed(inArray(refund.state, ["pending", "requires-destination"])),
       ),
     )

@@ -5,7 +5,7 @@ import { checksum } from "#kernel/bytes";
 import { newKey } from "../../support/authorization.ts";
 import { books, type Merchant, newMerchant, sharedWorld, until } from "../../support/house.ts";
 import { factsOf, ledgerOf } from "../../support/records.ts";
-import { expectAtRest } from "../../support/scene.ts";
+import { expectAtRest, withMiningHeld } from "../../support/scene.ts";
 import { call, held, listed, paidMerchant, pay, purse, read, refund, untilSucceeded, usdc } from "./paid.ts";
 
 const world = sharedWorld();
@@ -93,6 +93,21 @@ describe("a refund before its payment is final", () => {
     const made = await refund(merchant, paid.id);
     expect(await payout(merchant, "0.0995")).toBe(201);
     await expectAtRest(world);
+    await untilSucceeded(world, merchant, made.body.id);
+    expect(await held(world, paid.payer)).toBe(100_000n);
+    expect(await purse(merchant)).toEqual(["0.000000", "0.000000", "0.000000"]);
+  });
+
+  it("holds nothing back while its payment is off the chain, and is kept once that is there again", async () => {
+    const { merchant } = await paidMerchant(world, "0.10");
+    const paid = await pay(world, merchant, "0.10");
+    const made = await refund(merchant, paid.id);
+    const stateOf = async () => (await call(merchant, `/v1/payments/${paid.id}`, { method: "GET" })).body;
+    await withMiningHeld(world, async () => {
+      await world.dev.anvil.rpc("anvil_reorg", [1, []]);
+      await until(async () => (await stateOf()).clearing.state === "reversed", "it is reversed");
+      expect(await payout(merchant, "0.0995")).toBe(201);
+    });
     await untilSucceeded(world, merchant, made.body.id);
     expect(await held(world, paid.payer)).toBe(100_000n);
     expect(await purse(merchant)).toEqual(["0.000000", "0.000000", "0.000000"]);
