@@ -72,7 +72,8 @@ export const sellingFaults = {
   subscription_behind: {
     kind: "conflict",
     title: "Cycles are being issued",
-    detail: "Cycles that are due already are being issued as they stand. Repeat the change in a moment.",
+    detail:
+      "Cycles that are due already are issued as they stand. Repeat the change in a moment; where it is paused, after it was resumed.",
   },
   anchor_invalid: {
     kind: "unprocessable",

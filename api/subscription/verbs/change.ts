@@ -8,7 +8,7 @@ import { presentSubscription, type SubscriptionRow } from "../present.ts";
 import { cycleAt, firstAfter } from "../schedule.ts";
 import type { CancelInput, Subscription, SubscriptionChange, SubscriptionPath } from "../schema.ts";
 import { subscriptionCycle } from "../tables.ts";
-import { changeSubscription, lockSubscription, moveSubscription } from "./move.ts";
+import { changeSubscription, dueOf, lockSubscription, moveSubscription } from "./move.ts";
 
 /** Changes what the next cycle asks for. Faults: `not_found`, `version_conflict`, `subscription_cancelled`,
  *  `subscription_behind`. */
@@ -22,8 +22,7 @@ export async function editSubscription(
     if (row.state === "cancelled") throw fault("subscription_cancelled");
     if (input.version !== undefined && input.version !== row.version)
       throw fault("version_conflict", { currentVersion: row.version, pointer: "/version" });
-    // What is due was agreed to as it stands.
-    if (row.nextBillingAt !== null && row.nextBillingAt <= desk.now()) throw fault("subscription_behind");
+    if (isBehind(row, desk.now())) throw fault("subscription_behind");
     const { description, daysUntilDue, metadata } = input;
     const changes = {
       ...(money && { amount: money.amount, currency: money.asset }),
@@ -34,6 +33,13 @@ export async function editSubscription(
     if (Object.keys(changes).length === 0) return presentSubscription(row);
     return presentSubscription(await changeSubscription(tx, desk, row, changes));
   });
+}
+
+/** A cycle is due, or was before a pause: it was agreed to as it stands. */
+function isBehind(row: SubscriptionRow, now: Date): boolean {
+  const { nextBillingAt } = dueOf({ ...row, state: "active" });
+  if (nextBillingAt === null) return false;
+  return row.pausedAt === null ? nextBillingAt <= now : nextBillingAt < row.pausedAt;
 }
 
 /** Ends it, now or when its period ends. Repeated it is as it is. Fault: `not_found`. */

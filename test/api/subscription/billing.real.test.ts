@@ -177,6 +177,8 @@ describe("a downtime of more than 31 cycles", () => {
       payload: { missed: 32, previous: { state: "active" } },
     });
     expect(house.log.lines.join()).toContain("too many cycles were missed");
+    // what was missed is owed no more: nothing keeps its terms
+    await merchant.must("PATCH", `/v1/subscriptions/${id}`, { daysUntilDue: 3 });
     const resumed = await merchant.must("POST", `/v1/subscriptions/${id}/resume`);
     expect(resumed).toMatchObject({ state: "active", nextBillingAt: "2028-02-02T10:00:00.000Z" });
     await house.bill();

@@ -288,6 +288,26 @@ describe("a change", () => {
   });
 });
 
+describe("a change in a pause", () => {
+  it("waits for what was due before the pause; what falls into the pause is no hindrance", async () => {
+    const merchant = await newBiller(database, house);
+    const { id } = await merchant.subscribe({ interval: "day" });
+    const path = `/v1/subscriptions/${id}`;
+    const change = () => merchant.ask("PATCH", path, { amount: { amount: "99.00", asset: "USD" } });
+    const pause = () => merchant.must("POST", `${path}/pause`);
+    time.forward(DAY_MS + 1_000);
+    await pause();
+    expect(await change()).toMatchObject({ status: 409, body: { code: "subscription_behind" } });
+    await merchant.must("POST", `${path}/resume`);
+    await house.bill();
+    time.forward(DAY_MS - 1_000);
+    await pause();
+    expect(await change()).toMatchObject({ status: 200 });
+    time.forward(DAY_MS);
+    expect(await change()).toMatchObject({ status: 200 });
+  });
+});
+
 describe("bad input", () => {
   const good = {
     customer: { name: "Ada", email: "ada@buyer.example" },
