@@ -63,7 +63,7 @@ async function cutShort(
   { batch, sendEmail }: SubscriptionRow,
   moved: SubscriptionRow,
 ): Promise<readonly outbox.Fact[]> {
-  if (batch === null || moved.batch !== null || moved.voidsOpen) return [];
+  if (batch === null || moved.batch !== null || !sendEmail || moved.voidsOpen) return [];
   const last = await lastInvoice(tx, moved);
   const payload = { sendEmail, batch, isLastOfBatch: true };
   return [

@@ -144,6 +144,9 @@ describe("cycles of a subscription", () => {
   it("that were issued together come as one mail, when the last is told, however they are told", async () => {
     await cycle(0);
     const [one, two, three] = [await cycle(1), await cycle(2), await cycle(3)];
+    // neither a later one comes with them, nor one of another subscription
+    await cycle(4);
+    await cycle(2, { subscriptionId: "sub_2" });
     await hear(told(one, one), told(two, one));
     expect(await mails()).toEqual([]);
     const last = told(three, one, true);
