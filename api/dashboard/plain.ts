@@ -1,9 +1,10 @@
 import { NOT_AN_AMOUNT } from "../http/money.ts";
+import { NOT_THERE } from "../http/problem.ts";
 import { NOT_AN_INSTANT } from "../http/text.ts";
 
 /** What the API says to programs of a wrong value, as a person is told. */
 const words: readonly (readonly [said: RegExp, plain: string])[] = [
-  [/received undefined$/, "This is needed."],
+  [new RegExp(`^${NOT_THERE}`), "This is needed."],
   [/^some text/, "This is needed."],
   [/^Too small: expected (?:string|array)/, "This is needed."],
   [/^Too small: expected number to be >=(\d+)$/, "At least $1."],

@@ -156,12 +156,15 @@ export function fieldErrors(issues: readonly core.$ZodIssue[], root = ""): Field
   });
 }
 
+/** How it is said that something is not there. */
+export const NOT_THERE = "It is missing.";
+
 /** In JSON nothing is undefined: what is said to be is not there. What is wrong with a key stands inside its issue. */
 function detailOf(issue: core.$ZodIssue): string {
   if (issue.code === "invalid_key") return issue.issues[0]?.message ?? issue.message;
   if (issue.code !== "invalid_type" || !issue.message.endsWith("received undefined")) return issue.message;
   const { expected } = issue;
-  return `It is missing. Send ${/^[aeiou]/.test(expected) ? "an" : "a"} ${expected}.`;
+  return `${NOT_THERE} Send ${/^[aeiou]/.test(expected) ? "an" : "a"} ${expected}.`;
 }
 
 function escapePointer(step: string): string {

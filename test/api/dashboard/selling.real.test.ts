@@ -106,13 +106,15 @@ describe("every form", () => {
     },
   );
 
-  it.each(forms.filter(([path]) => !path.includes("/")).map(([path]) => path))(
-    "%s sent empty is refused, and says what it needs",
-    async (path) => {
-      const { status, text } = await mine.post(path, { surprise: "1" });
+  it.each(forms.filter(([path]) => !path.includes("/")))(
+    "%s sent without a word is refused, and says at which fields, in words for people",
+    async (path, fields) => {
+      const chosen = Object.entries(fields).filter(([name]) => /kind|interval|currency|asset$/.test(name));
+      const { status, text } = await mine.post(path, Object.fromEntries(chosen));
       expect(status).toBe(400);
       expect(text).toContain(`role="alert"`);
-      expect(text).toMatch(/This is needed|not known/);
+      expect(text).toContain("This is needed.");
+      expect(text).not.toMatch(/The form|Send an? |expected|received/);
     },
   );
 });
