@@ -63,7 +63,7 @@ export const paymentFaults = {
     kind: "conflict",
     title: "Payment under way",
     detail:
-      "A payment of this is under way and it can be paid once. Do not sign another: statusUrl tells how it ends, or ask again as Retry-After says.",
+      "A payment of this is under way and it can be paid once. Do not sign another: statusUrl, where it is given, tells how it ends; otherwise ask again as Retry-After says.",
   },
   currency_unsupported: {
     kind: "unprocessable",

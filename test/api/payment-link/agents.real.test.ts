@@ -194,8 +194,10 @@ describe("a link that is not offered directly", () => {
       ["?amount=nothing", 400],
       ["?amount=0.123456789", 400],
       ["?amount=0.10", 422],
-    ] as const)
-      expect([query, (await asked(agentUrl(id) + query)).status]).toEqual([query, told]);
+    ] as const) {
+      const { status, body } = await asked(agentUrl(id) + query);
+      expect([query, status, body.errors[0].pointer]).toEqual([query, told, "/query/amount"]);
+    }
     await switchTo(id, "disable");
     expect(await asked(url)).toMatchObject({ status: 409, body: { code: "link_not_payable" } });
   });
