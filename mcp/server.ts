@@ -82,7 +82,8 @@ function explain({ issues }: z.ZodError): string {
       const at = issue.path.map(String).join(".");
       if (issue.code === "unrecognized_keys")
         return `Unrecognized key${issue.keys.length > 1 ? "s" : ""}: ${issue.keys.slice(0, 5).map(named).join(", ")}.`;
-      return at === "" ? `${issue.message}.` : `${named(at)}: ${issue.message}.`;
+      if (at === "") return `${issue.message}.`;
+      return `${named(at)}: ${isMissing(issue) ? "it is missing" : issue.message}.`;
     })
     .join(" ");
 }
@@ -94,6 +95,12 @@ function asMeant(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
   return meant.length === 0
     ? [issue]
     : meant.map((each) => ({ ...each, path: [...issue.path, ...each.path] }));
+}
+
+/** In JSON nothing is undefined: what is said to be is not there. */
+function isMissing(issue: z.core.$ZodIssue): boolean {
+  if (issue.code === "invalid_union") return issue.errors.every((way) => way.every(isMissing));
+  return issue.code === "invalid_type" && issue.message.endsWith("received undefined");
 }
 
 function named(key: string): string {

@@ -117,11 +117,18 @@ describe("what is told when it goes wrong", () => {
     ["get_payable", { id: "inv_01K2C0Z0000000000000000000" }, "not_found"],
     ["quote_payment", { amount: "1e9", asset: "USD", assets: ["USDC"] }, "amount: a decimal string"],
     ["quote_payment", { amount: "1", asset: "XXX", assets: ["USDC"] }, "currency_unsupported"],
+    ["pay_payable", {}, "payableId: it is missing."],
+    ["verify_payment", { resourceId }, "paymentPayload: it is missing."],
     ["verify_payment", { resourceId: "x402r_1", payableId: "inv_1", paymentPayload: {} }, "paymentPayload"],
     [
       "verify_payment",
       { resourceId, paymentPayload: { payload: {} } },
-      "paymentPayload.x402Version: Invalid input: expected number",
+      "paymentPayload.x402Version: it is missing.",
+    ],
+    [
+      "verify_payment",
+      { resourceId, paymentPayload: { x402Version: "2", payload: {} } },
+      "paymentPayload.x402Version: Invalid input: expected number, received string.",
     ],
     [
       "settle_payment",
