@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { PayableKind } from "#facilitator";
 import { badCursor, cursorAt, readCursor } from "../cursor.ts";
+import { nothingFound } from "../nothing-found.ts";
 import { presentPayable } from "../present.ts";
 import { success } from "../result.ts";
 import { Amount, Cursor, Limit, MerchantText, Next, Words } from "../schema.ts";
@@ -64,11 +65,7 @@ export const searchPayables = defineTool({
               text: "Choose an item and get what to sign from get_payable with its id.",
               tool: "get_payable",
             }
-          : {
-              action: "fix-and-retry",
-              text: "Nothing matches. Use fewer words, or drop a filter.",
-              tool: "search_payables",
-            },
+          : nothingFound("search_payables", { ...filter, query: words }),
     });
   },
 });

@@ -4,6 +4,7 @@ import { priceDecimals } from "#kernel/asset";
 import { parseDecimal } from "#kernel/money";
 import { badCursor, cursorAt, readCursor } from "../cursor.ts";
 import type { Members, PaymentWire } from "../deps.ts";
+import { nothingFound } from "../nothing-found.ts";
 import {
   clientNotes,
   inputSchema,
@@ -76,7 +77,8 @@ export const searchResources = defineTool({
       items: items.map((item) => (detail === "full" ? fullItem(wire, item) : conciseItem(wire, item))),
       total,
       nextCursor: items.length > 0 && end < total ? cursorAt(end, about) : undefined,
-      next: items.length > 0 ? pick : nothing,
+      next:
+        items.length > 0 ? pick : nothingFound("search_resources", { ...about, query: filter.query?.trim() }),
     });
   },
 });
@@ -85,11 +87,6 @@ const pick: NextStep = {
   action: "sign",
   text: "Choose an item and get what to sign from get_payment_required with its id.",
   tool: "get_payment_required",
-};
-const nothing: NextStep = {
-  action: "fix-and-retry",
-  text: "Nothing matches. Use fewer words, or drop a filter.",
-  tool: "search_resources",
 };
 
 function dollars(text: string | undefined): bigint | null | undefined {

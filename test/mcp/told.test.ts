@@ -147,4 +147,16 @@ describe("what is told of a payment", () => {
     required: 1,
     chargeable: false,
   };
+
+  it.each(["search_resources", "search_payables"])(
+    "%s of nothing tells what can be dropped, if anything can",
+    async (tool) => {
+      const world = open({ facilitator: { discover: async () => ({ items: [], total: 0 }) } });
+      expect(await nextOf(world, tool, { query: "tea" })).toMatchObject({ action: "fix-and-retry", tool });
+      for (const everything of [{}, { query: " " }]) {
+        const next = await nextOf(world, tool, everything);
+        expect(next).toMatchObject({ action: "done", text: expect.stringContaining("Nothing is listed") });
+      }
+    },
+  );
 });
