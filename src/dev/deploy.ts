@@ -50,9 +50,10 @@ const tokenAbi = parseAbi([
   "function initialize(string name, string symbol, string version, address owner)",
   "function mint(address to, uint256 value)",
 ]);
-const signerCount = 4;
+/** Of the gas keys of a local deployment. */
+export const signerLabels = ["signer:0", "signer:1", "signer:2", "signer:3"] as const;
 /** Nonce of the router's deployment: its place among the steps, which tells its address. */
-const routerStep = 1 + 2 * devTokens.length + 1 + signerCount;
+const routerStep = 1 + 2 * devTokens.length + 1 + signerLabels.length;
 const payerTokens = 1_000_000n * 10n ** BigInt(devTokenDecimals);
 const gasMoney = parseEther("100");
 /** A block of a local chain is final when so many stand on it. */
@@ -98,7 +99,7 @@ function layout(masterSecret: string): DevContracts {
     operator: pair("operator"),
     treasury: pair("treasury"),
     payer: pair("payer"),
-    signers: Array.from({ length: signerCount }, (_, index) => pair(`signer:${index}`)),
+    signers: signerLabels.map(pair),
     deployer,
   };
 }

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { chainRow } from "#facilitator";
 import type { OutsideParts } from "../config.ts";
 import { deriveKey } from "../keys.ts";
+import { signerLabels } from "./deploy.ts";
 import { type DevJson, devJsonPath } from "./dev-json.ts";
 import { masterSecret } from "./master-secret.ts";
 
@@ -25,7 +26,7 @@ export async function recordedParts(dataDir: string): Promise<OutsideParts> {
   return {
     databaseUrl,
     chains: [row],
-    signerKeys: [deriveKey(secret, "signer:0")],
+    signerKeys: signerLabels.map((label) => deriveKey(secret, label)),
     treasuryKey: null,
     masterSecret: secret,
   };

@@ -103,6 +103,14 @@ describe("a start on nothing", () => {
     });
   });
 
+  it("lists its lanes as the ones that sign, to an operator too", async () => {
+    const { code, stdout } = await farebox({ FAREBOX_DATA: folder.dataDir }, "lanes", "list");
+    expect([code, stdout.match(/^local .*$/gm)]).toEqual([
+      0,
+      Array(4).fill(expect.stringContaining("  active  ")),
+    ]);
+  });
+
   it("says where everything is", () => {
     const { dev, metricsUrl } = service;
     for (const word of [dev.baseUrl, dev.secretKey, dev.chain.rpcUrl, dev.databaseUrl, metricsUrl])
