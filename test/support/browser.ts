@@ -196,15 +196,18 @@ export async function expectAccessible({ page }: Tab, { contrast = true } = {}):
   expect(found).toEqual([]);
 }
 
-/** No wider than a phone, nor than a desk; shown to people as both, where pictures are asked for. */
+/** No wider than a phone, a tablet either way up, nor a desk; shown to people as the first and the last, where pictures
+ *  are asked for. */
 export async function photograph({ page }: Tab, name: string): Promise<void> {
   const before = page.viewportSize();
-  for (const [width, height] of [
-    [360, 740],
-    [1280, 800],
+  for (const [width, height, isShown] of [
+    [360, 740, true],
+    [820, 1180, false],
+    [1024, 768, false],
+    [1280, 800, true],
   ] as const) {
     await page.setViewportSize({ width, height });
-    const path = await pictureFile(`${name}-${width}.png`);
+    const path = isShown && (await pictureFile(`${name}-${width}.png`));
     if (path) await page.screenshot({ path, fullPage: true });
     const wider = (await page.evaluate("document.documentElement.scrollWidth > innerWidth")) as boolean;
     expect([name, width, wider]).toEqual([name, width, false]);

@@ -35,6 +35,9 @@ export function auditLogSection(): Section {
 const columns: readonly Column<AuditEntry>[] = [
   { name: "Action", isHead: true, show: ({ action }) => <code>{action}</code> },
   { name: "On", show: ({ subject }) => (subject === "" ? null : <Code>{subject}</Code>) },
-  { name: "By key", show: ({ actor }) => (actor === null ? "the operator" : <code>{actor}</code>) },
+  {
+    name: "By key",
+    show: ({ actor }) => (actor === null ? "the operator" : <code class="short">{actor}</code>),
+  },
   { name: "When", isAmount: true, show: ({ occurredAt }) => <Time at={occurredAt.toISOString()} /> },
 ];

@@ -5,7 +5,7 @@ import type { LedgerEntry } from "../../payout/schema.ts";
 import { Days } from "../view/days.tsx";
 import { Heading } from "../view/heading.tsx";
 import { ObjectLink } from "../view/object.tsx";
-import { Empty, Time } from "../view/shown.tsx";
+import { Empty, Time, Words } from "../view/shown.tsx";
 import { type Column, Table } from "../view/table.tsx";
 
 type Entry = z.infer<typeof LedgerEntry>;
@@ -102,11 +102,19 @@ function Transfers({ of }: { readonly of: Entry["transfers"] }) {
           </span>{" "}
           <span class="muted">{phase}</span>
           <p class="paths">
-            <code>{debit}</code> → <code>{credit}</code>
+            <Account path={debit} /> → <Account path={credit} />
           </p>
         </li>
       ))}
     </ul>
+  );
+}
+
+function Account({ path }: { readonly path: string }) {
+  return (
+    <code>
+      <Words of={path} />
+    </code>
   );
 }
 

@@ -50,7 +50,7 @@ export function Code({ children }: { readonly children: string }) {
 export function Words({ of }: { readonly of: string }) {
   return (
     <span class="words">
-      {of.split(/(?<=[._])/).map((word) => (
+      {of.split(/(?<=[._:])/).map((word) => (
         <>
           {word}
           <wbr />
