@@ -40,7 +40,8 @@ export const paymentFaults = {
   review_not_required: {
     kind: "conflict",
     title: "No review required",
-    detail: "No money of this payment waits for a decision of this kind.",
+    detail:
+      "No money of this payment waits for a decision of this kind. GET /v1/payments/{id} tells what waits; beside a payment that is settled money can be returned, not accepted.",
   },
   review_by_operator: {
     kind: "conflict",

@@ -39,13 +39,16 @@ export function railsFor<R extends AskableRail>(
   return inOrder(chain === undefined ? left.rails() : left.rails().slice(0, 1), currency);
 }
 
-/** Filters one after the other; the one that leaves nothing is the reason. */
+/** Filters one after the other; the one that leaves nothing is the reason, with those before it. */
 function narrow<R extends AskableRail>(all: readonly R[]) {
   let left = all;
+  const asked: string[] = [];
   return {
     to(fits: (rail: R) => boolean, rail: string, pointer: string) {
       left = left.filter(fits);
-      if (left.length === 0) throw fault("rail_unsupported", { rail, pointer });
+      const beside = asked.length === 0 ? "" : ` together with ${asked.join(" and ")}`;
+      if (left.length === 0) throw fault("rail_unsupported", { rail: rail + beside, pointer });
+      asked.push(rail);
     },
     rails() {
       if (left.length === 0) throw fault("rail_unsupported", { rail: "any chain of this deployment" });

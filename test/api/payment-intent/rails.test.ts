@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { fixedRates } from "#api";
 import type { RailFacts } from "#facilitator";
-import { checkFloor, priceRails } from "../../../api/payment-intent/verbs/rails.ts";
+import type { AskedRail } from "../../../api/payment-intent/tables.ts";
+import { checkFloor, priceRails, railsFor } from "../../../api/payment-intent/verbs/rails.ts";
 import { silentLog } from "../../support/dev-chain.ts";
 import { clock, rail } from "../world.ts";
 
@@ -25,6 +26,18 @@ describe("priceRails", () => {
       code: "amount_too_small",
       context: { asset: "USDC", minimum: "0.040000", pointer: "/amount/amount" },
     });
+  });
+});
+
+describe("railsFor", () => {
+  it("tells what was asked for together where each of it has a rail, and no rail has both", () => {
+    const rails = [railOf("USDC", 1n), railOf("EURC", 1n)];
+    const choose = (asked: Partial<AskedRail>) => () =>
+      railsFor(rails, { executionPath: "deposit-match", ...asked }, "USD");
+    const told = (rail: string) => expect.objectContaining({ context: { rail, pointer: "/payment/asset" } });
+    expect(choose({ asset: "EURC" })).not.toThrow();
+    expect(choose({ settlementAsset: "USDC", asset: "EURC" })).toThrow(told("EURC together with USDC"));
+    expect(choose({ asset: "DOGE" })).toThrow(told("DOGE"));
   });
 });
 
