@@ -11,6 +11,7 @@ const words: readonly (readonly [said: RegExp, plain: string])[] = [
   [/^Too big: expected number to be <=(\d+)$/, "At most $1."],
   [/^Too big: expected string to have <=(\d+) characters$/, "At most $1 characters."],
   [/^Invalid input: expected number/, "A whole number."],
+  [/^Invalid input: expected record/, "An object in JSON, in braces."],
   [new RegExp(`^${NOT_AN_INSTANT}`), "A day and a time."],
   [new RegExp(`^${NOT_AN_AMOUNT}`), "An amount in digits, such as 12.50."],
   [/^a PNG as data:/, "A PNG."],
