@@ -52,12 +52,14 @@ it("begins with what lay there, once that has rested from the final block to the
   expect([await isFollowed(), await opened()]).toEqual([false, []]);
   for (let i = 0; i < 2; i += 1) await blocks(1);
   expect([await isFollowed(), await opened()]).toEqual([true, [{ asset: "USDG@local", amount: "7" }]]);
+  expect(await compared()).toContain("USDG@local equal");
   const began = await view();
-  // and from the next block on what comes is seen, once
+  // and from the next block on what comes is seen, once, as in every other token
   sends(5n);
+  world.sim.transfer(tokens.USDC, world.payer(tokens.USDC, 3n).address, world.row.treasury, 3n);
   await blocks(4);
   expect(await opened()).toHaveLength(1);
-  expect(await compared()).toContain("USDG@local equal");
+  expect(await compared()).toEqual(["USDC@local equal", "EURC@local equal", "USDG@local equal"]);
   const at = await view();
   const { pool } = world.database.db;
   expect(await firstRecorded(pool, at, USDG)).toBe(began.cursorNumber + 1);
