@@ -1,8 +1,9 @@
 /** What leaves the treasury in a day, where its operator has set a limit. */
+import { sql } from "drizzle-orm";
 import { beforeAll, expect, it } from "vitest";
 import { sharedWorld, startHouse, until } from "../../../support/house.ts";
 import { merchantWithPayouts } from "../../../support/payouts.ts";
-import { ledgerOf } from "../../../support/records.ts";
+import { ledgerOf, waitingForLocks } from "../../../support/records.ts";
 import { expectAtRest, withoutSigning } from "../../../support/scene.ts";
 
 const limits = { dailyLimits: { USDC: "0.01" } };
@@ -56,6 +57,20 @@ it("two processes that sign at once keep to it together", async () => {
   } finally {
     await other.stop();
   }
+});
+
+it("nothing is signed while another process signs", async () => {
+  await aDayPasses();
+  await world.database.db.tx(async (tx) => {
+    await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended('outgoing 31337', 0))`);
+    await payouts.payOut("po_in_turn", 1n);
+    await until(
+      async () => (await waitingForLocks(world, "advisory_xact_lock")) > 0,
+      "it waits for its turn",
+    );
+    expect(await payouts.stateOf("po_in_turn")).toBe("queued");
+  });
+  await payouts.leaves("po_in_turn");
 });
 
 it("what waits for other reasons, or for nothing any more, is not said to wait for it", async () => {
