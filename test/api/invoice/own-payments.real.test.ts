@@ -15,15 +15,19 @@ beforeEach(async () => {
   house = worker(database, time);
   merchant = await newBiller(database, house);
   invoice = await merchant.must("POST", "/v1/invoices", draft({ issue: true }));
-  payment = await merchant.must("POST", "/v1/payment-intents", {
+  payment = await newPayment();
+});
+
+const newPayment = (): Promise<Body> =>
+  merchant.must("POST", "/v1/payment-intents", {
     amount: { amount: "10.00", asset: "USD" },
     metadata: { invoiceId: invoice.id },
   });
-});
-
-/** From now on it is a payment of the invoice. */
+/** From now on what names the invoice is a payment of it. */
 const adopt = () =>
-  database.query("UPDATE payment_intent SET source = 'invoice' WHERE id = $1", [payment.id]);
+  database.query("UPDATE payment_intent SET source = 'invoice' WHERE metadata->>'invoiceId' = $1", [
+    invoice.id,
+  ]);
 
 /** Whether the invoice is looked at once something is told of the payment. */
 async function isLookedAt(type: string): Promise<boolean> {
@@ -73,6 +77,22 @@ describe("a payment that was made for an invoice", () => {
     await reverse(database, invoice.id, time.now());
     await house.settle();
     expect(await read()).toMatchObject({ state: "paid", paid: { amount: "10.00" } });
+  });
+});
+
+describe("of two payments that were made for an invoice", () => {
+  it("neither is called off while both wait; one is once the other has paid", async () => {
+    const other = await newPayment();
+    await adopt();
+    const told = async () => {
+      await reverse(database, invoice.id, time.now());
+      await house.rest("invoices");
+      const { status } = await merchant.must("GET", `/v1/payment-intents/${other.id}`);
+      return status;
+    };
+    expect(await told()).toBe("created");
+    await complete();
+    expect(await told()).toBe("cancelled");
   });
 });
 

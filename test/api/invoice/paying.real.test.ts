@@ -387,6 +387,13 @@ describe("afterwards", () => {
       customer: { email: "ada@buyer.example" },
       metadata: { secret: "margin 40 %" },
     });
+    // another rail, or another amount, is another intent
+    const on = (asset?: string) => checkout(world, invoice.id, { payment: { chain: "local", asset } });
+    const others = [await on(), await on("USDC"), await on("USDG")];
+    expect(new Set([first, ...others].map(({ body }) => body.id)).size).toBe(4);
+    await world.database.query("UPDATE invoice SET collected = 400, paid = 400 WHERE id = $1", [invoice.id]);
+    const rest = await checkout(world, invoice.id);
+    expect(rest).toMatchObject({ status: 201, body: { amount: { amount: "6.00" } } });
     const unissued = await seller.must("POST", "/v1/invoices", draft());
     expect((await checkout(world, unissued.id)).status).toBe(404);
     expect((await checkout(world, "inv_00000000000000000000000000")).status).toBe(404);

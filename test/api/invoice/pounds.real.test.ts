@@ -190,6 +190,15 @@ describe("at its own URL", () => {
     expect((await visit(one.url, payment)).body.success).toBe(true);
   });
 
+  it("a payment that was signed for an intent of the merchant's own is refused, also where that names the invoice", async () => {
+    const { id, url } = await newInvoice();
+    const own = await seller.must("POST", "/v1/payment-intents", {
+      ...{ amount: { amount: "0.40", asset: "GBP" }, executionPath: "x402", metadata: { invoiceId: id } },
+    });
+    const payment = await signFor((await visit(`${world.baseUrl}/x402/payables/${own.id}`)).required);
+    expect((await visit(url, payment)).status).toBe(404);
+  });
+
   it("a payment that has paid something else is told so, and asked about once", async () => {
     const [one, two] = [await newInvoice(), await newInvoice()];
     const { resource: _, ...payment } = await signFor((await visit(one.url)).required);
