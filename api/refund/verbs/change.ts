@@ -9,8 +9,7 @@ import { presentRefund, type RefundRow } from "../present.ts";
 import type { Refund, RefundDestination, RefundPath } from "../schema.ts";
 import { checkDestination } from "./destination.ts";
 import { lockRefund, type Mover, moveRefund } from "./move.ts";
-import { leavePromises } from "./promise.ts";
-import { isPosted, netOf, type RefundDesk, release, reserve } from "./reserve.ts";
+import { isPosted, type RefundDesk, release, reserve } from "./reserve.ts";
 
 /** Says whom to pay, where that could not be told. Said again it changes nothing. Faults: `not_found`,
  *  `refund_has_destination`, `validation_failed`, `recipient_is_ours`, `insufficient_balance`, `rail_unsupported`. */
@@ -40,9 +39,8 @@ export async function sendTo(
   const changes = { destination, dueAt: now };
   const moved = await moveRefund(tx, mover, { row, trigger: "address", changes });
   if (!(await isItsPaymentPosted(tx, moved))) return moved;
-  const reserved = await reserve(desk, tx, moved, now);
-  await leavePromises(tx, row, netOf(row));
-  return reserved;
+  // It was promised: what others were promised is no less for it.
+  return reserve(desk, tx, moved, now);
 }
 
 /** Takes a refund back that has not been signed; a cancelled one comes back as it is. Faults: `not_found`,

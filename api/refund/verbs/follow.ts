@@ -76,7 +76,7 @@ function asSeen(seen: Seen) {
 
 async function reserveIfPosted(follower: Follower, tx: Tx, row: RefundRow): Promise<void> {
   const { clock, facilitator } = follower;
-  if (row.state === "pending" && (await isItsPaymentPosted(tx, row))) {
+  if (await isItsPaymentPosted(tx, row)) {
     await reserve(follower, tx, row, clock.now());
     return;
   }
@@ -84,7 +84,7 @@ async function reserveIfPosted(follower: Follower, tx: Tx, row: RefundRow): Prom
   const patience = served ? Math.min(LOOK_EVERY_MS, served.blockTimeSeconds * 500) : LOOK_EVERY_MS;
   await tx
     .update(refund)
-    .set({ dueAt: row.state === "pending" ? later(clock, patience) : null })
+    .set({ dueAt: later(clock, patience) })
     .where(isIt(row));
 }
 

@@ -21,7 +21,6 @@ export const LOOK_EVERY_MS = 30_000;
 /** Whether the merchant may spend what the payment brought: its block is final. Of an agent's payment the books say it
  *  first. */
 export async function isPosted(db: Executor, paid: ClearingRow): Promise<boolean> {
-  if (paid.state !== "settled") return false;
   if (paid.executionPath !== "x402") return paid.isFinal;
   return paid.providerReference !== null && hasPosted(db, paid.providerReference);
 }

@@ -129,7 +129,9 @@ describe("a payment by deposit", () => {
     expect(made).toMatchObject({ status: 201, body: { state: "requires-destination", destination: null } });
     expect(await told(made.body.id)).toEqual(["refund.created", "refund.requires_destination"]);
     expect(await purse(seller)).toEqual(["9.950000", "0.000000", "0.000000"]);
-    // while it waits, nothing else can have the money
+    // while it waits, nobody looks at it, and nothing else can have the money
+    const due = "SELECT due_at AS at FROM refund WHERE id = $1";
+    expect(await world.database.query(due, [made.body.id])).toEqual([{ at: null }]);
     const wallet = checksum(newKey().address);
     await call(seller, "/v1/payout-addresses", { body: { chain: "local", address: wallet } });
     const payout = { amount: usdc("0.000001"), chain: "local", destination: wallet };
