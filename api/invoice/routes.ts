@@ -65,7 +65,7 @@ function createOf(desk: InvoiceDesk) {
       request: { headers: RequiredIdempotencyHeader, body: body(InvoiceInput) },
       responses: {
         201: json(Invoice, "The invoice: a draft, or issued where that was asked for"),
-        ...problems(...writeFaults, ...lineFaults, "amount_too_large", "buyer_email_required"),
+        ...problems(...writeFaults, ...lineFaults, "amount_too_large"),
       },
     }),
     handler: (c) => {
@@ -197,7 +197,6 @@ function issueOf(desk: InvoiceDesk) {
           "not_found",
           "invoice_state",
           "due_date_invalid",
-          "buyer_email_required",
           "amount_too_small",
           "amount_too_large",
         ),

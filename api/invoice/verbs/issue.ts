@@ -17,8 +17,7 @@ import { sellerOf } from "./seller.ts";
 const DAY_MS = 86_400_000;
 const DAYS_UNTIL_DUE = 30;
 
-/** Gives a draft its number and freezes what it asks for, and who asks. Faults: `not_found`, `invoice_state`, `due_date_invalid`,
- *  `buyer_email_required`. */
+/** Gives a draft its number and freezes what it asks for, and who asks. Faults: `not_found`, `invoice_state`, `due_date_invalid`. */
 export async function issueInvoice(desk: InvoiceDesk, { ctx, input }: Call<InvoicePath>): Promise<Invoice> {
   ctx.demand("invoices:manage");
   return ctx.tx(async (tx) => {
@@ -30,15 +29,13 @@ export async function issueInvoice(desk: InvoiceDesk, { ctx, input }: Call<Invoi
   });
 }
 
-/** The same for a draft in hand. */
+/** The same for a draft in hand. One that is to be mailed has an address: it is neither made nor changed without. */
 export async function issueDraft(
   tx: Tx,
   changer: Changer,
   row: InvoiceRow,
   merchant: MerchantRow,
 ): Promise<InvoiceRow> {
-  if (row.sendEmail && row.buyer.email === null)
-    throw fault("buyer_email_required", { pointer: "/buyer/email" });
   const issuedAt = changer.now();
   const dates = datesOf(row, issuedAt);
   const changes = {
