@@ -169,6 +169,12 @@ describe("a payment that the sandbox provider clears", () => {
       clearing: { failure: { code: "provider_error", reason: expect.stringContaining("declined") } },
     });
     expect(await rowsOf(payment)).toEqual([]);
+    // no money ever was: there is nothing to try again
+    expect(await call("POST", `/v1/payments/${payment.pi}/retry`)).toMatchObject({
+      status: 409,
+      body: { code: "funds_not_received" },
+    });
+    expect(await stateOf(payment)).toBe("failed");
   });
 
   it("is refunded through the provider, with our fee's share, and the books say so", async () => {
