@@ -1,6 +1,6 @@
 -- Why: a settle writes four transfers and an item of a slot, and each reference of each row was looked up by a statement of its own:
--- ten of them, a quarter of what it took to post them. Now a statement's rows are looked at together.
--- Locks: the six tables, against everything, for a moment. Backfill: none.
+-- ten of them, a quarter of the time in which they were posted. Now a statement's rows are looked at together.
+-- Locks: the five tables, against everything, for a moment. Backfill: none.
 ALTER TABLE "ledger_transfer" DROP CONSTRAINT "ledger_transfer_debit_account_asset_ledger_account_id_asset_fk";
 --> statement-breakpoint
 ALTER TABLE "ledger_transfer" DROP CONSTRAINT "ledger_transfer_credit_account_asset_ledger_account_id_asset_fk";
