@@ -1,3 +1,5 @@
+import { invalid } from "../http/faults.ts";
+
 /** Whether an event of this type is meant by one of the patterns: `*`, `payment.*`, or the type itself. */
 export function isMeant(type: string, patterns: readonly string[]): boolean {
   return patterns.some(
@@ -8,7 +10,13 @@ export function isMeant(type: string, patterns: readonly string[]): boolean {
   );
 }
 
-/** The types that a pattern means; none for a pattern that no event will ever match. */
-export function typesMeant(pattern: string, types: readonly string[]): readonly string[] {
-  return types.filter((type) => isMeant(type, [pattern]));
+/** Nothing for patterns each of which some type matches. Fault: `validation_failed`, at the place of the first that no
+ *  event will ever match: whoever mistypes one would hear nothing, and think that nothing happened. */
+export function mustBeKnown(patterns: readonly string[], types: readonly string[], pointer: string): void {
+  const unknown = patterns.findIndex((pattern) => !types.some((type) => isMeant(type, [pattern])));
+  if (unknown >= 0)
+    throw invalid(
+      `${pointer}/${unknown}`,
+      "a type of event, or a pattern such as payment.*, that some event matches",
+    );
 }

@@ -1,6 +1,7 @@
 import { createRoute, defineOpenAPIRoute, z } from "@hono/zod-openapi";
 import { PageQuery, pageOf, readPage } from "../http/page.ts";
 import { body, bodyFaults, json, problems, secretKey, secretKeyFaults } from "../http/route.ts";
+import { mustBeKnown } from "./pattern.ts";
 import {
   DeliveryFilter,
   Event,
@@ -255,6 +256,7 @@ function eventRoutes({ allTypes }: Post) {
     }),
     handler: async (c) => {
       const { limit, cursor, ...filter } = c.req.valid("query");
+      if (filter.types) mustBeKnown(filter.types, allTypes, "/query/types");
       const page = readPage(c, { limit, cursor }, filter);
       const found = await listEvents(allTypes, { ctx: c.var.merchant, input: { ...page, ...filter } });
       return c.json([...pageOf(c, page, found, filter)], 200);

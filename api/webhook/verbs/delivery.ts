@@ -4,7 +4,7 @@ import { insertMany, type Tx, toArray } from "#store";
 import type { Call, MerchantCtx } from "../../http/context.ts";
 import { fault, invalid } from "../../http/faults.ts";
 import type { Page } from "../../http/page.ts";
-import { isMeant, typesMeant } from "../pattern.ts";
+import { isMeant, mustBeKnown } from "../pattern.ts";
 import { type EndpointRow, type EventRow, presentDelivery } from "../present.ts";
 import type {
   DeliveryFilter,
@@ -86,6 +86,7 @@ export async function replay(
   if (ctx.now().getTime() - from.getTime() > LONGEST_MS)
     throw invalid("/from", `at most ${LONGEST_MS / DAY_MS} days ago`);
   if (to <= from) throw invalid("/to", "later than `from`");
+  if (input.types) mustBeKnown(input.types, types, "/types");
   return ctx.tx(async (tx) => {
     const endpoint = await findEndpoint(tx, ctx, input.id);
     mustBeEnabled(endpoint);
@@ -103,8 +104,7 @@ function meantBy(
   { events }: EndpointRow,
   asked: readonly string[] | undefined,
 ): readonly string[] {
-  const heard = types.filter((type) => isMeant(type, events));
-  return asked === undefined ? heard : [...new Set(asked.flatMap((pattern) => typesMeant(pattern, heard)))];
+  return types.filter((type) => isMeant(type, events) && (asked === undefined || isMeant(type, asked)));
 }
 
 type Again = Pick<EventRow, "id" | "type" | "subject" | "sequence">;

@@ -2,10 +2,10 @@ import { and, desc, eq, isNull } from "drizzle-orm";
 import { isId } from "#kernel/id";
 import { type Executor, outbox, type Tx } from "#store";
 import type { Call, MerchantCtx } from "../../http/context.ts";
-import { fault, invalid } from "../../http/faults.ts";
+import { fault } from "../../http/faults.ts";
 import { merchant } from "../../merchant/tables.ts";
 import { PING } from "../events.ts";
-import { typesMeant } from "../pattern.ts";
+import { mustBeKnown } from "../pattern.ts";
 import { type EndpointRow, presentEndpoint } from "../present.ts";
 import type {
   IssuedWebhookEndpoint,
@@ -55,9 +55,9 @@ export async function createEndpoint(
   { ctx, input }: Call<WebhookEndpointInput & { readonly apiVersion: string }>,
 ): Promise<IssuedWebhookEndpoint> {
   ctx.demand("webhooks:manage");
-  const { description, apiVersion } = input;
+  const { description, apiVersion, events } = input;
   const url = webhookUrl(input.url, post);
-  const events = knownPatterns(post, input.events);
+  mustBeKnown(events, post.types, "/events");
   const [id, secret] = [ctx.newId("whe"), post.seal.make()];
   const now = ctx.now();
   return ctx.tx(async (tx) => {
@@ -87,16 +87,6 @@ async function makeRoom(tx: Tx, { merchantId }: MerchantCtx): Promise<void> {
   if (there >= MOST) throw fault("webhook_endpoint_limit", { most: MOST });
 }
 
-function knownPatterns({ types }: Post, patterns: readonly string[]): string[] {
-  const unknown = patterns.findIndex((pattern) => typesMeant(pattern, types).length === 0);
-  if (unknown >= 0)
-    throw invalid(
-      `/events/${unknown}`,
-      "a type of event, or a pattern such as payment.*, that some event matches",
-    );
-  return [...patterns];
-}
-
 /** As it was asked for; what was learnt of an endpoint that is enabled anew is forgotten. */
 function standing(enabled: boolean, now: Date) {
   return enabled
@@ -115,9 +105,10 @@ export async function changeEndpoint(
   const now = ctx.now();
   const named = {
     ...(url !== undefined && { url: webhookUrl(url, post) }),
-    ...(events !== undefined && { events: knownPatterns(post, events) }),
+    ...(events !== undefined && { events }),
     ...(description !== undefined && { description }),
   };
+  if (events !== undefined) mustBeKnown(events, post.types, "/events");
   return ctx.tx(async (tx) => {
     const row = await lockEndpoint(tx, ctx, id);
     const turned = enabled !== undefined && enabled !== row.enabled ? standing(enabled, now) : {};

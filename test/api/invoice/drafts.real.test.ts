@@ -1,17 +1,14 @@
 /** Invoices before they are issued: what stands on a draft, and whose words and prices. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { sharedDatabase } from "../../support/db.ts";
-import { facts, newBiller, type SetClock, setClock, type Worker, worker } from "../subscription/billing.ts";
+import { facts, freshBilling, newBiller } from "../subscription/billing.ts";
 import { baseUrl } from "../world.ts";
 import { draft } from "./bills.ts";
 
 const database = sharedDatabase();
-let time: SetClock;
-let house: Worker;
+const { time, house } = freshBilling(database, "2026-08-11T09:30:00.000Z");
 let merchant: Awaited<ReturnType<typeof newBiller>>;
 beforeEach(async () => {
-  time = setClock("2026-08-11T09:30:00.000Z");
-  house = worker(database, time);
   merchant = await newBiller(database, house);
 });
 

@@ -3,25 +3,14 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { invoiceEvents } from "../../../api/invoice/events.ts";
 import { subscriptionEvents } from "../../../api/subscription/events.ts";
 import { sharedDatabase } from "../../support/db.ts";
-import {
-  facts,
-  killed,
-  newBiller,
-  type SetClock,
-  setClock,
-  type Worker,
-  worker,
-} from "../subscription/billing.ts";
+import { facts, freshBilling, killed, newBiller, worker } from "../subscription/billing.ts";
 import { baseUrl } from "../world.ts";
 import { draft, markPaid, reverse } from "./bills.ts";
 
 const database = sharedDatabase();
-let time: SetClock;
-let house: Worker;
+const { time, house } = freshBilling(database, "2026-08-11T09:30:00.000Z");
 let merchant: Awaited<ReturnType<typeof newBiller>>;
 beforeEach(async () => {
-  time = setClock("2026-08-11T09:30:00.000Z");
-  house = worker(database, time);
   merchant = await newBiller(database, house);
 });
 

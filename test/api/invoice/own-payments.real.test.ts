@@ -1,18 +1,16 @@
 /** Which payments are an invoice's: those that were made for it, not those that its merchant noted its id on. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { sharedDatabase } from "../../support/db.ts";
-import { newBiller, setClock, type Worker, worker } from "../subscription/billing.ts";
+import { freshBilling, newBiller } from "../subscription/billing.ts";
 import { newId } from "../world.ts";
 import { type Body, draft, reverse } from "./bills.ts";
 
 const database = sharedDatabase();
-const time = setClock("2026-08-11T09:30:00.000Z");
-let house: Worker;
+const { time, house } = freshBilling(database, "2026-08-11T09:30:00.000Z");
 let merchant: Awaited<ReturnType<typeof newBiller>>;
 let invoice: Body;
 let payment: Body;
 beforeEach(async () => {
-  house = worker(database, time);
   merchant = await newBiller(database, house);
   invoice = await merchant.must("POST", "/v1/invoices", draft({ issue: true }));
   payment = await newPayment();

@@ -1,15 +1,10 @@
 /** A subscription's cycles by a clock that is set: exact, none twice, none lost in a downtime, reminded of when due. */
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { sharedDatabase } from "../../support/db.ts";
-import { facts, killed, newBiller, type SetClock, setClock, type Worker, worker } from "./billing.ts";
+import { facts, freshBilling, killed, newBiller, worker } from "./billing.ts";
 
 const database = sharedDatabase();
-let time: SetClock;
-let house: Worker;
-beforeEach(() => {
-  time = setClock("2027-12-31T10:00:00.000Z");
-  house = worker(database, time);
-});
+const { time, house } = freshBilling(database);
 
 const DAY_MS = 86_400_000;
 

@@ -1,4 +1,5 @@
 /** Merchants and their subscriptions without a chain: a clock that is set, turns and facts when the test says so. */
+import { beforeEach } from "vitest";
 import type { Clock } from "#kernel/clock";
 import { systemClock } from "#kernel/system";
 import { type Database, outbox } from "#store";
@@ -84,7 +85,20 @@ export function worker({ db }: { readonly db: Database }, time: Clock) {
     },
   };
 }
-export type Worker = ReturnType<typeof worker>;
+type Worker = ReturnType<typeof worker>;
+
+/** For each test a clock of its own and one worker that goes by it. Empty until the first test begins. */
+export function freshBilling(
+  database: TestDatabase,
+  start = "2027-12-31T10:00:00.000Z",
+): { readonly time: SetClock; readonly house: Worker } {
+  const [time, house] = [{} as SetClock, {} as Worker];
+  beforeEach(() => {
+    Object.assign(time, setClock(start));
+    Object.assign(house, worker(database, time));
+  });
+  return { time, house };
+}
 
 let keys = 0;
 // biome-ignore lint/suspicious/noExplicitAny: answers off the wire, compared whole by the tests

@@ -1,15 +1,10 @@
 /** Cycles of a subscription that are issued late, together: which of them are told in one mail. */
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { sharedDatabase } from "../../support/db.ts";
-import { facts, newBiller, type SetClock, setClock, type Worker, worker } from "./billing.ts";
+import { facts, freshBilling, newBiller, worker } from "./billing.ts";
 
 const database = sharedDatabase();
-let time: SetClock;
-let house: Worker;
-beforeEach(() => {
-  time = setClock("2027-12-31T10:00:00.000Z");
-  house = worker(database, time);
-});
+const { time, house } = freshBilling(database);
 
 const DAY_MS = 86_400_000;
 type Biller = Awaited<ReturnType<typeof newBiller>>;

@@ -1,17 +1,12 @@
 /** What a merchant changes of a subscription: pauses, ends, terms, its customer; and what is refused. */
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { sharedDatabase } from "../../support/db.ts";
 import { markPaid, reverse } from "../invoice/bills.ts";
 import { newId } from "../world.ts";
-import { facts, newBiller, type SetClock, setClock, type Worker, worker } from "./billing.ts";
+import { facts, freshBilling, newBiller } from "./billing.ts";
 
 const database = sharedDatabase();
-let time: SetClock;
-let house: Worker;
-beforeEach(() => {
-  time = setClock("2027-12-31T10:00:00.000Z");
-  house = worker(database, time);
-});
+const { time, house } = freshBilling(database);
 
 const DAY_MS = 86_400_000;
 type Mailed = { readonly email: string };
