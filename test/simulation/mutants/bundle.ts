@@ -18,33 +18,9 @@ export function bundleWorker(mutant: string | null): Promise<string> {
 async function bundle(mutant: string | null): Promise<string> {
   const program = mutant === null ? "simulation" : `simulation-${mutant}`;
   const mistakes = mutant === null ? [] : [mistake(mutant)];
-  await buildPrograms({ [program]: "test/simulation/worker.ts" }, [rememberedClasses, ...mistakes]);
+  await buildPrograms({ [program]: "test/simulation/worker.ts" }, mistakes);
   return join(dist, `${program}.mjs`);
 }
-
-/** Of each part of each statement drizzle asks which class it is of, a dozen times, and walks up its classes: a tenth of a
- *  worker's time. Parts of one class have one answer. */
-const rememberedClasses: Plugin = {
-  name: "remembered-classes",
-  setup(build) {
-    build.onLoad({ filter: /\/drizzle-orm\/entity\.js$/ }, async ({ path }) => ({
-      contents: (await readFile(path, "utf8")).replace("function is(", "function walk(") + remembering,
-      loader: "js",
-    }));
-  },
-};
-
-const remembering = `
-const answers = new WeakMap();
-function is(value, type) {
-  if (typeof value !== "object" || value === null) return false;
-  const kind = Object.getPrototypeOf(value);
-  if (kind === null) return false;
-  if (!answers.has(kind)) answers.set(kind, new Map());
-  const known = answers.get(kind);
-  if (!known.has(type)) known.set(type, walk(value, type));
-  return known.get(type);
-}`;
 
 function mistake(name: string): Plugin {
   const mutant = mutants.find((each) => each.name === name);
