@@ -100,13 +100,14 @@ export function split(job: Job, workers: number): readonly Job[] {
   }));
 }
 
-/** A job for each mutant: from the seed that caught it on, else from the job's first. */
+/** A job for each mutant: from the seed that caught it on. */
 export function hunts(job: Job, names: readonly string[]): readonly Job[] {
   return mutants
     .filter(({ name }) => names.includes(name))
-    .map(({ name, seed }) => ({
+    .map(({ name, seed, only }) => ({
       ...job,
       mutant: name,
-      from: job.deviations > 0 ? job.from : (seed ?? job.from),
+      only: only ?? null,
+      from: job.deviations > 0 ? job.from : seed,
     }));
 }

@@ -69,8 +69,13 @@ export class Life {
   }
 }
 
-export async function live(seed: number, backend: Backend): Promise<Lived> {
-  return liveOn(await layGround(seed, backend), seed, stir);
+/** A life with chance's choice of faults, or with those of `only` and no others. */
+export async function live(
+  seed: number,
+  backend: Backend,
+  only: readonly FaultKind[] | null = null,
+): Promise<Lived> {
+  return liveOn(await layGround(seed, backend, { only }), seed, stir);
 }
 
 /** A course of things, the rest after it, and what the oracles say. */
@@ -164,8 +169,17 @@ function withProcess(life: Life, work: (at: Process) => void): void {
 }
 
 function begin(life: Life): void {
-  withProcess(life, (at) => life.callers.begin(at));
+  if (life.ground.faults.strikes("spent-first", 3)) spendFirst(life);
+  else withProcess(life, (at) => life.callers.begin(at));
   if (life.ground.chance.chance(0.5)) meddle(life);
+}
+
+/** A block has what a payment's nonce was spent for before anybody asks about it. */
+function spendFirst({ callers, world, processes }: Life): void {
+  const payment = callers.sign();
+  if (!payment) return;
+  world.spendFirst(payment);
+  world.mine(processes);
 }
 
 function repeat({ callers, ground }: Life, at: Process): void {

@@ -14,6 +14,7 @@ interface Options {
   readonly workers: string;
   readonly mutants: boolean | string;
   readonly deviations: string;
+  readonly only?: string;
   readonly trace: boolean;
 }
 
@@ -31,6 +32,7 @@ const {
   workers,
   mutants: which,
   deviations,
+  only,
   trace,
 } = new Command("simulate")
   .description("Lives seeds of the settlement engine's simulation and asks every oracle about each of them.")
@@ -47,6 +49,7 @@ const {
     "instead of seeds a small world, with one thing out of the ordinary at each of its steps, or with each two",
     "0",
   )
+  .option("--only <kinds>", "no faults but these, comma-separated, and these often")
   .option("--trace", "print what happened in each seed that failed", false)
   .parse()
   .opts<Options>();
@@ -59,6 +62,7 @@ try {
     from: Number(from),
     seeds: Number(seeds),
     deviations: Number(deviations),
+    only: kindsOf(only),
   });
   const jobs = names ? hunts(asked, names) : split(asked, Number(workers));
   const began = performance.now();
@@ -80,6 +84,13 @@ try {
   else sumSmall(outcome);
 } finally {
   await server.stop();
+}
+
+function kindsOf(list: string | undefined): readonly FaultKind[] | null {
+  const named = list?.split(",") ?? null;
+  const unknown = named?.find((each) => !faultKinds.some((kind) => kind === each));
+  if (unknown) throw new Error(`${unknown} is no kind of fault: ${faultKinds.join(", ")}`);
+  return named as FaultKind[] | null;
 }
 
 function sayProgress(lived: number, passed: number): void {

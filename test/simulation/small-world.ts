@@ -47,7 +47,7 @@ async function liveSmall(
   plan: readonly Departure[],
 ): Promise<{ lived: Lived; departures: readonly Departure[] }> {
   await wipe(backend);
-  const ground = await layGround(SEED, backend, calmChoices());
+  const ground = await layGround(SEED, backend, { chance: calmChoices() });
   const departures: Departure[] = [];
   const lived = await liveOn(ground, life, async (it) => {
     ground.scheduler.note("plan", JSON.stringify(plan));

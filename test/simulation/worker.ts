@@ -23,6 +23,8 @@ export interface Job {
   readonly mutant: string | null;
   /** Not seeds but the small world, with so many deviations: it lives those that are its share, and hears of no seed. */
   readonly deviations: number;
+  /** The only kinds of fault that strike, often; null for each seed's own. */
+  readonly only: readonly FaultKind[] | null;
 }
 export type Report =
   | {
@@ -85,9 +87,9 @@ async function work(job: Job): Promise<void> {
 
 async function* livesOf(backend: Backend, job: Job): AsyncGenerator<Lived, void> {
   if (job.deviations > 0) return yield* explore(backend, job);
-  const { first, from, stride, seeds } = job;
+  const { first, from, stride, seeds, only } = job;
   for (const seed of first) yield await live(seed, backend);
-  for (let i = 0; i < seeds; i += 1) yield await live(from + i * stride, backend);
+  for (let i = 0; i < seeds; i += 1) yield await live(from + i * stride, backend, only);
 }
 
 async function liveMany(backend: Backend, job: Job): Promise<void> {

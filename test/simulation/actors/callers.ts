@@ -22,13 +22,21 @@ export class Callers {
     this.#sales = sales;
   }
 
-  /** Somebody signs and asks, as far as the seed has room. */
-  begin(at: Process): void {
-    if (this.payments.length >= MOST_PAYMENTS) return;
-    const { chance, scheduler } = this.#parts;
+  /** Somebody signs, as far as the seed has room. */
+  sign(): Payment | null {
+    if (this.payments.length >= MOST_PAYMENTS) return null;
     const payment = signPayment(this.#parts, this.#sales, this.payments);
     this.payments.push(payment);
-    scheduler.note(payment.name, `is signed for ${payment.sale.id} until ${payment.terms.validBefore}`);
+    const { name, sale, terms } = payment;
+    this.#parts.scheduler.note(name, `is signed for ${sale.id} until ${terms.validBefore}`);
+    return payment;
+  }
+
+  /** Somebody signs and asks. */
+  begin(at: Process): void {
+    const { chance } = this.#parts;
+    const payment = this.sign();
+    if (!payment) return;
     if (chance.chance(0.3)) this.verify(at, payment);
     else this.ask(at, payment, payment.idempotencyKey ? "with-id" : "plain");
   }

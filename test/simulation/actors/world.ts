@@ -222,6 +222,12 @@ export class World {
     this.#enqueue({ calls: [this.#call({ ...payment, terms, signature })] });
   }
 
+  /** Before anybody is shown a payment, its payer has moved less with its nonce. */
+  spendFirst(payment: Payment): void {
+    this.#parts.scheduler.note(payment.name, "spent-first");
+    this.signTwice(payment, { value: payment.terms.value / 2n });
+  }
+
   gainCode({ payer }: Payment): void {
     this.#parts.contracts.add(payer.address);
     this.#effect((state) => {

@@ -11,7 +11,7 @@ export const money: readonly Mutant[] = [
         to: 'fixed(eq(claim.creditState, "none")), isOurs,',
       },
     ],
-    seed: 5,
+    seed: 6,
   },
   {
     name: "credit-by-receipt-status",
@@ -25,7 +25,7 @@ export const money: readonly Mutant[] = [
       WHERE state = 'submitting' AND claim_key IN (SELECT claim_key FROM slot_item WHERE slot_id = \${id})\`);`,
       },
     ],
-    seed: 15,
+    seed: 18,
   },
   {
     name: "credit-of-another-amount",
@@ -41,7 +41,7 @@ export const money: readonly Mutant[] = [
         to: `sql\`\${claim.payTo} <> paid.recipient\``,
       },
     ],
-    seed: 110,
+    seed: 124,
   },
   {
     name: "any-use-of-a-nonce-pays",
@@ -52,7 +52,8 @@ export const money: readonly Mutant[] = [
         to: "",
       },
     ],
-    seed: null,
+    only: ["spent-first", "lagging-view"],
+    seed: 100,
   },
   {
     name: "credit-of-a-block-that-left",
@@ -66,7 +67,7 @@ export const money: readonly Mutant[] = [
     sql`,
       },
     ],
-    seed: 71,
+    seed: 90,
   },
   {
     name: "used-taken-as-paid",
@@ -77,7 +78,7 @@ export const money: readonly Mutant[] = [
         to: '  return paid || block ? { kind: "paid" } : { kind: "elsewhere", block };',
       },
     ],
-    seed: 7,
+    seed: 9,
   },
   {
     name: "no-reversal",
@@ -88,7 +89,7 @@ export const money: readonly Mutant[] = [
         to: "",
       },
     ],
-    seed: 81,
+    seed: 90,
   },
   {
     name: "reversal-on-lag",
@@ -100,7 +101,8 @@ export const money: readonly Mutant[] = [
   if (!chain.row.isLocal) return common && common !== "unsaid" ? moveBack(engine, chain, at, common) : at;`,
       },
     ],
-    seed: 740,
+    only: ["lagging-view"],
+    seed: 31,
   },
   {
     name: "unmatched-kept-after-reorg",
@@ -118,7 +120,7 @@ export const money: readonly Mutant[] = [
         to: "creditEpoch: claim.creditEpoch",
       },
     ],
-    seed: 81,
+    seed: 90,
   },
   {
     name: "final-by-height-alone",
@@ -129,7 +131,7 @@ export const money: readonly Mutant[] = [
         to: "lte(claim.includedBlock, at.cursorNumber),",
       },
     ],
-    seed: 81,
+    seed: 90,
   },
   {
     name: "batch-taken-as-paid",
@@ -144,7 +146,7 @@ export const money: readonly Mutant[] = [
 `,
       },
     ],
-    seed: 20,
+    seed: 29,
   },
   {
     // A second credit, after a reorganisation, is granted to whoever waits for it, whoever was told of the first.
@@ -161,6 +163,7 @@ export const money: readonly Mutant[] = [
         to: `CASE WHEN place.grantee IS NOT NULL THEN now() ELSE \${claim.grantedAt} END`,
       },
     ],
-    seed: 4122,
+    only: ["reorg"],
+    seed: 58,
   },
 ];

@@ -11,7 +11,7 @@ export const order: readonly Mutant[] = [
         to: "  const from = await chain.head();",
       },
     ],
-    seed: 175,
+    seed: 188,
   },
   {
     name: "send-before-persist",
@@ -23,7 +23,7 @@ export const order: readonly Mutant[] = [
   await lane.chain.send(signed.raw);`,
       },
     ],
-    seed: 3,
+    seed: 4,
   },
   {
     name: "replacement-sent-before-persist",
@@ -34,12 +34,12 @@ export const order: readonly Mutant[] = [
         to: "await lane.signer.sign(row, request);\n  await lane.chain.send(signed.raw);",
       },
     ],
-    seed: 20,
+    seed: 28,
   },
   {
     name: "never-sent-again",
     changes: [{ file: "settlement/lane/tend.ts", from: "  await lane.chain.send(last.raw);\n", to: "" }],
-    seed: 35,
+    seed: 45,
   },
   {
     name: "nonce-reused-after-timeout",
@@ -52,12 +52,13 @@ export const order: readonly Mutant[] = [
   await engine.checkpoint("sent");`,
       },
     ],
-    seed: 88,
+    seed: 115,
   },
   {
     name: "no-fence",
     changes: [{ file: "settlement/lane/lane.ts", from: "        eq(signerTable.fence, fence),\n", to: "" }],
-    seed: 30776,
+    only: ["stall", "interleaved-transaction"],
+    seed: 2,
   },
   {
     name: "slot-closed-before-final",
@@ -68,7 +69,7 @@ export const order: readonly Mutant[] = [
         to: "lte(slot.minedBlock, at.cursorNumber)",
       },
     ],
-    seed: 1234,
+    seed: 1256,
   },
   {
     name: "no-second-look",
@@ -79,7 +80,7 @@ export const order: readonly Mutant[] = [
         to: "else if (state) good.push({ claim, call });",
       },
     ],
-    seed: 2760,
+    seed: 2841,
   },
   {
     name: "revert-is-the-end",
@@ -90,7 +91,7 @@ export const order: readonly Mutant[] = [
         to: '      to: "cancelled",\n      cause: reason ?? "failed",',
       },
     ],
-    seed: 1705,
+    seed: 1794,
   },
   {
     name: "expiry-by-local-clock",
@@ -107,7 +108,7 @@ export const order: readonly Mutant[] = [
         to: "endExpired(engine, open, view, now)",
       },
     ],
-    seed: 198,
+    seed: 208,
   },
   {
     name: "expiry-before-final",
@@ -129,7 +130,8 @@ export const order: readonly Mutant[] = [
         to: "endExpired(engine, open, view, head)",
       },
     ],
-    seed: 498,
+    only: ["reorg", "late-inclusion"],
+    seed: 47,
   },
   {
     name: "spent-before-final",
@@ -140,7 +142,8 @@ export const order: readonly Mutant[] = [
         to: "lte(claim.spentBlock, at.cursorNumber),",
       },
     ],
-    seed: 207,
+    only: ["cancel", "reorg"],
+    seed: 30,
   },
   {
     name: "facts-outside-their-transaction",

@@ -40,6 +40,7 @@ export const faultKinds = [
   "cancel",
   "drain",
   "second-signature",
+  "spent-first",
   "payer-gains-code",
   "forged-signature",
   "other-form",
@@ -53,6 +54,7 @@ export type FaultKind = (typeof faultKinds)[number];
 /** Kinds with so few occasions that nearly every seed has them. */
 const seldom: ReadonlySet<FaultKind> = new Set(["null-receipt", "false-receipt", "answer-not-delivered"]);
 const SELDOM_SHARE = 0.9;
+const OFTEN = 0.3;
 
 export class Faults {
   readonly counts = new Map<FaultKind, number>();
@@ -63,16 +65,15 @@ export class Faults {
   /** Kinds that strike at each occasion, and ask no chance. */
   readonly sure = new Set<FaultKind>();
 
-  /** Each seed has some of the kinds only: where all strike at once, few get far. */
-  constructor(chance: Choices) {
+  /** Each seed has some of the kinds only: where all strike at once, few get far. Those of `only` alone, where they are
+   *  given, and each of them often. */
+  constructor(chance: Choices, only: readonly FaultKind[] | null = null) {
     this.#chance = chance;
     const share = chance.of([0.1, 0.3, 0.5]);
-    this.#rates = new Map(
-      faultKinds.map((kind) => [
-        kind,
-        chance.chance(seldom.has(kind) ? SELDOM_SHARE : share) ? chance.of([0.03, 0.1, 0.2]) : 0,
-      ]),
-    );
+    const usual = (kind: FaultKind) =>
+      chance.chance(seldom.has(kind) ? SELDOM_SHARE : share) ? chance.of([0.03, 0.1, 0.2]) : 0;
+    const often = (kind: FaultKind) => (only?.includes(kind) ? OFTEN : 0);
+    this.#rates = new Map(faultKinds.map((kind) => [kind, only ? often(kind) : usual(kind)]));
   }
 
   /** Whether it happens now; `more` makes what has few occasions likelier. */

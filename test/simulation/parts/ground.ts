@@ -8,7 +8,7 @@ import type { Sale } from "../actors/payments.ts";
 import { checkFence, sendingOracle } from "../oracles/sending.ts";
 import { Violation } from "../oracles/violation.ts";
 import type { Backend } from "./backend.ts";
-import { Faults } from "./faults.ts";
+import { type FaultKind, Faults } from "./faults.ts";
 import type { Parts } from "./house.ts";
 import { laneAddresses, payers, stranger, treasury } from "./keys.ts";
 import { Tree } from "./node.ts";
@@ -25,9 +25,16 @@ export interface Ground extends Parts {
 }
 
 /** Seeds are told apart by chain: rows of one never meet those of another. */
-export async function layGround(seed: number, backend: Backend, chance = choicesOf(seed)): Promise<Ground> {
+export async function layGround(
+  seed: number,
+  backend: Backend,
+  {
+    chance = choicesOf(seed),
+    only = null,
+  }: { readonly chance?: Choices; readonly only?: readonly FaultKind[] | null } = {},
+): Promise<Ground> {
   const scheduler = new Scheduler(START + seed * 1000);
-  const faults = new Faults(chance);
+  const faults = new Faults(chance, only);
   const row = rowOf(seed);
   const signatures = new Map();
   const tree = new Tree(row.slug, Math.floor(scheduler.now / 1000), signatures, chance);
