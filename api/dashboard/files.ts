@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { fault } from "../http/faults.ts";
-import { demandLength } from "../http/manners.ts";
+import { demandLength, filledIn } from "../http/manners.ts";
 
 const FORM = "multipart/form-data";
 
@@ -10,7 +10,7 @@ export function hasFiles(c: Context): boolean {
 }
 
 /** The fields of such a form, in their order: a file is a `data:` link, as the API takes pictures. Those left empty are left
- *  out. Faults: `body_too_large`, `validation_failed` for what is no such form. */
+ *  out. Faults: `body_too_large`, `validation_failed` for what is no such form, and for a NUL. */
 export async function readWithFiles(
   c: Context,
   limit: number,
@@ -22,7 +22,7 @@ export async function readWithFiles(
   const fields = [...form].map(
     async ([name, value]) => [name, typeof value === "string" ? value : await asLink(value)] as const,
   );
-  return (await Promise.all(fields)).filter(([, value]) => value !== "");
+  return filledIn(await Promise.all(fields));
 }
 
 /** No file was chosen where it is empty. */

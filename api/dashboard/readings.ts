@@ -1,3 +1,5 @@
+import { parseStrict } from "../http/strict-json.ts";
+
 /** How what was typed into a field becomes a member of the API's body. Text that is no such thing stays text, so that the
  *  schema says what is wrong with it. `undefined` leaves the member out. */
 export type Reading = (values: readonly string[]) => unknown;
@@ -40,10 +42,11 @@ export const asRails: Reading = (values) =>
     return { chain, asset };
   });
 
+/** Read as strictly as the API reads a body. */
 export const asJson: Reading = ([text]) => {
   if (text === undefined) return undefined;
   try {
-    return JSON.parse(text);
+    return parseStrict(text);
   } catch {
     return text;
   }

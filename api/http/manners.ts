@@ -47,7 +47,7 @@ const FORM_LIMIT = 4_096;
 const FORM = "application/x-www-form-urlencoded";
 
 /** The fields of a form, in their order; those left empty are left out. Faults: `unsupported_media_type`,
- *  `body_too_large`. */
+ *  `body_too_large`, `validation_failed` for a NUL. */
 export async function readFields(
   c: Context,
   limit: number,
@@ -55,7 +55,16 @@ export async function readFields(
   if (!(c.req.header("content-type") ?? "").toLowerCase().startsWith(FORM))
     throw fault("unsupported_media_type");
   demandLength(c, limit);
-  return [...new URLSearchParams(await c.req.text())].filter(([, value]) => value !== "");
+  return filledIn([...new URLSearchParams(await c.req.text())]);
+}
+
+/** Fields without those left empty. PostgreSQL takes no NUL in text: no form holds one, as no body of JSON does. Fault:
+ *  `validation_failed`. */
+export function filledIn(
+  fields: readonly (readonly [name: string, value: string])[],
+): readonly (readonly [name: string, value: string])[] {
+  if (fields.some((field) => field.join("").includes("\0"))) throw fault("validation_failed");
+  return fields.filter(([, value]) => value !== "");
 }
 
 /** The fields of a small form. Faults: `unsupported_media_type`, `body_too_large`, `validation_failed` for a field

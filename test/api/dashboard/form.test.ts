@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { type Fields, parseFields } from "../../../api/dashboard/form.ts";
+import { asJson } from "../../../api/dashboard/readings.ts";
 
 const Body = z.object({ permissions: z.array(z.string()).optional(), lines: z.array(z.any()).optional() });
 const read = (fields: Fields) => parseFields(Body, fields);
@@ -13,4 +14,14 @@ it("takes two hundred of one list, and refuses more before it has put them toget
   expect(() => read([["lines.200.name", "one more"]])).toThrow(
     expect.objectContaining({ code: "validation_failed" }),
   );
+});
+
+it.each([
+  ["half of a surrogate pair", '{"title":"\\ud800"}'],
+  ["NUL", '{"title":"\\u0000"}'],
+  ["one key twice", '{"type":"a","type":"b"}'],
+  ["more levels than anybody needs", `{"a":${"[".repeat(33)}${"]".repeat(33)}}`],
+])("leaves JSON with %s as the text that it is, for the schema to refuse", (_, text) => {
+  expect(asJson([text])).toBe(text);
+  expect(asJson(['{"title":"a"}'])).toEqual({ title: "a" });
 });

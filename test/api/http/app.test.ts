@@ -38,6 +38,16 @@ describe("NUL, which no text of ours holds and no database takes", () => {
       errors: [{ pointer: "/query/merchantReference", detail: expect.stringMatching(/NUL/) }],
     });
   });
+
+  it.each(["asset=%00&chain=base", "a%00=1"])("in the form %s: 400, and nothing is asked", async (body) => {
+    const headers = { "content-type": "application/x-www-form-urlencoded", "content-length": "30" };
+    const send = (executionPath: string) =>
+      world().app.request("/checkout/pi_01K2C0Z0000000000000000000/confirm", {
+        ...{ method: "POST", headers, redirect: "manual" as const },
+        body: `${body}&executionPath=${executionPath}`,
+      });
+    expect((await send("deposit-match")).status).toBe(400);
+  });
 });
 
 describe("Accept", () => {

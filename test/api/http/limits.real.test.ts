@@ -13,6 +13,7 @@ const MORE = [
   "/.well-known/x402",
   "/openapi.json",
   "/errors/not_found",
+  `/assets/logo-${"0".repeat(64)}.png`,
 ];
 
 const database = sharedDatabase();
