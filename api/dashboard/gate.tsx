@@ -7,6 +7,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { countRequest, demandAddress, merchantContext } from "../http/auth.ts";
 import type { Edge, MerchantScope } from "../http/context.ts";
 import { asPublic, fault } from "../http/faults.ts";
+import { clientAddress, spend } from "../http/limit.ts";
 import { pageHeaders } from "../http/manners.ts";
 import { onError, statusOfCode, toFault } from "../http/problem.ts";
 import { dropSessionCookie, readSessionCookie } from "./cookie.ts";
@@ -27,16 +28,26 @@ export interface Porch {
  *  `address_not_allowed`, `rate_limited`. */
 export async function enter(c: Context, { edge, sessions, standIn }: Porch): Promise<Session | null> {
   const token = readSessionCookie(c, edge.baseUrl);
-  const session = token === undefined ? null : await findSession(sessions, token);
+  if (token === undefined) return null;
+  const address = clientAddress(c, edge);
+  await demandPatience(edge, address);
+  const session = await findSession(sessions, token);
   const scope = session && (await standIn(session));
   if (!session || !scope?.permissions.has("merchant:manage")) {
-    if (token !== undefined) dropSessionCookie(c, edge.baseUrl);
+    dropSessionCookie(c, edge.baseUrl);
+    await spend(c, "lookup", address);
     return null;
   }
   demandAddress(c, scope);
   await countRequest(c, scope);
   c.set("merchant", merchantContext(c, scope));
   return session;
+}
+
+/** Each cookie is a look-up, and anybody can make some up: an address that brought too many waits. Fault: `rate_limited`. */
+async function demandPatience({ count }: Edge, address: string): Promise<void> {
+  const retryAfterSeconds = (await count("lookup", address, 0))?.retryAfterSeconds ?? null;
+  if (retryAfterSeconds !== null) throw fault("rate_limited", { retryAfterSeconds, policy: "lookup" });
 }
 
 /** Fault: `form_not_current`, for a form that was not made for this session. */

@@ -2,7 +2,7 @@ import { createRoute, defineOpenAPIRoute, type OpenAPIHono, z } from "@hono/zod-
 import type { Context } from "hono";
 import { PaymentPath } from "../clearing/schema.ts";
 import { findPayment } from "../clearing/verbs/payment.ts";
-import { openCors } from "../http/headers.ts";
+import { openCors, PRIVATE } from "../http/headers.ts";
 import { json, keyless, keylessFaults, problems, secretKey, secretKeyFaults } from "../http/route.ts";
 import { InvoicePath } from "../invoice/schema.ts";
 import { refundsOf as refundsOfInvoice } from "../invoice/verbs/money.ts";
@@ -255,6 +255,8 @@ async function sent(c: Context, draw: () => Promise<Uint8Array>, name: string) {
   const bytes = await inTurn(c, draw);
   return c.body(bytes as Uint8Array<ArrayBuffer>, 200, {
     "Content-Type": PDF,
+    // Proxies take what ends in .pdf for anybody's: it names who buys.
+    "Cache-Control": PRIVATE,
     "Content-Disposition": `inline; filename="${name}.pdf"`,
   });
 }

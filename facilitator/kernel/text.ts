@@ -1,7 +1,5 @@
-/** Control, bidirectional, zero-width and tag characters: invisible to a person, not to a model. */
-const HIDDEN =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is being removed
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]|[\ufe00-\ufe0f]|[\u{1d173}-\u{1d17a}]/gu;
+/** Control, bidirectional, zero-width, blank filler, tag and variation characters: invisible to a person, not to a model. */
+const HIDDEN = /[\p{Cc}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u{13430}-\u{1343f}]/gu;
 
 /** Merchant text as it is stored and shown: plain, on one line, without anything a reader could take for markup or
  *  an instruction channel. Source: security.md §5, agents.md §8. */

@@ -176,6 +176,20 @@ describe("a session", () => {
     expect((await ask("/dashboard/payments", { headers, redirect: "manual" })).status).toBe(303);
   });
 
+  it("429: cookies of no session are looked up for an address only so often; a session goes on elsewhere", async () => {
+    const { app } = world({ db: database.db, time, rateLimits: "on" });
+    const askFrom = (remoteAddress: string) => (path: string, init?: RequestInit) =>
+      Promise.resolve(app.request(path, init, { incoming: { rawHeaders: [], socket: { remoteAddress } } }));
+    const { cookie } = await openSession(askFrom("192.0.2.1"), owner.key);
+    const madeUp = sessionOf(askFrom("192.0.2.2"), `__Host-farebox_session=${"A".repeat(43)}`);
+    const seen = await Promise.all(Array.from({ length: 260 }, () => madeUp.get("/dashboard/payments")));
+    expect(seen[0]).toMatchObject(toSignIn);
+    expect(seen.at(-1)?.status).toBe(429);
+    expect((await madeUp.get("/dashboard/sign-in")).status).toBe(429);
+    expect((await sessionOf(askFrom("192.0.2.2"), "").get("/dashboard/sign-in")).status).toBe(200);
+    expect((await sessionOf(askFrom("192.0.2.1"), cookie).get("/dashboard/payments")).status).toBe(200);
+  });
+
   it("reads what its key may read, and says what is missing", async () => {
     const { key } = await newCaller(database.db, {
       merchantId: owner.merchantId,

@@ -58,6 +58,9 @@ describe("an invoice", () => {
     for (const path of [`/checkout/${id}/invoice.pdf`, `/invoices/${draft.id}/invoice.pdf`])
       expect((await pdfOf(anybody, path)).text).toContain(bill.buyer.taxId);
     expect((await pdfOf(anybody, `/checkout/${id}/receipt.pdf`)).text).toContain("42.49 USD");
+    // none of which stays in a cache on the way
+    for (const path of [`/checkout/${id}/invoice.pdf`, `/checkout/${id}/receipt.pdf`])
+      expect((await anybody.call(path)).headers.get("cache-control")).toBe("no-store, private");
     const paid = await pdfOf(seller, `/v1/payments/${id}/invoice.pdf`);
     expect(paid.text).toContain(issued.number);
     expect(paid.text).toContain("PAID");

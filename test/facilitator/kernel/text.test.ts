@@ -48,3 +48,16 @@ it.each([
 ])("takes where %s leads out of it", (text, clean) => {
   expect(cleanText(text)).toBe(clean);
 });
+
+/** Formats that are drawn: marks that stand before numbers. */
+const DRAWN = /[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]/u;
+
+it("takes out every character that a person does not see and a model does", () => {
+  const left: string[] = [];
+  for (let code = 0; code <= 0x10_ff_ff; code += 1) {
+    const each = String.fromCodePoint(code);
+    const isSeen = DRAWN.test(each) || !/[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(each);
+    if (!isSeen && !["ab", "a b"].includes(cleanText(`a${each}b`))) left.push(code.toString(16));
+  }
+  expect(left).toEqual([]);
+});
