@@ -18,8 +18,8 @@ export function isDialable(address: string, { allowLocal }: { readonly allowLoca
 }
 
 /** The address that a URL's host is, or null when it is a name. The URL parser has by then turned every spelling of an
- *  IPv4 address (octal, hex, decimal, short) into the dotted one. */
+ *  IPv4 address (octal, hex, decimal, short, with a dot at its end) into the dotted one. */
 export function literalAddress(hostname: string): string | null {
-  const bare = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  const bare = hostname.replace(/^\[|\]$/g, "");
   return ipaddr.isValid(bare) ? bare : null;
 }

@@ -196,6 +196,7 @@ describe("URLs that are no address of a merchant", () => {
     "https://user@example.com/",
     "https://user:secret@example.com/",
     "https://user:@example.com/",
+    "https://:secret@example.com/",
     "ftp://example.com/",
     "file:///etc/passwd",
     "gopher://127.0.0.1:6379/_",
@@ -260,6 +261,13 @@ describe("an answer", () => {
     expect(problem(await hasty(silent))).toBe("timeout");
     expect(problem(await hasty(endless))).toBe("timeout");
     expect(problem(await frozen("http://slow.example/"))).toBe("timeout");
+    // nor does one that comes a byte at a time hold anybody up, whoever else may end it
+    const trickling = await serveOn((_, response) => {
+      const more = setInterval(() => response.write("a"), 20);
+      response.on("close", () => clearInterval(more));
+    });
+    const { signal } = new AbortController();
+    for (const request of [{}, { signal }]) expect(problem(await hasty(trickling, request))).toBe("timeout");
   });
 
   it("of nobody is told as such", async () => {
@@ -295,8 +303,8 @@ describe("a request", () => {
     for (const name of proxies) process.env[name] = `http://127.0.0.1:${PORT}`;
     const caught = hits;
     try {
-      const method = "POST";
-      await createSafeFetch({ allowLocal: true, userAgent })(base, { method, headers: { "x-a": "b" } });
+      const headers = { "x-a": "b", "user-agent": "somebody else" };
+      await createSafeFetch({ allowLocal: true, userAgent })(base, { method: "POST", headers });
     } finally {
       for (const [name, value] of Object.entries(before))
         if (value === undefined) delete process.env[name];
@@ -305,7 +313,19 @@ describe("a request", () => {
     expect(hits).toBe(caught);
     expect(seen).toHaveLength(1);
     expect(seen[0]).toMatchObject({ method: "POST", "user-agent": userAgent, "x-a": "b" });
+    // what is packed could be larger than what is read of it
+    expect(seen[0]).toHaveProperty("accept-encoding", "identity");
     for (const name of ["authorization", "cookie", "x-payment", "payment-signature"])
       expect(seen[0]).not.toHaveProperty(name);
+  });
+
+  it("leaves no connection behind for the next one", async () => {
+    const base = await serveOn((_, response) => void response.end("hello"));
+    let connections = 0;
+    servers.at(-1)?.on("connection", () => {
+      connections += 1;
+    });
+    for (let i = 0; i < 4; i += 1) expect(problem(await local(base))).toBe("answered 200");
+    expect(connections).toBe(4);
   });
 });
