@@ -117,6 +117,34 @@ describe("headers", () => {
     expect(response.headers.get("access-control-allow-origin")).toBeNull();
   });
 
+  it.each(["/", "/dashboard/sign-in"])(
+    "the page %s may be framed, stored and scripted by nobody",
+    async (path) => {
+      const { headers } = await world().app.request(path);
+      expect(Object.fromEntries(headers)).toMatchObject({
+        "content-security-policy":
+          "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+          "font-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+        "x-frame-options": "DENY",
+        "cross-origin-opener-policy": "same-origin",
+        "referrer-policy": "no-referrer",
+        "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+        "x-robots-tag": "noindex",
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        "strict-transport-security": "max-age=31536000",
+      });
+    },
+  );
+
+  it("no page may frame an answer that is none, nor run what stands in it", async () => {
+    const { headers } = await world().app.request("/v1/x402/resources");
+    expect(headers.get("content-security-policy")).toBe(
+      "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
+    );
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+  });
+
   it("a preflight for a payment is answered with the headers that stock clients send", async () => {
     const response = await world().app.request(`/x402/resources/${resourceId}/settle`, {
       method: "OPTIONS",
