@@ -16,7 +16,6 @@ const policy = [
 /** Headers of every page. Source: security.md §4. */
 export function pageHeaders(c: Context): void {
   c.header("Content-Security-Policy", policy);
-  c.header("Referrer-Policy", "no-referrer");
   c.header("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()");
   c.header("Cross-Origin-Opener-Policy", "same-origin");
   c.header("X-Frame-Options", "DENY");
