@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { createKey, revokeKey } from "#api";
 import { sharedDatabase } from "../../support/db.ts";
 import { type ManualClock, manualClock } from "../../support/manual-clock.ts";
-import { type Caller, newCaller, newMerchantId, operatorOf } from "../caller.ts";
+import { type Caller, from, newCaller, newMerchantId, operatorOf } from "../caller.ts";
 import { world } from "../world.ts";
 import { type Ask, cookieOf, openSession, sessionOf, signIn } from "./room.ts";
 
@@ -31,6 +31,11 @@ const audit = async () =>
       [owner.merchantId],
     )
   ).map(({ action, actor }) => [action, actor]);
+/** What a browser at this address asks. */
+const askFrom =
+  (app: ReturnType<typeof world>["app"], address: string): Ask =>
+  async (path, init) =>
+    app.request(path, init, from(address));
 const toSignIn = { status: 303, leadsTo: "/dashboard/sign-in?next=/dashboard/payments" };
 
 describe("POST /dashboard/sign-in", () => {
@@ -104,10 +109,8 @@ describe("POST /dashboard/sign-in", () => {
   it("429: attempts are limited by key, from wherever and however it is pasted", async () => {
     const { app } = world({ db: database.db, time, rateLimits: "on" });
     const wrong = owner.key.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
-    const attempt = async (n: number, key: string) => {
-      const from = { incoming: { rawHeaders: [], socket: { remoteAddress: `192.0.2.${n}` } } };
-      return (await signIn(async (path, init) => app.request(path, init, from), key)).status;
-    };
+    const attempt = async (n: number, key: string) =>
+      (await signIn(askFrom(app, `192.0.2.${n}`), key)).status;
     const pasted = (n: number) => `${[" ", "\t", "\u00a0"][n % 3]}${wrong}\n`;
     const seen = await Promise.all(Array.from({ length: 20 }, (_, n) => attempt(n, pasted(n))));
     expect([seen[0], seen.at(-1)]).toEqual([401, 429]);
@@ -178,16 +181,15 @@ describe("a session", () => {
 
   it("429: cookies of no session are looked up for an address only so often; a session goes on elsewhere", async () => {
     const { app } = world({ db: database.db, time, rateLimits: "on" });
-    const askFrom = (remoteAddress: string) => (path: string, init?: RequestInit) =>
-      Promise.resolve(app.request(path, init, { incoming: { rawHeaders: [], socket: { remoteAddress } } }));
-    const { cookie } = await openSession(askFrom("192.0.2.1"), owner.key);
-    const madeUp = sessionOf(askFrom("192.0.2.2"), `__Host-farebox_session=${"A".repeat(43)}`);
+    const [here, there] = [askFrom(app, "192.0.2.1"), askFrom(app, "192.0.2.2")];
+    const { cookie } = await openSession(here, owner.key);
+    const madeUp = sessionOf(there, `__Host-farebox_session=${"A".repeat(43)}`);
     const seen = await Promise.all(Array.from({ length: 260 }, () => madeUp.get("/dashboard/payments")));
     expect(seen[0]).toMatchObject(toSignIn);
     expect(seen.at(-1)?.status).toBe(429);
     expect((await madeUp.get("/dashboard/sign-in")).status).toBe(429);
-    expect((await sessionOf(askFrom("192.0.2.2"), "").get("/dashboard/sign-in")).status).toBe(200);
-    expect((await sessionOf(askFrom("192.0.2.1"), cookie).get("/dashboard/payments")).status).toBe(200);
+    expect((await sessionOf(there, "").get("/dashboard/sign-in")).status).toBe(200);
+    expect((await sessionOf(here, cookie).get("/dashboard/payments")).status).toBe(200);
   });
 
   it("reads what its key may read, and says what is missing", async () => {
@@ -207,6 +209,22 @@ describe("a session", () => {
       allowedIps: ["203.0.113.0/24"],
     });
     expect((await signIn(ask, key)).status).toBe(403);
+    // nor does a cookie that was carried off work from elsewhere
+    const { app } = world({ db: database.db, time });
+    const { cookie } = await openSession(askFrom(app, "203.0.113.5"), key);
+    const page = async (address: string) => sessionOf(askFrom(app, address), cookie).get("/dashboard");
+    expect((await page("203.0.113.6")).status).toBe(200);
+    expect(await page("198.51.100.1")).toMatchObject({
+      status: 403,
+      text: expect.stringContaining("Address not allowed"),
+    });
+  });
+
+  it("is counted with its merchant's keys, and tells what is left", async () => {
+    const { app } = world({ db: database.db, time, rateLimits: "on" });
+    const { cookie } = await openSession(askFrom(app, "192.0.2.3"), owner.key);
+    const { headers } = await askFrom(app, "192.0.2.3")("/dashboard", { headers: { cookie } });
+    expect(headers.get("ratelimit")).toBe('"secret-key";r=99;t=1');
   });
 
   it("makes keys that last no longer than its own", async () => {
