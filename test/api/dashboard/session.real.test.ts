@@ -48,6 +48,9 @@ describe("POST /dashboard/sign-in", () => {
     expect(await audit()).toEqual([["dashboard.signed_in", owner.keyId]]);
     const session = sessionOf(ask, cookieOf(response));
     expect((await session.get("/dashboard/payments")).status).toBe(200);
+    // under the name without the prefix another host of the domain could have set it
+    const tossed = sessionOf(ask, session.cookie.replace("__Host-", ""));
+    expect(await tossed.get("/dashboard/payments")).toMatchObject(toSignIn);
   });
 
   it("refuses what is no key, another kind, and a key that may not manage, and shows no key again", async () => {
@@ -126,6 +129,9 @@ describe("a session", () => {
     expect((await session.get("/dashboard/payments")).status).toBe(200);
     await time.advance(12 * HOUR);
     expect(await session.get("/dashboard/payments")).toMatchObject(toSignIn);
+    // and its cookie goes
+    const { headers } = await ask("/dashboard", { headers: { cookie: session.cookie } });
+    expect(headers.get("set-cookie")).toMatch(/^__Host-farebox_session=; Max-Age=0; /);
   });
 
   it("that ended says so to who sends a form, and that nothing was done", async () => {
@@ -188,6 +194,8 @@ describe("a session", () => {
     expect(seen[0]).toMatchObject(toSignIn);
     expect(seen.at(-1)?.status).toBe(429);
     expect((await madeUp.get("/dashboard/sign-in")).status).toBe(429);
+    // none is looked up any more, whichever it is
+    expect((await sessionOf(there, cookie).get("/dashboard/payments")).status).toBe(429);
     expect((await sessionOf(there, "").get("/dashboard/sign-in")).status).toBe(200);
     expect((await sessionOf(here, cookie).get("/dashboard/payments")).status).toBe(200);
   });
