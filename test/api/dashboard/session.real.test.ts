@@ -183,6 +183,10 @@ describe("a session", () => {
     expect((await ask("/v1/payments", { headers: { cookie } })).status).toBe(401);
     const headers = { authorization: `Bearer ${owner.key}` };
     expect((await ask("/dashboard/payments", { headers, redirect: "manual" })).status).toBe(303);
+    // what cannot be the token of one is not looked up
+    const { app } = world({ time });
+    const nonsense = sessionOf(async (path, init) => app.request(path, init), "__Host-farebox_session=x");
+    expect(await nonsense.get("/dashboard/payments")).toMatchObject(toSignIn);
   });
 
   it("429: cookies of no session are looked up for an address only so often; a session goes on elsewhere", async () => {
