@@ -162,19 +162,21 @@ function statusRoute({ clearing }: Counter) {
 
 const HEARTBEAT_MS = 15_000;
 const TOO_MANY_SECONDS = 30;
+/** On its way the stream is neither kept nor gathered. */
+const unkept = { "Cache-Control": "no-store", "X-Accel-Buffering": "no" } as const;
 
 /** Server-sent events: one `state` now and one with each change, until nothing follows by itself. */
 async function follow(c: Context, { clearing, streams, clock, edge, leaving }: Counter): Promise<Response> {
   const first = await openStatus(clearing, c.req.param("id") ?? "");
+  // Nobody would read that stream, so nothing would ever end it.
+  if (c.req.method === "HEAD") return c.body(null, 200, { "Content-Type": "text/event-stream", ...unkept });
   const { id } = first.status;
   const ended = new AbortController();
   let tell: (news: Omit<typeof first, "merchantId">) => void = () => {};
   const at = { merchantId: first.merchantId, id, who: clientAddress(c, edge) };
   const leave = streams.follow(at, (status, sequence) => tell({ status, sequence }));
   if (!leave) throw fault("rate_limited", { retryAfterSeconds: TOO_MANY_SECONDS, policy: "checkout" });
-  c.header("Cache-Control", "no-store");
-  c.header("X-Accel-Buffering", "no");
-  return streamSSE(c, async (stream) => {
+  const response = streamSSE(c, async (stream) => {
     stream.onAbort(() => ended.abort());
     tell = (news) => {
       void send(stream, news).then(() => isOver(news.status) && ended.abort());
@@ -186,6 +188,8 @@ async function follow(c: Context, { clearing, streams, clock, edge, leaving }: C
       leave();
     }
   });
+  for (const [name, value] of Object.entries(unkept)) response.headers.set(name, value);
+  return response;
 }
 
 function send(

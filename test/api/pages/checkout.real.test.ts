@@ -322,6 +322,20 @@ describe("GET /checkout/{id}/events", () => {
       return status === 200;
     }, "streams that were left make room");
   });
+
+  it("opens nothing for who asks for its headers alone, however often", async () => {
+    const { paymentIntent } = await seller.asked();
+    const path = `/checkout/${paymentIntent.id}/events`;
+    for (let i = 0; i < 31; i += 1) {
+      const { status, headers } = await at(path, {}, { method: "HEAD" });
+      expect([status, headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+    }
+    const done = new AbortController();
+    const { status, headers } = await at(path, {}, { signal: done.signal });
+    done.abort();
+    expect([status, headers.get("cache-control")]).toEqual([200, "no-store"]);
+    expect((await at(`/checkout/${NOBODY}/events`, {}, { method: "HEAD" })).status).toBe(404);
+  });
 });
 
 describe("what a page loads", () => {
