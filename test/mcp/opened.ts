@@ -35,7 +35,8 @@ export function open(
       new Request(`${baseUrl}/x402/mcp`, {
         method: "POST",
         headers: { host: "pay.example", "content-type": "application/json", ...headers },
-        body: typeof body === "string" ? body : JSON.stringify(body),
+        body:
+          typeof body === "string" || body instanceof Uint8Array ? new Blob([body]) : JSON.stringify(body),
       }),
       caller,
     );

@@ -19,6 +19,7 @@ describe("mail without SMTP", () => {
     expect(await readdir(place)).toEqual([`${letter.messageId}.eml`]);
     const path = join(place, `${letter.messageId}.eml`);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await stat(place)).mode & 0o777).toBe(0o700);
     const email = await PostalMime.parse(await readFile(path));
     expect(email).toMatchObject({
       messageId: `<${letter.messageId}>`,

@@ -63,6 +63,12 @@ describe("mail by SMTP", () => {
     expect(smtp.arrived.flatMap(({ to }) => to)).not.toContain("victim@example.com");
   });
 
+  it("names one address to answer to, whatever it looks like", async () => {
+    await smtpMailer(smtp.url).send({ ...letter, replyTo: "shop@shop.example, victim@example.com" });
+    const named = smtp.arrived[0]?.email.replyTo?.map(({ address }) => address);
+    expect(named).not.toContain("victim@example.com");
+  });
+
   it.each<[string, Manner]>([
     ["the address", { rcpt: 550 }],
     ["the mail", { data: 554 }],
@@ -109,15 +115,25 @@ describe("mail by SMTP", () => {
     expect(heard.join("")).not.toMatch(/AUTH|c2VjcmV0|secret/);
     await new Promise((resolve) => server.close(resolve));
   });
+
+  it("asks for TLS away from loopback wherever it is offered", async () => {
+    const heard: string[] = [];
+    const server = await plainServer(heard, "250-STARTTLS\r\n");
+    const { port } = server.address() as { port: number };
+    await expect(smtpMailer(`smtp://0.0.0.0:${port}`).send(letter)).rejects.toThrow();
+    expect(heard.join("")).toContain("STARTTLS");
+    expect(heard.join("")).not.toContain("MAIL FROM");
+    await new Promise((resolve) => server.close(resolve));
+  });
 });
 
 /** Speaks as much SMTP as it takes to be told a password, and has no TLS. */
-function plainServer(heard: string[]): Promise<Server> {
+function plainServer(heard: string[], offer = ""): Promise<Server> {
   const server = createServer((socket) => {
     socket.on("error", () => {});
     socket.on("data", (data) => {
       heard.push(String(data));
-      if (/^EHLO/.test(String(data))) socket.write("250-plain\r\n250 AUTH PLAIN LOGIN\r\n");
+      if (/^EHLO/.test(String(data))) socket.write(`250-plain\r\n${offer}250 AUTH PLAIN LOGIN\r\n`);
       else socket.end("502 no\r\n");
     });
     socket.write("220 plain\r\n");

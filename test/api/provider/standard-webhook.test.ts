@@ -59,6 +59,16 @@ describe("a signed callback", () => {
     expect(() => verify(raw, headers)).toThrow(refused);
   });
 
+  it.each([
+    ["no id", "", now],
+    ["a time beyond all times", "evt_1", new Date(Number.NaN)],
+  ])("is refused with %s, even where that was signed", (_, id, at) => {
+    const signature = new Webhook(secret).sign(id, at, body);
+    const time = Number.isNaN(at.getTime()) ? "9".repeat(20) : String(at.getTime() / 1_000);
+    const over = { "webhook-id": id, "webhook-timestamp": time, "webhook-signature": signature };
+    expect(() => verify(body, headersOf(over))).toThrow(refused);
+  });
+
   it("is refused when its bytes are no text: the signer would see replacement characters", () => {
     const headers = headersOf({}, { body: "\u{fffd}" });
     expect(() => verify(Buffer.from([0xff]), headers)).toThrow(refused);
