@@ -1,6 +1,7 @@
 /** Who gets into the dashboard, with what, and for how long. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { createKey, revokeKey } from "#api";
+import { dashboardJobs } from "../../../api/dashboard/jobs.ts";
 import { sharedDatabase } from "../../support/db.ts";
 import { type ManualClock, manualClock } from "../../support/manual-clock.ts";
 import { type Caller, from, newCaller, newMerchantId, operatorOf } from "../caller.ts";
@@ -132,6 +133,20 @@ describe("a session", () => {
     // and its cookie goes
     const { headers } = await ask("/dashboard", { headers: { cookie: session.cookie } });
     expect(headers.get("set-cookie")).toMatch(/^__Host-farebox_session=; Max-Age=0; /);
+  });
+
+  it("is forgotten when it lay idle too long, and no sooner", async () => {
+    await openSession(ask, owner.key);
+    await time.advance(11 * HOUR);
+    const used = await openSession(ask, owner.key);
+    const [prune] = dashboardJobs({ db: database.db, clock: time });
+    const run = () => prune?.run({ fact: null, stopping: new AbortController().signal });
+    await run();
+    expect(await sessions()).toHaveLength(2);
+    await time.advance(HOUR);
+    await run();
+    expect(await sessions()).toHaveLength(1);
+    expect((await used.get("/dashboard/payments")).status).toBe(200);
   });
 
   it("that ended says so to who sends a form, and that nothing was done", async () => {
