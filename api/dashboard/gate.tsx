@@ -35,7 +35,7 @@ export async function enter(c: Context, { edge, sessions, standIn }: Porch): Pro
   const scope = session && (await standIn(session));
   if (!session || !scope?.permissions.has("merchant:manage")) {
     dropSessionCookie(c, edge.baseUrl);
-    await spend(c, "lookup", address);
+    await spend(c, "unknown-session", address);
     return null;
   }
   demandAddress(c, scope);
@@ -46,8 +46,9 @@ export async function enter(c: Context, { edge, sessions, standIn }: Porch): Pro
 
 /** Each cookie is a look-up, and anybody can make some up: an address that brought too many waits. Fault: `rate_limited`. */
 async function demandPatience({ count }: Edge, address: string): Promise<void> {
-  const retryAfterSeconds = (await count("lookup", address, 0))?.retryAfterSeconds ?? null;
-  if (retryAfterSeconds !== null) throw fault("rate_limited", { retryAfterSeconds, policy: "lookup" });
+  const retryAfterSeconds = (await count("unknown-session", address, 0))?.retryAfterSeconds ?? null;
+  if (retryAfterSeconds !== null)
+    throw fault("rate_limited", { retryAfterSeconds, policy: "unknown-session" });
 }
 
 /** Fault: `form_not_current`, for a form that was not made for this session. */

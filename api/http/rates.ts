@@ -13,6 +13,8 @@ export const rates = {
   /** Look-ups of keys that were never good here, on verify and settle, by address. Apart from those above: a server that
    *  goes on paying with an old key must not shut its neighbours out of the merchant's routes. */
   "unknown-key": { perSecond: 5, burst: 50 },
+  /** Look-ups of cookies that are of no session, by address. A busy agent there must not shut the dashboard. */
+  "unknown-session": { perSecond: 5, burst: 50 },
   /** Attempts to sign in, by address and by key. */
   "sign-in": { perSecond: 1, burst: 10 },
   /** Requests that a browser sends for a page; each may cost a look at who allows its origin. */

@@ -152,6 +152,7 @@ describe("bad input", () => {
     ["a bare name", { ...input, url: "https://localhost/" }, "422 url_not_allowed", "/url"],
     ["a bare name, to the root", { ...input, url: "https://localhost./" }, "422 url_not_allowed", "/url"],
     ["a name of the house", { ...input, url: "https://nas.local./" }, "422 url_not_allowed", "/url"],
+    ["a password alone", { ...input, url: "https://:a@shop.example/" }, "422 url_not_allowed", "/url"],
     ["a user alone", { ...input, url: "https://a@shop.example/" }, "422 url_not_allowed", "/url"],
   ];
 
