@@ -3,6 +3,7 @@ import { assert } from "#kernel/fault";
 import { isId, type NewId } from "#kernel/id";
 import { type Executor, outbox, type Tx } from "#store";
 import { fault } from "../../http/faults.ts";
+import { holdReminders } from "../../invoice/verbs/of-subscription.ts";
 import type { SubscriptionRow } from "../present.ts";
 import { cycleAt, type Schedule } from "../schedule.ts";
 import { advance, isBilling, type SubscriptionState, type SubscriptionTrigger } from "../state.ts";
@@ -44,6 +45,8 @@ export async function moveSubscription(
   },
 ): Promise<SubscriptionRow> {
   const state = advance(row.state, trigger);
+  // However a pause ends, what is still open is reminded of again.
+  if (state === "paused" || row.state === "paused") await holdReminders(tx, row, state === "paused");
   const over = {
     ...(!isBilling(state) && { batch: null }),
     ...(state !== "paused" && { pausedAt: null, pauseReason: null }),

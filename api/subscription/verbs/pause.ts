@@ -3,7 +3,7 @@ import { insertMany, type Tx } from "#store";
 import type { Call } from "../../http/context.ts";
 import { fault } from "../../http/faults.ts";
 import type { InvoiceDesk } from "../../invoice/verbs/desk.ts";
-import { holdReminders, isAnyOverdue } from "../../invoice/verbs/of-subscription.ts";
+import { isAnyOverdue } from "../../invoice/verbs/of-subscription.ts";
 import { presentSubscription, type SubscriptionRow } from "../present.ts";
 import { cycleAt, firstAfter } from "../schedule.ts";
 import type { PauseInput, Subscription, SubscriptionPath } from "../schema.ts";
@@ -41,7 +41,6 @@ export async function pauseLocked(
   row: SubscriptionRow,
   { pausedAt, reason, missed }: Pause,
 ): Promise<SubscriptionRow> {
-  await holdReminders(tx, row, true);
   const changes = { pausedAt, pauseReason: reason };
   return moveSubscription(tx, desk, { row, trigger: "pause", changes, payload: { reason, missed } });
 }
@@ -63,7 +62,6 @@ export async function resumeSubscription(
 
 async function resumeLocked(tx: Tx, desk: InvoiceDesk, row: SubscriptionRow): Promise<SubscriptionRow> {
   const nextIndex = await skipPaused(tx, desk, row);
-  await holdReminders(tx, row, false);
   const resumed = await moveSubscription(tx, desk, { row, trigger: "resume", changes: { nextIndex } });
   if (!(await isAnyOverdue(tx, resumed))) return resumed;
   return moveSubscription(tx, desk, { row: resumed, trigger: "fall-behind" });

@@ -78,6 +78,24 @@ describe("a pause", () => {
     expect(await reminded()).toEqual(["overdue-3"]);
   });
 
+  it.each([
+    ["by its merchant", { at: "now" }],
+    ["at the end of its period", { at: "period-end" }],
+  ])("that ends with the subscription, %s, lets reminders of what is open go out again", async (_, how) => {
+    const merchant = await newBiller(database, house);
+    const { id } = await merchant.subscribe({ interval: "day" });
+    await house.bill();
+    const [{ id: bill }] = (await merchant.read(id)).cycles;
+    await merchant.must("POST", `/v1/subscriptions/${id}/pause`);
+    await merchant.must("POST", `/v1/subscriptions/${id}/cancel`, how);
+    time.forward(DAY_MS + 1_000);
+    await house.bill();
+    expect((await merchant.read(id)).subscription.state).toBe("cancelled");
+    time.forward(7 * DAY_MS);
+    await house.settle();
+    expect((await facts(database, bill)).map(({ type }) => type)).toContain("invoice.reminder_due");
+  });
+
   it("repeated changes nothing; of what is cancelled it is refused", async () => {
     const merchant = await newBiller(database, house);
     const { id } = await merchant.subscribe();
