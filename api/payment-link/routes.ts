@@ -204,7 +204,13 @@ function payerRoutes(desk: CheckoutDesk) {
       request: { params: PaymentLinkPath, query: LinkRailQuery },
       responses: {
         200: json(z.array(LinkRail), "Indicative; one without a price now is not available"),
-        ...problems(...keylessFaults, "not_found", "too_many_decimals"),
+        ...problems(
+          ...keylessFaults,
+          "not_found",
+          "too_many_decimals",
+          "amount_too_small",
+          "amount_too_large",
+        ),
       },
     }),
     handler: async (c) => {

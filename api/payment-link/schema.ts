@@ -49,7 +49,7 @@ export const PaymentLinkInput = z
     for (const field of terms) {
       const isGiven = ctx.value[field] !== undefined;
       if (!isGiven && needs.includes(field)) refuse(field, `a ${kind} link needs it`);
-      if (isGiven && !takes.includes(field)) refuse(field, `a ${kind} link has none`);
+      if (isGiven && !takes.includes(field)) refuse(field, `not for a link that is ${kind}`);
     }
     const { amount, currency, minAmount, maxAmount } = ctx.value;
     for (const [field, money] of Object.entries({ amount, minAmount, maxAmount }))
@@ -128,7 +128,7 @@ export const LinkCheckoutInput = z
   .openapi("LinkCheckoutInput");
 export type LinkCheckoutInput = z.infer<typeof LinkCheckoutInput>;
 
-export const LinkRailQuery = z.object({
+export const LinkRailQuery = z.strictObject({
   amount: z
     .string()
     .max(40)

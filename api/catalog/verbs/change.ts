@@ -39,7 +39,7 @@ export async function changeProduct({ ctx, input }: Call<ProductChange & Product
     return await ctx.tx(async (tx) => {
       const before = await lock(tx, ctx.merchantId, input.id);
       if (input.version !== undefined && input.version !== before.version)
-        throw fault("version_conflict", { currentVersion: before.version });
+        throw fault("version_conflict", { currentVersion: before.version, pointer: "/version" });
       const after = changed(before, input, prices);
       if (textOf(after) === textOf(before)) return presentProduct(before);
       return presentProduct(await write(tx, ctx, after, prices));

@@ -22,7 +22,7 @@ export async function changeLink(
   const end = expiresAt === undefined ? {} : { expiresAt: endOf(expiresAt, ctx.now()) };
   return change(desk, { ctx, input: { id } }, (link) => {
     if (version !== undefined && version !== link.version)
-      throw fault("version_conflict", { currentVersion: link.version });
+      throw fault("version_conflict", { currentVersion: link.version, pointer: "/version" });
     return { ...defined(given), ...end };
   });
 }

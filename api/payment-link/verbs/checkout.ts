@@ -7,7 +7,8 @@ import { findProducts } from "../../catalog/verbs/find.ts";
 import { priceLines } from "../../catalog/verbs/price.ts";
 import { fault, invalid } from "../../http/faults.ts";
 import type { WriteKey } from "../../http/idempotency.ts";
-import { parseAmount, presentAmount } from "../../http/money.ts";
+import { MoneyInput, parseAmount, presentAmount } from "../../http/money.ts";
+import { pointingTo } from "../../http/pointer.ts";
 import { METADATA_KEYS } from "../../http/text.ts";
 import { findMerchant } from "../../merchant/verbs/merchant.ts";
 import type { PaymentIntent } from "../../payment-intent/schema.ts";
@@ -57,7 +58,7 @@ export async function checkVisit(desk: CheckoutDesk, { ctx, id, input }: Visit):
 }
 
 /** What the payer owes: the link's own amount, or for an open one what they name. */
-export function amountFor({ link, total }: Standing, { amount }: LinkCheckoutInput): Money {
+export function amountFor({ link, total }: Standing, { amount }: Pick<LinkCheckoutInput, "amount">): Money {
   const { currency: asset, minAmount, maxAmount } = link;
   if (link.kind !== "open") {
     if (amount !== undefined) throw invalid("/amount", "none: the link says what it costs. Leave it out");
@@ -73,6 +74,22 @@ export function amountFor({ link, total }: Standing, { amount }: LinkCheckoutInp
   if (maxAmount !== null && money.amount > maxAmount)
     throw fault("amount_too_large", { ...about, maximum: text(maxAmount) });
   return money;
+}
+
+/** An amount that a query names, in the link's currency. Fault: `validation_failed`. */
+export function readAmount(
+  { currency }: LinkRow,
+  text: string | undefined,
+): Pick<LinkCheckoutInput, "amount"> {
+  if (text === undefined) return {};
+  const parsed = MoneyInput.safeParse({ amount: text, asset: currency });
+  if (!parsed.success) throw invalid("/query/amount", "a decimal string in major units, such as 12.50");
+  return { amount: parsed.data };
+}
+
+/** What it says of the amount of a checkout it says of its query. */
+export function pointingToQuery<T>(work: () => Promise<T>): Promise<T> {
+  return pointingTo("/amount", "/query/amount", work);
 }
 
 const reasons = {

@@ -1,19 +1,23 @@
 import { and, desc, eq, gt, sql } from "drizzle-orm";
 import { stableHash } from "#kernel/codec";
 import { type Executor, fixed } from "#store";
-import { invalid } from "../../http/faults.ts";
-import { MoneyInput } from "../../http/money.ts";
-import { pointingTo } from "../../http/pointer.ts";
 import { findMerchant } from "../../merchant/verbs/merchant.ts";
 import { takenRails } from "../../merchant/verbs/rails.ts";
 import { paymentIntent } from "../../payment-intent/tables.ts";
 import { demandPrice } from "../../payment-intent/verbs/create.ts";
 import { isOfferedOn, TIME_TO_SIGN_MS } from "../../payment-intent/verbs/offer.ts";
 import type { LinkRow, Standing } from "../present.ts";
-import type { LinkCheckoutInput } from "../schema.ts";
 import { obstacleOf } from "../state.ts";
 import { paymentLinkCheckout } from "../tables.ts";
-import { amountFor, type CheckoutDesk, checkOutLink, checkVisit, type Visit } from "./checkout.ts";
+import {
+  amountFor,
+  type CheckoutDesk,
+  checkOutLink,
+  checkVisit,
+  pointingToQuery,
+  readAmount,
+  type Visit,
+} from "./checkout.ts";
 import { findLinkById } from "./standing.ts";
 
 /** A link, and what a payment of it is meant for. */
@@ -45,10 +49,9 @@ export async function deriveIntent(
   if (bound !== null && (await isOfLink(pool, link, bound))) return bound;
   const input = { executionPath: "x402" as const, ...readAmount(link, amount) };
   const visit = { ctx, id, input, address };
-  const pointing = <T>(work: () => Promise<T>) => pointingTo("/amount", "/query/amount", work);
-  const waiting = await pointing(() => waitingIntent(desk, visit, standing));
+  const waiting = await pointingToQuery(() => waitingIntent(desk, visit, standing));
   if (waiting !== null) return waiting;
-  const found = await pointing(() => checkVisit(desk, visit));
+  const found = await pointingToQuery(() => checkVisit(desk, visit));
   demandPrice(found.checked);
   const made = await desk.db.tx((tx) => checkOutLink(desk, tx, visit, { found, write: null }));
   return made.intent.id;
@@ -105,11 +108,4 @@ async function isOfLink(db: Executor, { merchantId, id }: LinkRow, intentId: str
       ),
     );
   return made?.linkId === id;
-}
-
-function readAmount({ currency }: LinkRow, text: string | undefined): Pick<LinkCheckoutInput, "amount"> {
-  if (text === undefined) return {};
-  const parsed = MoneyInput.safeParse({ amount: text, asset: currency });
-  if (!parsed.success) throw invalid("/query/amount", "a decimal string in major units, such as 12.50");
-  return { amount: parsed.data };
 }

@@ -1,14 +1,15 @@
 import type { Facilitator } from "#facilitator";
 import type { Money } from "#kernel/money";
 import type { Database } from "#store";
-import { invalid } from "../../http/faults.ts";
-import { MoneyInput, parseAmount, presentAmount } from "../../http/money.ts";
+import { parseAmount, presentAmount } from "../../http/money.ts";
 import { findMerchant } from "../../merchant/verbs/merchant.ts";
 import { takenRails } from "../../merchant/verbs/rails.ts";
+import { checkAmount } from "../../payment-intent/verbs/rails.ts";
 import { ExecutionPath, type Rail } from "../../rate/schema.ts";
 import { convert, listRails, type Rates, withSpread } from "../../rate/verbs.ts";
 import type { Standing } from "../present.ts";
 import type { LinkRail, LinkRailQuery, PaymentLinkPath } from "../schema.ts";
+import { amountFor, pointingToQuery, readAmount } from "./checkout.ts";
 import { findLinkById } from "./standing.ts";
 
 interface RailDesk {
@@ -18,13 +19,14 @@ interface RailDesk {
 }
 
 /** The ways to pay a link that its merchant takes, each with what it costs there now. A rail that has no price now is a line that is not
- *  available. Faults: `not_found`, `validation_failed`, `too_many_decimals`. Source: interface §4. */
+ *  available. Faults: `not_found`, `validation_failed`, `too_many_decimals`, `amount_too_small`, `amount_too_large`.
+ *  Source: interface §4. */
 export async function listLinkRails(
   desk: RailDesk,
   { now, input }: { readonly now: Date; readonly input: PaymentLinkPath & LinkRailQuery },
 ): Promise<readonly LinkRail[]> {
   const standing = await findLinkById(desk.db.pool, now, input.id);
-  const amount = amountOf(standing, input.amount);
+  const amount = await amountOf(desk, standing, input.amount);
   const { currency } = standing.link;
   const merchant = await findMerchant(desk.db.pool, standing.link.merchantId);
   const rates = withSpread(desk.rates, merchant.spreadBps);
@@ -37,13 +39,20 @@ export async function listLinkRails(
   );
 }
 
-function amountOf({ link, total }: Standing, asked: string | undefined): Money | null {
-  const asset = link.currency;
-  if (link.kind !== "open") return total === null ? null : { amount: total, asset };
-  if (asked === undefined) return null;
-  const parsed = MoneyInput.safeParse({ amount: asked, asset });
-  if (!parsed.success) throw invalid("/query/amount", "a decimal string in major units, such as 12.50");
-  return parseAmount(parsed.data, "/query");
+/** What is to be priced; null while nobody knows it. */
+async function amountOf(
+  { rates }: Pick<RailDesk, "rates">,
+  standing: Standing,
+  asked: string | undefined,
+): Promise<Money | null> {
+  const { link, total } = standing;
+  if (asked === undefined) return total === null ? null : { amount: total, asset: link.currency };
+  return pointingToQuery(async () => {
+    const money = amountFor(standing, readAmount(link, asked));
+    // The finest path decides what is too small: each rail says for itself whether it takes so little.
+    await checkAmount({ rates }, money, { executionPath: "x402" });
+    return money;
+  });
 }
 
 async function priceOn(

@@ -149,6 +149,7 @@ describe("PATCH /v1/catalog/products/{id}", () => {
     expect((await call("PATCH", path, { name: "A", version: 1 })).body.version).toBe(2);
     const late = await call("PATCH", path, { name: "B", version: 1 });
     expect([late.status, late.body.code, late.body.currentVersion]).toEqual([409, "version_conflict", 2]);
+    expect(late.body.errors).toMatchObject([{ pointer: "/version" }]);
     expect((await call("GET", path)).body.name).toBe("A");
   });
 

@@ -129,7 +129,7 @@ describe("PATCH /v1/payment-links/{id}", () => {
       [{ amount: ten }, 400, "validation_failed", "/amount"],
       [{ lines: [] }, 400, "validation_failed", "/lines"],
       [{ expiresAt: "2026-01-01T00:00:00Z" }, 400, "validation_failed", "/expiresAt"],
-      [{ title: "x", version: 9 }, 409, "version_conflict", undefined],
+      [{ title: "x", version: 9 }, 409, "version_conflict", "/version"],
     ] as const)
       expect(codeOf(await call("PATCH", path, body))).toEqual(expected);
     expect((await read(id)).version).toBe(1);
@@ -249,7 +249,25 @@ describe("GET /v1/payment-links/{id}/rails", () => {
     expect((await ask("?amount=2.5")).body[0].amount.amount).toBe("2.500000");
     expect(codeOf(await ask("?amount=-1"))).toEqual([400, "validation_failed", "/query/amount"]);
     expect(codeOf(await ask("?amount=1.234"))).toEqual([400, "too_many_decimals", "/query/amount"]);
+    expect(codeOf(await ask("?amout=2.5"))).toEqual([400, "validation_failed", "/query/amout"]);
     expect((await visit("GET", `${root}/${newId("plink")}/rails`)).status).toBe(404);
+  });
+
+  it("prices no amount that its checkout would refuse", async () => {
+    const bounds = { minAmount: ten, maxAmount: { amount: "20", asset: "USD" } };
+    const open = { kind: "open", currency: "USD" };
+    const [free, bounded, priced] = [await link(open), await link({ ...open, ...bounds }), await link()];
+    const ask = (of: { id: string }, amount: string) =>
+      visit("GET", `${root}/${of.id}/rails?amount=${amount}`);
+    for (const [of, amount, ...expected] of [
+      [bounded, "9.99", 422, "amount_too_small"],
+      [bounded, "20.01", 422, "amount_too_large"],
+      [free, "0", 422, "amount_too_small"],
+      [free, "1000000.01", 422, "amount_too_large"],
+      [priced, "10", 400, "validation_failed"],
+    ] as const)
+      expect(codeOf(await ask(of, amount))).toEqual([...expected, "/query/amount"]);
+    for (const amount of ["10", "20"]) expect((await ask(bounded, amount)).body[0].available).toBe(true);
   });
 });
 
