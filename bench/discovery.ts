@@ -5,7 +5,7 @@ import { sql } from "drizzle-orm";
 import { address, hash } from "#kernel/bytes";
 import { openDatabase } from "#store";
 import { chainRow } from "../facilitator/chain/registry.ts";
-import { type DiscoverFilter, discoverPayables, type Pools } from "../facilitator/payable/discover.ts";
+import { type DiscoverFilter, discoverPayables, type Index } from "../facilitator/payable/discover.ts";
 import type { OfferedRail } from "../facilitator/payable/requirements.ts";
 import { type BenchPostgres, openBenchPostgres, silent } from "./ground.ts";
 import { fillIndex, word } from "./listings.ts";
@@ -67,7 +67,7 @@ async function main(): Promise<void> {
   }
 }
 
-async function indexOf(server: BenchPostgres, count: number): Promise<Pools> {
+async function indexOf(server: BenchPostgres, count: number): Promise<Index> {
   const url = await server.database(`index_of_${count}`);
   const pool = { url, log: silent, name: "bench", maxConnections: 4 };
   const db = openDatabase(pool);
@@ -75,10 +75,10 @@ async function indexOf(server: BenchPostgres, count: number): Promise<Pools> {
   await fillIndex(db, count);
   await db.pool.execute(sql`VACUUM ANALYZE`);
   say(`${count} listed resources in ${((performance.now() - began) / 1_000).toFixed(1)} s`);
-  return { db, searchDb: openDatabase({ ...pool, bySearch: true }) };
+  return { db, searchDb: openDatabase({ ...pool, bySearch: true }), now: new Date() };
 }
 
-async function compare(small: Pools, large: Pools): Promise<number> {
+async function compare(small: Index, large: Index): Promise<number> {
   const names = Object.keys(queries);
   const times = new Map(names.map((name) => [name, { small: [] as number[], large: [] as number[] }]));
   for (let round = -5; round < ROUNDS; round += 1)
@@ -105,10 +105,10 @@ async function compare(small: Pools, large: Pools): Promise<number> {
   return ratio;
 }
 
-async function timed(pools: Pools, filter: Partial<DiscoverFilter>): Promise<number> {
+async function timed(index: Index, filter: Partial<DiscoverFilter>): Promise<number> {
   const page = { kinds: ["resource"], limit: 20, offset: 0, count: "page", ...filter } as const;
   const began = performance.now();
-  await discoverPayables(pools, rails, page);
+  await discoverPayables(index, rails, page);
   return performance.now() - began;
 }
 

@@ -26,7 +26,7 @@ import { readPayments } from "./settlement/claim/payments.ts";
 import { readmit } from "./settlement/claim/readmit.ts";
 import { readArrivals, takeArrivals } from "./settlement/deposit/arrivals.ts";
 import { openOrder, resignOrder } from "./settlement/deposit/order.ts";
-import { type Engine, namedChain } from "./settlement/engine.ts";
+import { type Engine, namedChain, sellersNow } from "./settlement/engine.ts";
 import { hearPayments } from "./settlement/hear.ts";
 import { releaseLanes } from "./settlement/lane/lane.ts";
 import { boundPayable, lookupPayment } from "./settlement/lookup/lookup.ts";
@@ -147,7 +147,7 @@ function settlingOf(
       chains,
       demandCalls: anyCalls,
       findPayable: coalesce({ maxInFlight: 1, maxItems: 200 }, async (targets) =>
-        (await findPayables(lookupDb.pool, targets)).map((item) => item && asOf(item, clock.now())),
+        (await findPayables(lookupDb.pool, targets)).map((item) => item && asOf(item, sellersNow(engine))),
       ),
       findClaim: claimReader(lookupDb.pool, made),
       isAsClaimed: async (claimKey, { signature }) => {
@@ -247,7 +247,8 @@ function doorOf(
     chains: () => [...engine.chains.values()].map(({ chain }) => chainFacts(chain.row)),
     refusedRails: () => refusedRails(engine),
     async discover(query) {
-      const { items, total } = await discoverPayables(engine, rails(), query, totals);
+      const index = { ...engine, now: sellersNow(engine) };
+      const { items, total } = await discoverPayables(index, rails(), query, totals);
       return { items: items.map(({ item, trust }) => ({ ...quoteOf(item), trust })), total };
     },
     async trust(payableId) {

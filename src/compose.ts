@@ -122,6 +122,7 @@ export async function compose(parts: Parts): Promise<House> {
     loopDb,
     chains: new Map(chains.map((open) => [open.chain.row.chainId, open])),
     clock,
+    merchantClock,
     newId,
     log,
     meter,

@@ -43,9 +43,11 @@ export interface Discovered {
 }
 
 /** `searchDb` for which payables match, `db` for their rows by id. */
-export interface Pools {
+export interface Index {
   readonly db: Database;
   readonly searchDb: Database;
+  /** What has ended by then is not shown. */
+  readonly now: Date;
 }
 
 const EVERYWHERE = ["payment-identifier"];
@@ -59,7 +61,7 @@ const MOST_READ = 2_000;
  *  Order: text match (path, title, tags, anywhere), last probe, paying wallets, host verified, age, id; what a domain
  *  has beyond its third place comes last. Published in docs/reference/ranking.md. */
 export async function discoverPayables(
-  { db, searchDb }: Pools,
+  { db, searchDb, now }: Index,
   rails: readonly OfferedRail[],
   filter: DiscoverFilter,
   totals: Totals = countEachTime,
@@ -72,7 +74,7 @@ export async function discoverPayables(
   const isEmpty = filter.kinds.length === 0 || (filter.scheme ?? "exact") !== "exact" || !payableOn;
   // A query without a word that could be looked for finds nothing; it does not mean everything.
   if (isEmpty || lexemes?.length === 0) return { items: [], total: 0 };
-  const where = and(payableOn, ...conditions(filter));
+  const where = and(payableOn, ...conditions(filter, now));
   const { ids, search, total, isExact } = await findPage(searchDb, { where, lexemes }, filter);
   const [items, counted] = await Promise.all([
     load(db, ids),
@@ -86,11 +88,11 @@ function nameOf({ limit: _, offset: __, count: ___, ...filter }: DiscoverFilter)
   return canonicalJson(filter);
 }
 
-function conditions(filter: DiscoverFilter): (SQL | undefined)[] {
+function conditions(filter: DiscoverFilter, now: Date): (SQL | undefined)[] {
   const { kinds, type, currency, extension, maxUsdPrice, live } = filter;
   return [
     inArray(listing.kind, [...kinds]),
-    sql`(${listing.expiresAt} IS NULL OR ${listing.expiresAt} > now())`,
+    sql`(${listing.expiresAt} IS NULL OR ${listing.expiresAt} > ${now.toISOString()})`,
     // What can be paid once and is being paid, or was, is no longer payable.
     kinds.every((kind) => kind === "resource") ? undefined : sql`(NOT ${listing.once} OR ${isNotHeld})`,
     type === undefined ? undefined : type === "mcp" ? isTool : sql`NOT (${isTool})`,

@@ -68,6 +68,8 @@ export interface Engine {
   readonly loopDb: Database;
   readonly chains: ReadonlyMap<number, OpenChain>;
   readonly clock: Clock;
+  /** By which what merchants sell comes to its end, where that is another one: a sandbox's can be moved. */
+  readonly merchantClock?: Clock;
   readonly newId: NewId;
   readonly log: Log;
   readonly meter: Meter;
@@ -119,6 +121,11 @@ export const defaultSettings: Settings = {
   maxAttempts: 3,
   sweepPatienceSeconds: { local: 1, elsewhere: 1_800 },
 };
+
+/** When it is for those who sell. */
+export function sellersNow({ merchantClock, clock }: Pick<Engine, "merchantClock" | "clock">): Date {
+  return (merchantClock ?? clock).now();
+}
 
 /** The chain of this slug, where it is served. */
 export function namedChain(chains: Engine["chains"], slug: string): OpenChain | undefined {

@@ -326,6 +326,28 @@ describe("a payment that the sandbox provider clears", () => {
   });
 });
 
+describe("a clock that was moved", () => {
+  it("ends what agents are offered as well, at once", async () => {
+    const move = async (seconds: number) =>
+      (await call("POST", "/v1/test/advance-clock", { seconds })).body.now as string;
+    const soon = new Date(Date.parse(await move(1)) + 300_000).toISOString();
+    const amount = { amount: "1", asset: "USD" };
+    const link = await call("POST", "/v1/payment-links", { kind: "fixed", amount, expiresAt: soon });
+    const intent = await call("POST", "/v1/payment-intents", { amount, expiresInSeconds: 300 });
+    const listed = await call("POST", `/v1/payment-links/${link.body.id}/list`);
+    expect([link.status, intent.status, listed.status]).toEqual([201, 201, 200]);
+    const asked = async ({ body }: Called) =>
+      (await fetch(`${house.baseUrl}/x402/payables/${body.id}`)).status;
+    const found = async () => {
+      const index = await fetch(`${house.baseUrl}/x402/payables`);
+      return ((await index.json()) as { items: unknown[] }).items.length;
+    };
+    expect([await asked(link), await asked(intent), await found()]).toEqual([402, 402, 1]);
+    await move(301);
+    expect([await asked(link), await asked(intent), await found()]).toEqual([410, 410, 0]);
+  });
+});
+
 describe("elsewhere", () => {
   it("a deployment without the provider refuses such an intent", async () => {
     const other = await startHouse(dev, database);

@@ -47,7 +47,7 @@ const paid = (payableId: string, payer: number, by: 1 | -1 = 1): CountedPayment 
 const count = (...payments: CountedPayment[]) => db.tx((tx) => countPayments(tx, payments));
 
 async function find(filter: Partial<DiscoverFilter> = {}) {
-  const page = await discoverPayables({ db, searchDb: db }, rails, {
+  const page = await discoverPayables({ db, searchDb: db, now: new Date() }, rails, {
     kinds: ["resource"],
     limit: 100,
     offset: 0,
@@ -248,7 +248,8 @@ describe("many matches", () => {
     };
     const counted = { ...db, pool: { execute } as unknown as Database["pool"] };
     const filter = { kinds: ["resource"], limit: 20, offset: 0, ...asked } as const;
-    const { items, total } = await discoverPayables({ db, searchDb: counted }, rails, filter);
+    const index = { db, searchDb: counted, now: new Date() };
+    const { items, total } = await discoverPayables(index, rails, filter);
     expect([items.length, total]).toEqual([filter.offset < 4_000 ? 20 : 0, 4_000]);
     expect(brought).toBeLessThan(2_500);
   });
@@ -358,7 +359,7 @@ describe("what can be paid no more", () => {
     await list("at", { price: { amount: 100n, asset: "USD" } });
     const dusty = [{ ...rails[0], chain: { ...chain, dustFloor: 100n } }] as typeof rails;
     const filter = { kinds: ["resource"], limit: 10, offset: 0 } as const;
-    const { items } = await discoverPayables({ db, searchDb: db }, dusty, filter);
+    const { items } = await discoverPayables({ db, searchDb: db, now: new Date() }, dusty, filter);
     expect(items.map(({ item }) => item.id)).toEqual(["at"]);
   });
 });
@@ -373,7 +374,7 @@ describe("what none of its rails is at parity with", () => {
   const eurc = offered(chain, { symbol: "EURC", contract: address(`0x${"c2".repeat(20)}`) });
   const found = async (filter: Partial<DiscoverFilter> = {}) => {
     const asked: DiscoverFilter = { kinds: ["payment-link", "resource"], limit: 100, offset: 0, ...filter };
-    const page = await discoverPayables({ db, searchDb: db }, [...rails, eurc], asked);
+    const page = await discoverPayables({ db, searchDb: db, now: new Date() }, [...rails, eurc], asked);
     return page.items.map(({ item }) => item.id).sort();
   };
   const link = (id: string, changes: Partial<Payable>) => list(id, { kind: "payment-link", ...changes });

@@ -159,7 +159,7 @@ describe("discovering", () => {
     offered(ink, { symbol: "USDG", contract: token("c3") }),
   ];
   const ask = async (filter: Partial<DiscoverFilter> = {}, on = rails) => {
-    const { items, total } = await discoverPayables({ db, searchDb: db }, on, {
+    const { items, total } = await discoverPayables({ db, searchDb: db, now: new Date() }, on, {
       kinds: ["resource"],
       limit: 100,
       offset: 0,
