@@ -2,6 +2,7 @@ import { and, eq } from "drizzle-orm";
 import { fixed, type Tx } from "#store";
 import type { Call } from "../../http/context.ts";
 import { fault } from "../../http/faults.ts";
+import { changesNothing } from "../../http/unchanged.ts";
 import { type InvoiceRow, presentInvoice } from "../present.ts";
 import { remindersAt } from "../reminders.ts";
 import type { Invoice, InvoiceChange, InvoicePath } from "../schema.ts";
@@ -12,7 +13,8 @@ import type { firstReminder } from "./issue.ts";
 import { type Bill, priceBill } from "./lines.ts";
 import { changeInvoice, isIt, lockInvoice, moveInvoice } from "./move.ts";
 
-/** Changes what may still change: of a draft everything, of what is issued what does not touch the money. Faults:
+/** Changes what may still change: of a draft everything, of what is issued what does not touch the money. What was already
+ *  so is no change. Faults:
  *  `not_found`, `version_conflict`, `invoice_not_editable`, `due_date_invalid`, those of lines. */
 export async function editInvoice(
   desk: InvoiceDesk,
@@ -26,7 +28,7 @@ export async function editInvoice(
     refuseFrozen(row, input);
     const changes = changesOf(desk, row, input);
     const changed = { ...changes, ...(await billOf(tx, row, input)) };
-    if (Object.keys(changed).length === 0) return presentInvoice(row, desk);
+    if (changesNothing(row, changed)) return presentInvoice(row, desk);
     return presentInvoice(
       await changeInvoice(tx, desk, { row, changes: changed, type: "invoice.updated" }),
       desk,

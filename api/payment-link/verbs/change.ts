@@ -2,6 +2,7 @@ import { assert } from "#kernel/fault";
 import type { Tx } from "#store";
 import type { Call, MerchantCtx } from "../../http/context.ts";
 import { fault } from "../../http/faults.ts";
+import { changesNothing } from "../../http/unchanged.ts";
 import { type LinkRow, presentLink } from "../present.ts";
 import type { PaymentLink, PaymentLinkChange, PaymentLinkPath } from "../schema.ts";
 import { paymentLink } from "../tables.ts";
@@ -58,7 +59,7 @@ async function change(
     const before = await lockLink(tx, now, { merchantId, id });
     const shown = await shownAt(tx, desk, { merchantId, now });
     const changing = changeOf(before.link);
-    if (isSame(before.link, changing)) return presentLink(before, shown);
+    if (changesNothing(before.link, changing)) return presentLink(before, shown);
     if (changing.listed && !before.link.listed) await ctx.countListing();
     await write(tx, ctx, before.link, changing);
     const after = await findLink(tx, now, { merchantId, id });
@@ -69,17 +70,6 @@ async function change(
 
 function defined(given: Omit<PaymentLinkChange, "version" | "expiresAt">): Changing {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-}
-
-function isSame(link: LinkRow, changing: Changing): boolean {
-  return Object.entries(changing).every(
-    ([name, value]) => textOf(link[name as keyof Changing]) === textOf(value),
-  );
-}
-
-function textOf(value: Changing[keyof Changing]): string {
-  if (typeof value !== "object" || value === null || value instanceof Date) return JSON.stringify(value);
-  return JSON.stringify(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 async function write(tx: Tx, ctx: MerchantCtx, link: LinkRow, changing: Changing): Promise<void> {

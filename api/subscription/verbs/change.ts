@@ -3,7 +3,9 @@ import type { Money } from "#kernel/money";
 import { fixed, type Tx } from "#store";
 import type { Call } from "../../http/context.ts";
 import { fault } from "../../http/faults.ts";
+import { changesNothing } from "../../http/unchanged.ts";
 import type { InvoiceDesk } from "../../invoice/verbs/desk.ts";
+import { openInvoicesOf } from "../../invoice/verbs/of-subscription.ts";
 import { presentSubscription, type SubscriptionRow } from "../present.ts";
 import { cycleAt, firstAfter } from "../schedule.ts";
 import type { CancelInput, Subscription, SubscriptionChange, SubscriptionPath } from "../schema.ts";
@@ -30,8 +32,7 @@ export async function editSubscription(
       ...(daysUntilDue !== undefined && { daysUntilDue }),
       ...(metadata !== undefined && { metadata }),
     };
-    if (Object.keys(changes).length === 0) return presentSubscription(row);
-    return presentSubscription(await changeSubscription(tx, desk, row, changes));
+    return presentSubscription(await keep(tx, desk, row, changes));
   });
 }
 
@@ -42,7 +43,18 @@ function isBehind(row: SubscriptionRow, now: Date): boolean {
   return row.pausedAt === null ? nextBillingAt <= now : nextBillingAt < row.pausedAt;
 }
 
-/** Ends it, now or when its period ends. Repeated it is as it is. Fault: `not_found`. */
+/** What was already so is no change. */
+async function keep(
+  tx: Tx,
+  desk: InvoiceDesk,
+  row: SubscriptionRow,
+  changes: Parameters<typeof changeSubscription>[3],
+): Promise<SubscriptionRow> {
+  return changesNothing(row, changes) ? row : changeSubscription(tx, desk, row, changes);
+}
+
+/** Ends it, now or when its period ends. Repeated it is as it is; what is open may be voided afterwards. Fault:
+ *  `not_found`. */
 export async function cancelSubscription(
   desk: InvoiceDesk,
   { ctx, input }: Call<SubscriptionPath & CancelInput>,
@@ -50,16 +62,25 @@ export async function cancelSubscription(
   ctx.demand("catalog:manage");
   return ctx.tx(async (tx) => {
     const row = await lockSubscription(tx, { merchantId: ctx.merchantId, id: input.id });
-    if (row.state === "cancelled") return presentSubscription(row);
+    if (row.state === "cancelled") return presentSubscription(await voidAfterwards(tx, desk, row, input));
     const now = desk.now();
     const voidsOpen = row.voidsOpen || input.voidOpenInvoices;
     // Said again it ends when it was to end, also where that is past and nobody has come to it yet.
     const cancelAt = input.at === "period-end" ? (row.cancelAt ?? (await periodEnd(tx, row, now))) : null;
-    if (cancelAt)
-      return presentSubscription(await changeSubscription(tx, desk, row, { cancelAt, voidsOpen }));
+    if (cancelAt) return presentSubscription(await keep(tx, desk, row, { cancelAt, voidsOpen }));
     const changes = { cancelledAt: now, cancelAt: null, voidsOpen };
     return presentSubscription(await moveSubscription(tx, desk, { row, trigger: "cancel", changes }));
   });
+}
+
+async function voidAfterwards(
+  tx: Tx,
+  desk: InvoiceDesk,
+  row: SubscriptionRow,
+  { voidOpenInvoices }: CancelInput,
+): Promise<SubscriptionRow> {
+  const isAsked = voidOpenInvoices && (await openInvoicesOf(tx, row)).length > 0;
+  return isAsked ? keep(tx, desk, row, { voidsOpen: true }) : row;
 }
 
 /** When the cycle that runs now ends; null before the first and when the last is over. */

@@ -49,6 +49,21 @@ describe("a draft", () => {
     expect((await merchant.ask("GET", path)).status).toBe(404);
   });
 
+  it("is not changed by a change to what it is already, nor is what was issued; nothing is told of it", async () => {
+    const asked = { ...draft({ notes: "n", metadata: { a: "1", b: "2" } }), dueAt: "2026-09-01T00:00:00Z" };
+    const made = await merchant.must("POST", "/v1/invoices", asked);
+    const path = `/v1/invoices/${made.id}`;
+    const told = await typesOf(made.id);
+    expect(await merchant.must("PATCH", path, { ...asked, metadata: { b: "2", a: "1" } })).toEqual(made);
+    expect(await typesOf(made.id)).toEqual(told);
+    const issued = await merchant.must("POST", `${path}/issue`);
+    const { notes, metadata, dueAt, buyer } = issued;
+    const { name: _, ...same } = buyer;
+    expect(await merchant.must("PATCH", path, { notes, metadata, dueAt, buyer: same })).toEqual(issued);
+    expect(await typesOf(made.id)).toEqual([...told, "invoice.issued"]);
+    expect((await merchant.must("PATCH", path, { notes: "m" })).version).toBe(issued.version + 1);
+  });
+
   it("takes prices in its own currency alone, unless another one is sent with them", async () => {
     const made = await merchant.must("POST", "/v1/invoices", draft());
     const path = `/v1/invoices/${made.id}`;

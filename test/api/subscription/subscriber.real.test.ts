@@ -1,11 +1,15 @@
 /** A subscription whose customer has another name or email since. */
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { projectPayable } from "../../../facilitator/payable/project.ts";
 import { sharedDatabase } from "../../support/db.ts";
 import { caller, newCaller } from "../caller.ts";
 import { fakeFacilitator, world } from "../world.ts";
+import { freshBilling, newBiller } from "./billing.ts";
 
 const database = sharedDatabase();
+const { time, house } = freshBilling(database);
+
+type Mailed = { readonly email: string };
 
 it("shows the customer as they are now and is found by that, which changes nobody else", async () => {
   const house = world({ db: database.db, facilitator: fakeFacilitator({ project: projectPayable }) });
@@ -49,4 +53,30 @@ it("shows the customer as they are now and is found by that, which changes nobod
   ]);
   expect(await found(shop, "eve@old.example")).toEqual([eve.id]);
   expect(await found(other, "ada@old.example")).toEqual([foreign.id]);
+});
+
+describe("a customer who changes", () => {
+  it("is billed as they are now", async () => {
+    const merchant = await newBiller(database, house);
+    const kept = await merchant.subscribe();
+    const { customerId } = kept.subscriber;
+    await merchant.must("PATCH", `/v1/customers/${customerId}`, {
+      ...{ name: "Ada King", email: "countess@buyer.example", taxId: "GB1", address: "Marylebone" },
+    });
+    // the cycle that was issued before stays as it was
+    time.set("2028-01-31T10:00:00Z");
+    await house.turn("subscriptions");
+    const invoices = await merchant.must("GET", `/v1/invoices?subscriptionId=${kept.id}`);
+    const buyers = invoices.map(({ buyer }: { buyer: Mailed }) => buyer);
+    expect(buyers.toSorted((a: Mailed, b: Mailed) => (a.email > b.email ? -1 : 1))).toEqual([
+      { name: "Ada King", email: "countess@buyer.example", taxId: "GB1", address: "Marylebone" },
+      { name: "Ada", email: kept.subscriber.email, taxId: null, address: null },
+    ]);
+    const { subscription } = await merchant.must("GET", `/v1/subscriptions/${kept.id}`);
+    expect(subscription.subscriber).toEqual({
+      customerId,
+      name: "Ada King",
+      email: "countess@buyer.example",
+    });
+  });
 });
