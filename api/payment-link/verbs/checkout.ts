@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, or, sql } from "drizzle-orm";
 import { stableHash } from "#kernel/codec";
+import { Fault } from "#kernel/fault";
 import type { Money } from "#kernel/money";
 import { type Database, fixed, type Tx } from "#store";
 import { keepCart } from "../../cart/verbs.ts";
@@ -124,7 +125,9 @@ export async function checkOutLink(
   const standing = await (isBounded ? lockLink : findLink)(tx, now, found.link);
   demandPayable(standing, now);
   const { link } = standing;
-  if (link.kind !== "open" && standing.total !== found.checked.money.amount)
+  const basket = link.kind === "cart" ? await basketOf(tx, link) : null;
+  const total = basket ? basket.total.amount : standing.total;
+  if (link.kind !== "open" && total !== found.checked.money.amount)
     throw notPayable("its price has just changed; repeat the request");
   const from = stableHash([link.id, address]);
   await demandQuota(tx, link, from, now);
@@ -135,7 +138,10 @@ export async function checkOutLink(
   if (isRepeated) return { intent, isRepeated };
   const about = { merchantId: link.merchantId, intentId: row.id, linkId: link.id };
   await tx.insert(paymentLinkCheckout).values({ ...about, address: from, createdAt: now });
-  if (link.kind === "cart") await keepLines(tx, ctx, link, row.id);
+  if (basket) {
+    const cart = { intentId: row.id, currency: link.currency, lines: basket.lines };
+    await keepCart(tx, { merchantId: link.merchantId, newId: ctx.newId, now: ctx.now }, cart);
+  }
   if (isBounded) await takePlace(desk, tx, link, now);
   return { intent, isRepeated };
 }
@@ -166,15 +172,17 @@ function wordsOf({ metadata: own }: LinkRow, said: LinkCheckoutInput["metadata"]
   return words;
 }
 
-async function keepLines(
-  tx: Tx,
-  { newId, now }: Making,
-  { merchantId, currency, lines }: LinkRow,
-  intentId: `pi_${string}`,
-): Promise<void> {
+/** What is in a cart, at what it costs now. Read once: what is kept of it adds up to what its payer is asked for. Fault:
+ *  `link_not_payable`. */
+async function basketOf(tx: Tx, { merchantId, currency, lines }: LinkRow) {
   const ids = lines.map(({ productId }) => productId);
-  const priced = priceLines(await findProducts(tx, merchantId, ids), currency, lines);
-  await keepCart(tx, { merchantId, newId, now }, { intentId, currency, lines: priced.lines });
+  const products = await findProducts(tx, merchantId, ids);
+  try {
+    return priceLines(products, currency, lines);
+  } catch (error) {
+    // It points at a line, which the payer has not sent.
+    throw error instanceof Fault ? notPayable(reasons.unpriced) : error;
+  }
 }
 
 /** Closes the link to agents once its places are gone. From then on none can begin to pay it, so one who has begun is seen

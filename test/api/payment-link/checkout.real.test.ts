@@ -209,6 +209,22 @@ describe("a link of a cart", () => {
     expect((await checkout(id)).body.amount).toMatchObject({ amount: "3.00", asset: "GBP" });
   });
 
+  it.each([
+    ["costs more", { prices: [{ amount: "3", asset: "USD" }] }],
+    ["is no longer for sale", { active: false }],
+  ])("keeps the lines that its amount was made of, also where a product just then %s", async (_, change) => {
+    const tea = await product();
+    const lines = [{ productId: tea.id, quantity: 2 }];
+    const { id } = await link({ kind: "cart", currency: "USD", lines });
+    during.projecting = async (told) => {
+      if (told?.startsWith("pi_")) await must("PATCH", `/v1/catalog/products/${tea.id}`, change);
+    };
+    const answer = await checkout(id);
+    expect([answer.status, answer.body.amount?.amount]).toEqual([201, "5.00"]);
+    const [kept] = await database.query("SELECT lines FROM cart WHERE intent_id = $1", [answer.body.id]);
+    expect(kept).toEqual({ lines: [{ productId: tea.id, name: "Tea", unitPrice: "250", quantity: 2 }] });
+  });
+
   it("asks for what its products cost now", async () => {
     const tea = await product();
     const lines = [{ productId: tea.id, quantity: 3 }];
