@@ -7,7 +7,7 @@ import { findMerchant } from "../merchant/verbs/merchant.ts";
 import { takenRails } from "../merchant/verbs/rails.ts";
 import type { AskedRail } from "../payment-intent/tables.ts";
 import { type IntentRow, type Offer, offerAtRate } from "../payment-intent/verbs/offer.ts";
-import { coinOf, priceRails, railsFor } from "../payment-intent/verbs/rails.ts";
+import { coinOf, demandCoin, priceRails, railsFor } from "../payment-intent/verbs/rails.ts";
 import type { ExecutionPath } from "../rate/schema.ts";
 import { convert, currentRate, lockRate, type Rate, withSpread } from "../rate/verbs.ts";
 import type { ClearingDesk } from "./desk.ts";
@@ -46,6 +46,7 @@ export async function choose(desk: ClearingDesk, intent: IntentRow, input: Confi
   };
   const path = asked.executionPath;
   if (intent.provider !== "evm") {
+    demandCoin(asked);
     const asset = asked.settlementAsset ?? asked.asset ?? coinOf(money.asset);
     const rate = await currentRate({ rates }, { from: money.asset, to: asset });
     const shared = { path: "deposit-match" as const, chain: intent.provider, payer, rail: null, rails: [] };

@@ -19,7 +19,15 @@ import type { PaymentIntent, PaymentIntentInput } from "../schema.ts";
 import type { IntentSource, IntentStatus } from "../state.ts";
 import { type AskedRail, paymentIntent } from "../tables.ts";
 import { nameableRails, noOffer, type Offer, offerAtParity, offerAtRate, publishIntent } from "./offer.ts";
-import { checkAmount, checkFloor, type PricedRail, priceOf, priceRails, railsFor } from "./rails.ts";
+import {
+  checkAmount,
+  checkFloor,
+  demandCoin,
+  type PricedRail,
+  priceOf,
+  priceRails,
+  railsFor,
+} from "./rails.ts";
 import { findByWrite } from "./read.ts";
 
 /** What making intents needs besides the request. */
@@ -63,7 +71,10 @@ export async function checkIntent(
   const named = { executionPath, settlementAsset, asset: payment?.asset, chain: payment?.chain };
   await checkAmount({ rates }, money, named);
   // Another provider has rails of its own, and takes no agents.
-  if (provider !== "evm") return { money, asked: named, rails: [], priced: null };
+  if (provider !== "evm") {
+    demandCoin(named);
+    return { money, asked: named, rails: [], priced: null };
+  }
   const rails = railsFor(takenRails(payee, facilitator.rails()), named, money.asset);
   const asked = named.chain === undefined ? named : { ...named, chain: rails[0]?.chain };
   const atPar = rails.filter(({ asset }) => atParity(money.asset, asset));

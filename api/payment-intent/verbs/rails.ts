@@ -1,5 +1,5 @@
 import type { Facilitator, RailFacts } from "#facilitator";
-import { atParity, pegs, priceDecimals } from "#kernel/asset";
+import { atParity, isStablecoin, pegs, priceDecimals } from "#kernel/asset";
 import { formatDecimal, type Money, mulDivCeil } from "#kernel/money";
 import { findCurrency } from "../../http/currency.ts";
 import { fault } from "../../http/faults.ts";
@@ -151,6 +151,12 @@ export function checkFloor(price: Money, atPar: readonly RailFacts[]): void {
   if (!least || price.amount >= least.minimum) return;
   const minimum = formatDecimal(least.minimum, least.decimals);
   throw fault("amount_too_small", { asset: least.asset, minimum, pointer: "/amount/amount" });
+}
+
+/** Another provider than our own has no rails to look at, and is paid in coins alone. Fault: `rail_unsupported`. */
+export function demandCoin({ asset }: Pick<AskedRail, "asset">): void {
+  if (asset !== undefined && !isStablecoin(asset))
+    throw fault("rail_unsupported", { rail: asset, pointer: "/payment/asset" });
 }
 
 /** The coin that an amount is paid with where nobody chose one. */

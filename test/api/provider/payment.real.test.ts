@@ -324,6 +324,19 @@ describe("a payment that the sandbox provider clears", () => {
     expect(await dueIn({ payment: { asset: "USDG" } })).toBe("USDG");
     expect(await dueIn({ settlementAsset: "USDG" }, { asset: "USDC" })).toBe("USDG");
   });
+
+  it("is refused in what is no coin, as it is made and as it is confirmed: no rate would ever come", async () => {
+    const payment = { asset: "DOGE" };
+    const asked = { amount: { amount: "50", asset: "USD" }, provider: "sandbox" };
+    const made = await call("POST", "/v1/payment-intents", asked);
+    for (const { status, body } of [
+      await call("POST", "/v1/payment-intents", { ...asked, payment }),
+      await call("POST", `/v1/payment-intents/${made.body.id}/confirm`, { payment }),
+    ])
+      expect([status, body.code, body.errors?.[0].pointer]).toEqual([
+        ...[422, "rail_unsupported", "/payment/asset"],
+      ]);
+  });
 });
 
 describe("a clock that was moved", () => {
