@@ -1,4 +1,5 @@
 import { sql } from "drizzle-orm";
+import { mulDivHalfEven } from "#kernel/money";
 import type { Executor, Tx } from "#store";
 import { countedStates, type RefundState } from "../../refund/state.ts";
 import type { InvoiceRow } from "../present.ts";
@@ -55,9 +56,10 @@ async function partsOf(
   }));
 }
 
-/** Refunds are in the coin that was paid with: as much of the price as of the coin. */
-function shareOf(amount: bigint, refunded: bigint, settled: bigint): bigint {
+/** Refunds are in the coin that was paid with: as much of the price as of the coin, to the nearest unit. What was asked for in
+ *  the currency was cut to the coin's units, and would be a unit less if it were cut once more. */
+export function shareOf(amount: bigint, refunded: bigint, settled: bigint): bigint {
   if (settled <= 0n) return 0n;
-  const share = (amount * refunded) / settled;
+  const share = mulDivHalfEven(amount, refunded, settled);
   return share < amount ? share : amount;
 }
