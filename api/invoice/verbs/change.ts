@@ -57,11 +57,15 @@ const INSTEAD = {
   void: "Issue another one.",
 } as const;
 
+/** What was issued is mailed by a call of its own. */
+const BY_MAIL = "POST /v1/invoices/{id}/send mails it.";
+
 function refuseFrozen({ state }: InvoiceRow, input: InvoiceChange): void {
   if (state === "draft") return;
   const refuse = (field: string) => {
     const pointer = `/${field.replace(".", "/")}`;
-    throw fault("invoice_not_editable", { state, field, next: INSTEAD[state], pointer });
+    const next = field === "sendEmail" && isPayable(state) ? BY_MAIL : INSTEAD[state];
+    throw fault("invoice_not_editable", { state, field, next, pointer });
   };
   const [first] = Object.keys(input).filter((key) => !["id", "version"].includes(key));
   if (!isPayable(state) && first !== undefined) refuse(first);

@@ -254,7 +254,9 @@ describe("the end", () => {
     expect((await merchant.read(id)).cycles).toMatchObject([{ state: "open" }]);
     await cancel({ voidOpenInvoices: true });
     await house.settle();
-    expect((await merchant.read(id)).cycles).toMatchObject([{ state: "void" }]);
+    const { subscription, cycles } = await merchant.read(id);
+    expect(cycles).toMatchObject([{ state: "void" }]);
+    expect(await cancel({ voidOpenInvoices: true })).toEqual(subscription);
   });
 
   it("said again for the end of the period changes nothing", async () => {
