@@ -6,22 +6,24 @@ import { ConfigProblem } from "../config.ts";
 import { say } from "./deployment.ts";
 import { TOKEN_DECIMALS, withHouse } from "./house.ts";
 
-/** `farebox outflows …`: what left a treasury, and nothing here has sent. */
+/** `farebox outflows …`: what left a treasury or a deposit address, and nothing here has sent. */
 export function addOutflowsCommands(program: Command): void {
   const outflows = program
     .command("outflows")
     .description(
-      "what left a treasury, and nothing here has sent: until it is booked nothing of its token leaves",
+      "what left a treasury or a deposit address, and nothing here has sent: until it is booked nothing of its token leaves",
     );
   outflows
     .command("list")
     .description(
-      "list them: chain, transaction, log, amount, token, recipient, when; exit 1 when there are any",
+      "list them: chain, transaction, log, amount, token, recipient, when, sender; exit 1 when there are any",
     )
     .action(list);
   outflows
     .command("book <chain> <transaction> <log>")
-    .description("say whose money one was: ours, unless a merchant is named, who has that much less")
+    .description(
+      "say whose money one was: ours, unless a merchant is named, who has that much less; nobody has less for what went into the treasury",
+    )
     .requiredOption("--reason <text>", "why, for whoever reads the books")
     .option("--merchant <id>", "whose money it was (mer_…)")
     .action(book);
@@ -35,18 +37,20 @@ function list(): Promise<void> {
   });
 }
 
-const line = ({ chain, transaction, logIndex, amount, token, recipient, at }: StrayOutflow) =>
+const line = ({ chain, transaction, logIndex, amount, token, sender, recipient, at }: StrayOutflow) =>
   [
     ...[chain, transaction, logIndex, formatDecimal(amount, TOKEN_DECIMALS)],
-    ...[checksum(token), checksum(recipient), at.toISOString()],
+    ...[checksum(token), checksum(recipient), at.toISOString(), checksum(sender)],
   ].join("  ");
 
 const sentences: Readonly<Record<OutflowProblem, string>> = {
-  "not-stray": "is no transfer out of a treasury that waits for a word. See farebox outflows list.",
+  "not-stray":
+    "is no transfer out of a treasury or a deposit address that waits for a word. See farebox outflows list.",
   "not-final": "lies in a block that is not final yet. Try again in some minutes.",
   "token-not-listed":
     "is in a token that its chain does not list. List it in FAREBOX_CHAINS again, then book it.",
   "too-little": "is more than that merchant may spend. See farebox trial-balance.",
+  "nobodys-loss": "went into the treasury: nobody has less for it. Leave --merchant out.",
 };
 
 interface Options {

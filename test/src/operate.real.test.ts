@@ -1,6 +1,6 @@
 /** What an operator does by hand, on the command line of a deployment that runs. */
 import { describe, expect, it } from "vitest";
-import { checksum } from "#kernel/bytes";
+import { address, checksum } from "#kernel/bytes";
 import { newKey } from "../support/authorization.ts";
 import { sharedMerchant, sharedWorld, until } from "../support/house.ts";
 import { ledgerOf } from "../support/records.ts";
@@ -163,13 +163,14 @@ describe("outflows", () => {
     const hash = await transfer(world, world.dev.contracts.treasury.address, nobody, 5_000n);
     await until(async () => (await world.house.operate.strayOutflows()).length > 0, "it is seen");
     const { stdout } = await run("outflows", "list");
-    const [chain, transaction, log = "", amount, token, recipient] = stdout.trimEnd().split("  ");
-    expect([chain, transaction, amount, token, recipient]).toEqual([
+    const [chain, transaction, log = "", amount, token, recipient, , sender] = stdout.trimEnd().split("  ");
+    expect([chain, transaction, amount, token, recipient, sender]).toEqual([
       "local",
       hash,
       "0.005000",
       checksum(world.dev.usdc),
       checksum(nobody as never),
+      checksum(address(world.dev.contracts.treasury.address)),
     ]);
     const book = (...more: string[]) =>
       run("outflows", "book", "local", hash, log, "--reason", "asked for in May", ...more);

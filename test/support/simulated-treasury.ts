@@ -1,9 +1,10 @@
 /** Money of a merchant on a made-up chain, and orders to send some of it. */
-import type { Address } from "#kernel/bytes";
+import { privateKeyToAccount } from "viem/accounts";
+import type { Address, Hash } from "#kernel/bytes";
 import { account, post } from "#ledger";
 import { entry, single } from "../../facilitator/ledger/transfer.ts";
 import { type SimulatedWorld, tokens } from "../simulation/world.ts";
-import { newKey } from "./authorization.ts";
+import { authorize, devDomain, newKey } from "./authorization.ts";
 
 export interface SentOrder {
   readonly id: string;
@@ -46,6 +47,21 @@ export function treasuryOf(of: () => SimulatedWorld) {
       const about = { kind: "payout", merchantId: "mer_1", chainId: row.chainId } as const;
       await database.db.tx((tx) => running.facilitator.outgoing.queue(tx, { ...order, ...about }));
       return order;
+    },
+    /** Somebody's gas carries an authorization of ours out, as it did before these books were put back. */
+    async carriedOut(transfer: {
+      readonly from: Address;
+      readonly to: Address;
+      readonly value: bigint;
+      readonly nonce: Hash;
+    }): Promise<void> {
+      const { row, sim } = of();
+      const { call } = await authorize({ domain: devDomain(tokens.USDC), ...transfer });
+      const raw = await privateKeyToAccount(newKey().key).signTransaction({
+        ...{ type: "eip1559", chainId: row.chainId, nonce: 0, gas: 200_000n, ...call },
+        ...{ maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1n },
+      });
+      await sim.chain.send(raw);
     },
     async stateOf({ id }: Pick<SentOrder, "id">) {
       return (await of().running.facilitator.outgoing.status([id]))[0]?.state;

@@ -24,22 +24,36 @@ export function reservedSent({ eventKey, subject, merchantId, asset, amount, blo
   ]);
 }
 
-/** Money left our treasury by no order of ours, in a final block, and an operator said whose it was: a merchant's, or ours where
- *  none is named. Amount in atomic units of `asset`. Source: security.md §10. */
-export function outflowBooked(booked: {
+/** One transfer by no order or sweep of ours, in a final block. Amount in atomic units of `asset`. */
+interface StrayTransfer {
   readonly chain: string;
   readonly blockHash: Hash;
   readonly txHash: Hash;
   readonly logIndex: number;
   readonly asset: string;
-  readonly merchantId: string | null;
   readonly amount: bigint;
   readonly blockNumber: number;
-}): Entry {
-  const { chain, blockHash, txHash: subject, logIndex, asset, merchantId, amount, blockNumber } = booked;
-  const eventKey = `outflow:${chain}:${subject}:${logIndex}:${blockHash}`;
+}
+
+/** Money left our treasury, or a deposit address, and an operator said whose it was: a merchant's, or ours where none is named.
+ *  Source: security.md §10. */
+export function outflowBooked(
+  booked: StrayTransfer & { readonly place: "treasury" | "deposit"; readonly merchantId: string | null },
+): Entry {
+  const { asset, merchantId, amount, place } = booked;
   const debit = merchantId === null ? account.funding(asset) : account.merchantAvailable(merchantId, asset);
-  return entry({ code: "outflow-booked", eventKey, subject, blockNumber }, [
-    single("out", { debit, credit: account.treasury(asset), amount }),
+  const credit = place === "treasury" ? account.treasury(asset) : account.deposit(asset);
+  return entry({ code: "outflow-booked", ...eventOf(booked) }, [single("out", { debit, credit, amount })]);
+}
+
+/** Money went from a deposit address into our treasury, where it was booked as unmatched for good; an operator said so. */
+export function outflowKept(booked: StrayTransfer): Entry {
+  const { asset, amount } = booked;
+  return entry({ code: "outflow-kept", ...eventOf(booked) }, [
+    single("sweep", { debit: account.unmatched(asset), credit: account.deposit(asset), amount }),
   ]);
+}
+
+function eventOf({ chain, blockHash, txHash: subject, logIndex, blockNumber }: StrayTransfer) {
+  return { eventKey: `outflow:${chain}:${subject}:${logIndex}:${blockHash}`, subject, blockNumber };
 }

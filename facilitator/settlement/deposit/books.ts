@@ -1,10 +1,12 @@
-import { and, eq, gt, isNotNull, isNull, lte, or, type SQL, sql } from "drizzle-orm";
+import { and, eq, gt, isNotNull, isNull, lte, or, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { Address } from "#kernel/bytes";
 import { postedEvents, templates } from "#ledger";
-import { fixed, type Tx } from "#store";
+import { type Executor, fixed, type Tx } from "#store";
 import type { ChainRow } from "../../chain/registry.ts";
 import { claim } from "../claim/tables.ts";
 import { chainTransfer } from "../observer/tables.ts";
+import { isUnbooked } from "../treasury/stray.ts";
+import { outflowBooking } from "../treasury/tables.ts";
 import { depositOrder } from "./tables.ts";
 
 /** A token on a chain as of a final block. */
@@ -90,18 +92,44 @@ export interface AddressMoney {
 
 /** Deposit addresses that received something and hold it still, or are watched still. */
 export async function addressMoney(tx: Tx, where: Where, now: Date): Promise<readonly AddressMoney[]> {
-  const isSwept = sql`EXISTS (SELECT FROM ${claim} WHERE ${claim.claimKey} = ${chainTransfer.sweptBy}
-    AND ${claim.state} IN ('included','final') AND ${claim.includedBlock} <= ${where.blockNumber})`;
-  const expected = sql`coalesce(sum(${chainTransfer.amount}) FILTER (WHERE NOT ${isSwept}), 0)`;
+  const expected = expectedOf(where);
   const isWatched = sql<boolean>`bool_or(${depositOrder.watchedUntil} > ${now.toISOString()})`;
   const rows = await tx
     .select({ address: depositOrder.address, expected: sql<string>`${expected}`, isWatched })
     .from(chainTransfer)
     .innerJoin(depositOrder, eq(depositOrder.orderId, chainTransfer.orderId))
-    .where(and(upTo(where), fixed(eq(chainTransfer.canonical, true)), isNotNull(depositOrder.addressIndex)))
+    .where(cameTo(where))
     .groupBy(depositOrder.address)
     .having(sql`${expected} > 0 OR ${isWatched}`);
   return rows.map((row) => ({ ...row, expected: BigInt(row.expected) }));
+}
+
+/** What one deposit address must hold, of what was seen to come to it. */
+export async function expectedOn(db: Executor, where: Where, address: Address): Promise<bigint> {
+  const [row] = await db
+    .select({ expected: sql<string>`${expectedOf(where)}` })
+    .from(chainTransfer)
+    .innerJoin(depositOrder, eq(depositOrder.orderId, chainTransfer.orderId))
+    .where(and(cameTo(where), eq(depositOrder.address, address)))
+    .groupBy(depositOrder.address);
+  return BigInt(row?.expected ?? 0);
+}
+
+const cameTo = (where: Where) =>
+  and(upTo(where), fixed(eq(chainTransfer.canonical, true)), isNotNull(depositOrder.addressIndex));
+
+/** Of an address: what came, less what was swept and what an operator has booked as gone. */
+function expectedOf({ row, token, blockNumber }: Where): SQL {
+  const isSwept = (
+    sweptBy: SQLWrapper,
+  ) => sql`EXISTS (SELECT FROM ${claim} WHERE ${claim.claimKey} = ${sweptBy}
+    AND ${claim.state} IN ('included','final') AND ${claim.includedBlock} <= ${blockNumber})`;
+  return sql`coalesce(sum(${chainTransfer.amount}) FILTER (WHERE NOT ${isSwept(chainTransfer.sweptBy)}), 0)
+    - coalesce((SELECT sum(gone.amount) FROM ${outflowBooking}
+      JOIN ${chainTransfer} AS gone USING (chain_id, block_hash, log_index)
+      WHERE gone.chain_id = ${row.chainId} AND gone.token = ${sql.param(token, chainTransfer.token)}
+        AND gone.sender = ${depositOrder.address} AND gone.block_number <= ${blockNumber}
+        AND NOT ${isSwept(sql`gone.swept_by`)}), 0)`;
 }
 
 /** Transfers out of deposit addresses that no sweep explains. */
@@ -117,6 +145,13 @@ export async function unexplainedOutflows(tx: Tx, where: Where): Promise<number>
         isNotNull(depositOrder.addressIndex),
       ),
     )
-    .where(and(upTo(where), fixed(eq(chainTransfer.canonical, true)), isNull(chainTransfer.claimedKind)));
+    .where(
+      and(
+        upTo(where),
+        fixed(eq(chainTransfer.canonical, true)),
+        isNull(chainTransfer.claimedKind),
+        isUnbooked,
+      ),
+    );
   return Number(found?.count ?? 0);
 }

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull, lte, type SQL, sql } from "drizzle-orm";
+import { and, eq, inArray, isNull, lte, type SQL, sql } from "drizzle-orm";
 import { type Address, type Hash, toBytes } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
 import { type Executor, fixed, type Tx, toBytesArray } from "#store";
@@ -13,6 +13,7 @@ import { assetOf } from "../coin.ts";
 import type { Engine, OpenChain } from "../engine.ts";
 import { chainTransfer, observer } from "../observer/tables.ts";
 import { brokenAssets } from "../treasury/reconcile.ts";
+import { outflowBooking } from "../treasury/tables.ts";
 import { depositOrder, sweep } from "./tables.ts";
 
 const GROUP = 50;
@@ -98,6 +99,12 @@ const unswept = (chainId: number) =>
       AND ${sweep.token} = ${chainTransfer.token} AND ${sweep.address} = ${chainTransfer.recipient})`,
   );
 
+/** What was booked as gone from the address of such logs, by no sweep, and is in none: it is not there to be swept. */
+const booked = sql`(SELECT coalesce(sum(gone.amount), 0) FROM ${outflowBooking}
+  JOIN ${chainTransfer} AS gone USING (chain_id, block_hash, log_index)
+  WHERE gone.chain_id = ${chainTransfer.chainId} AND gone.token = ${chainTransfer.token}
+    AND gone.sender = ${chainTransfer.recipient} AND gone.swept_by IS NULL)`;
+
 /** Addresses with more than a sweep costs. */
 async function dueOf(
   db: Executor,
@@ -110,8 +117,8 @@ async function dueOf(
     .select({ orderId: sql<`ord_${string}`>`${chainTransfer.orderId}`, token: chainTransfer.token })
     .from(chainTransfer)
     .where(and(unswept(chainId), sql`${chainTransfer.token} = ANY(${toBytesArray(tokens)})`, where))
-    .groupBy(chainTransfer.orderId, chainTransfer.token)
-    .having(sql`sum(${chainTransfer.amount}) >= ${dustFloor.toString()}::numeric`)
+    .groupBy(chainTransfer.chainId, chainTransfer.orderId, chainTransfer.recipient, chainTransfer.token)
+    .having(sql`sum(${chainTransfer.amount}) - ${booked} >= ${dustFloor.toString()}::numeric`)
     .limit(GROUP);
 }
 
@@ -151,16 +158,16 @@ async function signOne(
   if (index === null) throw new Error("a deposit lies on an address of ours");
   const place = { chainId, token, address };
   const logs = await lockLogs(tx, place, orderId);
-  if (logs.length === 0) return false;
   const next = await nextSeq(tx, place);
   const departed = await findDeparted(tx, place, next);
   const taken = departed ? runOf(logs, departed.amount) : logs;
-  if (!taken || (isBroken && !departed)) return false;
+  const amount = sumOf(taken ?? []);
+  if (!taken || amount <= 0n || (isBroken && !departed)) return false;
   const seq = departed?.seq ?? next;
   const life = BigInt(sweepPatience(engine, open) + LIFE_SECONDS);
   const claim = await signClaim(engine, open, rail, {
     ...{ kind: "sweep", merchantId, payableId: orderId, payer: address, payTo: treasury },
-    amount: taken.reduce((sum, { amount }) => sum + amount, 0n),
+    amount,
     nonce: sweepNonce({ ...place, seq }),
     validBefore: (await chainTime(tx, chainId)) + life,
     sign: (digest) => sign(index, digest),
@@ -171,22 +178,48 @@ async function signOne(
   return true;
 }
 
-/** What a sweep takes. */
+/** What a sweep takes; what an operator has booked as gone, by its amount below nothing. */
 interface Lying {
   readonly blockHash: Hash;
   readonly logIndex: number;
   readonly amount: bigint;
 }
 
-/** Read under the lock: whoever was faster has taken them. */
-function lockLogs(tx: Tx, { chainId, token }: Place, orderId: Found["orderId"]): Promise<readonly Lying[]> {
-  const { blockHash, logIndex, amount } = chainTransfer;
-  return tx
-    .select({ blockHash, logIndex, amount })
+const sumOf = (logs: readonly Lying[]) => logs.reduce((sum, { amount }) => sum + amount, 0n);
+
+/** In the order in which they came and went. Read under the lock: whoever was faster has taken them. */
+async function lockLogs(
+  tx: Tx,
+  { chainId, token, address }: Place,
+  orderId: Found["orderId"],
+): Promise<readonly Lying[]> {
+  const { blockHash, logIndex, blockNumber, amount } = chainTransfer;
+  const columns = { blockHash, logIndex, blockNumber, amount };
+  const came = await tx
+    .select(columns)
     .from(chainTransfer)
     .where(and(unswept(chainId), eq(chainTransfer.orderId, orderId), eq(chainTransfer.token, token)))
-    .orderBy(asc(chainTransfer.blockNumber), asc(chainTransfer.logIndex))
     .for("update");
+  const isBooking = and(
+    eq(outflowBooking.chainId, chainTransfer.chainId),
+    eq(outflowBooking.blockHash, blockHash),
+    eq(outflowBooking.logIndex, logIndex),
+  );
+  const isGone = and(
+    eq(chainTransfer.chainId, chainId),
+    eq(chainTransfer.token, token),
+    eq(chainTransfer.sender, address),
+    isNull(chainTransfer.sweptBy),
+  );
+  const gone = await tx
+    .select(columns)
+    .from(outflowBooking)
+    .innerJoin(chainTransfer, isBooking)
+    .where(isGone)
+    .for("update", { of: chainTransfer });
+  return [...came, ...gone.map((log) => ({ ...log, amount: -log.amount }))].sort(
+    (a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex,
+  );
 }
 
 async function markSwept(tx: Tx, chainId: number, taken: readonly Lying[], sweptBy: Hash): Promise<void> {
@@ -211,9 +244,7 @@ interface Departed {
 /** The first sweep from this number on that has moved something and is not signed here: the books were put back to an
  *  earlier time. Those before it may have expired. */
 async function findDeparted(tx: Tx, place: Place, from: number): Promise<Departed | undefined> {
-  const { chainId, token, address: payer } = place;
-  const keyOf = (seq: number) => ownClaimKey(chainId, { token, payer, nonce: sweepNonce({ ...place, seq }) });
-  const seqs = new Map(Array.from({ length: AHEAD }, (_, i) => [keyOf(from + i), from + i]));
+  const seqs = keysFrom(place, from);
   const logs = await tx
     .select({ key: chainTransfer.authorizationKey, amount: chainTransfer.amount })
     .from(chainTransfer)
@@ -230,16 +261,26 @@ async function findDeparted(tx: Tx, place: Place, from: number): Promise<Departe
   return found.sort((a, b) => a.seq - b.seq)[0];
 }
 
+/** Whether an authorization is that of a sweep which is not signed here, and will be. */
+export async function isUpcomingSweep(db: Executor, place: Place, key: Hash): Promise<boolean> {
+  return keysFrom(place, await nextSeq(db, place)).has(key);
+}
+
+function keysFrom(place: Place, from: number): ReadonlyMap<Hash, number> {
+  const { chainId, token, address: payer } = place;
+  const keyOf = (seq: number) => ownClaimKey(chainId, { token, payer, nonce: sweepNonce({ ...place, seq }) });
+  return new Map(Array.from({ length: AHEAD }, (_, i) => [keyOf(from + i), from + i]));
+}
+
 /** Neighbours among them that come to an amount; undefined where none do. */
 function runOf(logs: readonly Lying[], amount: bigint): readonly Lying[] | undefined {
-  let [first, sum] = [0, 0n];
-  for (const [last, log] of logs.entries()) {
+  const before = new Map([[0n, 0]]);
+  let sum = 0n;
+  for (const [i, log] of logs.entries()) {
     sum += log.amount;
-    while (sum > amount) {
-      sum -= logs[first]?.amount ?? 0n;
-      first += 1;
-    }
-    if (sum === amount) return logs.slice(first, last + 1);
+    const first = before.get(sum - amount);
+    if (first !== undefined) return logs.slice(first, i + 1);
+    before.set(sum, i + 1);
   }
   return undefined;
 }
@@ -250,8 +291,8 @@ interface Place {
   readonly address: Address;
 }
 
-async function nextSeq(tx: Tx, { chainId, token, address }: Place): Promise<number> {
-  const [row] = await tx
+async function nextSeq(db: Executor, { chainId, token, address }: Place): Promise<number> {
+  const [row] = await db
     .select({ next: sql<number>`coalesce(max(${sweep.seq}) + 1, 0)` })
     .from(sweep)
     .where(and(eq(sweep.chainId, chainId), eq(sweep.token, token), eq(sweep.address, address)));

@@ -14,6 +14,7 @@ import {
 import type { Engine, OpenChain } from "../engine.ts";
 import { followedTokens } from "../observer/followed.ts";
 import { chainTransfer, observer } from "../observer/tables.ts";
+import { isUnbooked } from "./stray.ts";
 import { type MoneyPlace, reconciliation } from "./tables.ts";
 
 /** Ledger and chain at one final block, for one token in one place. Atomic units. Equal: `ledger` and `waiting` together
@@ -157,6 +158,7 @@ async function outflowsWithoutRow(tx: Tx, { row, token, blockNumber }: Where): P
         eq(chainTransfer.token, token),
         eq(chainTransfer.sender, row.treasury),
         isNull(chainTransfer.claimedKind),
+        isUnbooked,
         lte(chainTransfer.blockNumber, blockNumber),
       ),
     );

@@ -1,13 +1,12 @@
 /** What left the treasury, and which of it are orders of ours that nobody here has signed, turn by turn on a made-up chain. */
 import { sql } from "drizzle-orm";
-import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bookOutflow, health, strayOutflows } from "#facilitator";
 import type { Address, Hash } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
 import { merchantBalances } from "#ledger";
 import { type SimulatedWorld, simulateWorld, tokens } from "../../../simulation/world.ts";
-import { authorize, devDomain, newKey } from "../../../support/authorization.ts";
+import { newKey } from "../../../support/authorization.ts";
 import { newOrder, openOrder } from "../../../support/deposits.ts";
 import { until } from "../../../support/house.ts";
 import { ledgerOf, waitingForLocks } from "../../../support/records.ts";
@@ -15,7 +14,7 @@ import { type SentOrder, treasuryOf } from "../../../support/simulated-treasury.
 
 const USDC = "USDC@local";
 let world: SimulatedWorld;
-const { blocks, earned, queued, stateOf } = treasuryOf(() => world);
+const { blocks, carriedOut, earned, queued, stateOf } = treasuryOf(() => world);
 beforeEach(async () => {
   world = await simulateWorld();
   await blocks(4);
@@ -30,18 +29,8 @@ const available = async () =>
     ?.posted;
 
 /** The treasury's own authorization of an order is carried out, as it was before these books were put back. */
-async function hasLeft({ id, amount, recipient }: SentOrder): Promise<void> {
-  const { row, sim } = world;
-  const { call } = await authorize({
-    ...{ domain: devDomain(tokens.USDC), from: row.treasury, to: recipient, value: amount },
-    nonce: sha256("farebox/outgoing/v1", id),
-  });
-  const raw = await privateKeyToAccount(newKey().key).signTransaction({
-    ...{ type: "eip1559", chainId: row.chainId, nonce: 0, gas: 200_000n, ...call },
-    ...{ maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1n },
-  });
-  await sim.chain.send(raw);
-}
+const hasLeft = ({ id, amount: value, recipient: to }: SentOrder) =>
+  carriedOut({ from: world.row.treasury, to, value, nonce: sha256("farebox/outgoing/v1", id) });
 /** Something leaves that is no authorization. */
 const transferred = ({ amount, recipient }: Omit<SentOrder, "id">) =>
   world.sim.transfer(tokens.USDC, world.row.treasury, recipient, amount);
