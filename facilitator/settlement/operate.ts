@@ -97,6 +97,8 @@ export async function afterRestore(engine: Engine): Promise<Restored | null> {
   const { rows } = await engine.loopDb.pool.execute<{ first: string; last: string }>(sql`
     SELECT min(index) AS first, max(index) AS last
     FROM (SELECT nextval(${depositAddressIndex.seqName}) AS index FROM generate_series(1, ${SKIPPED})) AS given`);
+  // Nothing that may have left is taken back before the head has been reached again.
+  await engine.loopDb.pool.update(observer).set({ followedAt: null });
   const lanes: ResumedLane[] = [];
   for (const lane of await lanesBehind(engine)) {
     const moved = await moveLane(engine, lane, {});

@@ -54,6 +54,9 @@ it("a payout that left since is not paid twice", async () => {
   // when the backup takes its place, where nobody has approved it
   const away = await startHouse(dev, backup, { ...approvals, role: "web" });
   await away.house.operate.afterRestore();
+  // nor can anybody take it back before that is seen
+  const cancelled = backup.db.tx((tx) => away.house.facilitator.outgoing.cancel(tx, "po_waiting"));
+  expect(await cancelled).toBe(false);
   await away.stop();
   house = await startHouse(dev, backup, approvals);
   const left = () =>

@@ -39,7 +39,8 @@ export const outgoingFaults = {
   refund_not_cancellable: {
     kind: "conflict",
     title: "Refund not cancellable",
-    detail: "The refund is {state}: it has been signed or has ended. Read it again to see where it stands.",
+    detail:
+      "The refund is {state}: it has been signed, may have left, or has ended. Read it again to see where it stands.",
   },
   payout_address_unknown: {
     kind: "unprocessable",
@@ -60,6 +61,7 @@ export const outgoingFaults = {
   payout_not_cancellable: {
     kind: "conflict",
     title: "Payout not cancellable",
-    detail: "The payout is {state}: it has been signed or has ended. Read it again to see where it stands.",
+    detail:
+      "The payout is {state}: it has been signed, may have left, or has ended. Read it again to see where it stands.",
   },
 } as const satisfies Record<string, ApiFaultSpec>;

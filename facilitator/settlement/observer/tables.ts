@@ -13,7 +13,8 @@ export const observer = pgTable("observer", {
   leaseHolder: text("lease_holder"),
   fence: height("fence").notNull().default(0),
   leaseUntil: instant("lease_until"),
-  /** When the chain was last followed to its head; a network that cannot be followed is not offered. */
+  /** When the chain was last followed to its head; a network that cannot be followed is not offered. Null from a restore from
+   *  a backup until that is so again. */
   followedAt: instant("followed_at"),
   /** Set when a finalized block was reorganised: crediting stops until a person decides. */
   haltedReason: text("halted_reason"),

@@ -14,7 +14,7 @@ import { assetOf } from "../coin.ts";
 import { depositOrder } from "../deposit/tables.ts";
 import type { Engine, OpenChain } from "../engine.ts";
 import { most } from "../lane/gas.ts";
-import { chainTransfer } from "../observer/tables.ts";
+import { chainTransfer, observer } from "../observer/tables.ts";
 import { isApproved, needsApproval } from "./approval.ts";
 import { leftToday, takeTurns } from "./daily-limit.ts";
 import { brokenAssets } from "./reconcile.ts";
@@ -77,17 +77,25 @@ async function isOurs(tx: Executor, { treasury, router }: ChainRow, recipient: A
   return orders.length > 0;
 }
 
-/** Takes an order back that the treasury has not signed; false once it has, or once it is seen to have left all the same. Its
- *  token may have left the list meanwhile: what is given back is what was reserved. */
+/** Takes an order back that the treasury has not signed; false once it has, or once it is seen to have left all the same, and
+ *  while that could not be seen yet. Its token may have left the list meanwhile: what is given back is what was reserved. */
 export async function cancelOutgoing(tx: Tx, id: string): Promise<boolean> {
   const isOpen = and(eq(outgoing.id, id), isNull(outgoing.claimKey), isNull(outgoing.cancelledAt));
   const [order] = await tx.select().from(outgoing).where(isOpen).for("update");
-  if (!order || (await alikeOrders(tx, eq(outgoing.id, id))).some(hasLeft)) return false;
+  if (!order || !(await wasFollowed(tx, order))) return false;
+  if ((await alikeOrders(tx, eq(outgoing.id, id))).some(hasLeft)) return false;
   const asset = await assetOfEvent(tx, reservedKey(order));
   assert(asset, `what ${id} holds is in the books`);
   await tx.update(outgoing).set({ cancelledAt: sql`now()` }).where(eq(outgoing.id, id));
   await post(tx, [released({ ...order, asset })]);
   return true;
+}
+
+/** Whether the chain of an order was followed to its head since these books were put back to an earlier time, or at all. */
+async function wasFollowed(tx: Tx, { chainId }: OutgoingRow): Promise<boolean> {
+  const { followedAt } = observer;
+  const [at] = await tx.select({ followedAt }).from(observer).where(eq(observer.chainId, chainId));
+  return !!at?.followedAt;
 }
 
 /** What the books know of orders, by their ids. */

@@ -1,7 +1,7 @@
 /** What left the treasury, and which of it are orders of ours that nobody here has signed, turn by turn on a made-up chain. */
 import { sql } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { bookOutflow, health, strayOutflows } from "#facilitator";
+import { afterRestore, bookOutflow, createFacilitator, health, strayOutflows } from "#facilitator";
 import type { Address, Hash } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
 import { merchantBalances } from "#ledger";
@@ -75,6 +75,25 @@ describe("an order that left before the books were put back", () => {
     world.sim.fork(1, () => true);
     await blocks(1);
     expect(await cancel(order)).toBe(true);
+  });
+
+  it("is not taken back before the chain has been followed to its head again, nor is any other", async () => {
+    withoutKey();
+    const order = await queued();
+    const other = await queued({ id: "po_2" });
+    await world.running.stop();
+    await hasLeft(order);
+    world.sim.mine(1);
+    expect(await afterRestore(world.engine)).not.toBeNull();
+    expect([await cancel(order), await cancel(other)]).toEqual([false, false]);
+    const again = createFacilitator(world.engine);
+    again.start({ moneyLoops: true });
+    try {
+      await world.turn();
+      expect([await cancel(order), await cancel(other)]).toEqual([false, true]);
+    } finally {
+      await again.stop();
+    }
   });
 
   it("and was taken back before that was seen is an operator's to book", async () => {
