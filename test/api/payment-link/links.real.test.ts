@@ -267,6 +267,8 @@ describe("GET /v1/payment-links/{id}/rails", () => {
       [priced, "10", 400, "validation_failed"],
     ] as const)
       expect(codeOf(await ask(of, amount))).toEqual([...expected, "/query/amount"]);
+    const fine = await link({ ...open, currency: "USDC" });
+    expect((await ask(fine, "0.005")).body[0].amount.amount).toBe("0.005000");
     for (const amount of ["10", "20"]) expect((await ask(bounded, amount)).body[0].available).toBe(true);
   });
 });
