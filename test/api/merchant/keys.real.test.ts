@@ -348,6 +348,10 @@ describe("bad keys from one address", () => {
     expect(refused[0]?.headers.get("ratelimit-policy")).toBe('"failed-authentication";q=1;w=1');
     expect((await guess("192.0.2.2")).status).toBe(401);
     expect((await good("GET", "/v1/merchant", { address: "192.0.2.1" })).status).toBe(200);
+    // of one that was never good in this process nobody knows, since it is not looked up
+    const fresh = caller(limited, await newCaller(database.db));
+    expect((await fresh("GET", "/v1/merchant", { address: "192.0.2.1" })).status).toBe(429);
+    expect((await fresh("GET", "/v1/merchant", { address: "192.0.2.2" })).status).toBe(200);
   });
 
   it.each([
