@@ -1,6 +1,7 @@
+import { Hono } from "hono";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { type Fields, parseFields } from "../../../api/dashboard/form.ts";
+import { type Fields, parseFields, readPosted } from "../../../api/dashboard/form.ts";
 import { asJson } from "../../../api/dashboard/readings.ts";
 
 const Body = z.object({ permissions: z.array(z.string()).optional(), lines: z.array(z.any()).optional() });
@@ -25,3 +26,22 @@ it.each([
   expect(asJson([text])).toBe(text);
   expect(asJson(['{"title":"a"}'])).toEqual({ title: "a" });
 });
+
+it.each(["a form", "a form with files"])(
+  "takes no NUL in %s, and leaves out what was left empty",
+  async (kind) => {
+    const app = new Hono().post("/", async (c) => c.json(await readPosted(c)));
+    app.onError((error, c) => c.text(error.message, 400));
+    const post = async (note: string) => {
+      const fields = kind === "a form" ? new URLSearchParams() : new FormData();
+      for (const [name, value] of Object.entries({ note, name: "" })) fields.append(name, value);
+      const written = new Response(fields);
+      const body = await written.arrayBuffer();
+      const type = written.headers.get("content-type") ?? "";
+      const headers = { "content-type": type, "content-length": String(body.byteLength) };
+      return app.request("/", { method: "POST", body, headers });
+    };
+    expect(await (await post("a")).json()).toEqual([["note", "a"]]);
+    expect((await post("a\0b")).status).toBe(400);
+  },
+);
