@@ -52,12 +52,12 @@ export async function strayOutflows({ loopDb, chains }: Engine): Promise<readonl
   const found: StrayOutflow[] = [];
   for (const { chain } of chains.values()) {
     const { row } = chain;
+    const own = await departedKeys(loopDb.pool, row);
     const logs = await loopDb.pool
       .select()
       .from(chainTransfer)
       .where(isStrayAnywhere(row))
       .orderBy(asc(chainTransfer.blockNumber), asc(chainTransfer.logIndex));
-    const own = await departedKeys(loopDb.pool, row);
     for (const log of logs) {
       const amount = await unexplainedOf(loopDb.pool, row, log, own);
       const { txHash: transaction, blockTime: at, logIndex, token, sender, recipient } = log;
@@ -69,7 +69,8 @@ export async function strayOutflows({ loopDb, chains }: Engine): Promise<readonl
 }
 
 /** What of a stray transfer is to be booked. Nothing of an order or sweep that waits here and has left already, before the books
- *  were put back to an earlier time: it is signed anew, and followed. Of what went from an order's address into the treasury,
+ *  were put back to an earlier time: it is signed anew, and followed. `departed` is read before the transfer is: an order
+ *  that is signed between the two is in the first, and explains the second. Of what went from an order's address into the treasury,
  *  what was known to lie there: the rest came when nobody watched any more, and is unmatched as it should be. */
 async function unexplainedOf(
   db: Executor,
@@ -98,12 +99,13 @@ export async function bookOutflow(
     return await engine.loopDb.tx(async (tx) => {
       // First, as whoever turns to another branch does, who would else wait for us while we wait for him.
       const [at] = await tx.select().from(observer).where(eq(observer.chainId, row.chainId)).for("share");
+      const own = await departedKeys(tx, row);
       const [log] = await tx
         .select()
         .from(chainTransfer)
         .where(and(isStrayAnywhere(row), isIt))
         .for("update");
-      const amount = log && (await unexplainedOf(tx, row, log, await departedKeys(tx, row)));
+      const amount = log && (await unexplainedOf(tx, row, log, own));
       if (!log || !amount || amount < 0n) return "not-stray";
       if (!at || log.blockNumber > at.finalizedNumber) return "not-final";
       if (!row.tokens.some(({ contract }) => contract === log.token)) return "token-not-listed";

@@ -1,10 +1,13 @@
 /** What left the treasury, and which of it are orders of ours that nobody here has signed, turn by turn on a made-up chain. */
 import { sql } from "drizzle-orm";
+import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { afterRestore, bookOutflow, createFacilitator, health, strayOutflows } from "#facilitator";
 import type { Address, Hash } from "#kernel/bytes";
 import { sha256 } from "#kernel/codec";
 import { merchantBalances } from "#ledger";
+import type { Database } from "#store";
+import { databaseOn } from "../../../../facilitator/store/db.ts";
 import { type SimulatedWorld, simulateWorld, tokens } from "../../../simulation/world.ts";
 import { newKey } from "../../../support/authorization.ts";
 import { newOrder, openOrder } from "../../../support/deposits.ts";
@@ -46,6 +49,19 @@ function withoutKey(): () => void {
   return () => void Object.assign(open, { custodian });
 }
 
+/** The same database, where something happens between the first look of a reader and the second. */
+function whereBetweenLooks(happens: () => Promise<void>): Database {
+  const pool = new pg.Pool({ connectionString: world.database.url, max: 1 });
+  const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<unknown>;
+  let looks = 0;
+  const counted = async (...args: unknown[]) => {
+    looks += 1;
+    if (looks === 2) await happens();
+    return query(...args);
+  };
+  return databaseOn(Object.assign(pool, { query: counted }) as unknown as pg.Pool);
+}
+
 describe("an order that left before the books were put back", () => {
   it("is not taken back any more once that is seen, and follows it when it can be signed", async () => {
     const giveKey = withoutKey();
@@ -65,6 +81,20 @@ describe("an order that left before the books were put back", () => {
     giveKey();
     await blocks(3);
     expect([await stateOf(order), held(order), await strays()]).toEqual(["final", 5n, []]);
+  });
+
+  it("is told of to no operator who looks just when it is signed", async () => {
+    const giveKey = withoutKey();
+    const order = await queued();
+    await hasLeft(order);
+    await blocks(1);
+    const loopDb = whereBetweenLooks(async () => {
+      giveKey();
+      await blocks(1);
+    });
+    expect(await strayOutflows({ ...world.engine, loopDb })).toEqual([]);
+    expect(await stateOf(order)).not.toBe("queued");
+    await loopDb.close();
   });
 
   it("and is here again, since its block left the chain, can be taken back", async () => {
