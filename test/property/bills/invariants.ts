@@ -29,7 +29,8 @@ async function misnumbered(query: Query): Found {
   return rows.map(({ number, expected }) => `invoice ${number} should be number ${expected}`);
 }
 
-/** An invoice is paid when and only when completed payments brought its total, and tells what they brought less refunds. */
+/** An invoice is paid when and only when completed payments brought its total, and tells what they brought less refunds, each
+ *  to the nearest unit, a half to the even one. */
 async function mispaid(query: Query): Found {
   const rows = await query<{ id: string; state: string; told: string; brought: string; kept: string }>(`
     WITH payments AS (
@@ -37,8 +38,11 @@ async function mispaid(query: Query): Found {
         coalesce((SELECT sum(refund.amount) FROM refund WHERE refund.clearing_id = clearing.id
           AND refund.state NOT IN ('failed', 'cancelled')), 0) AS refunded
       FROM payment_intent JOIN clearing ON clearing.id = clearing_id WHERE payment_intent.status = 'completed'),
-    sums AS (SELECT invoice_id, sum(amount) AS brought, sum(amount - div(amount * refunded, settled)) AS kept
-      FROM payments WHERE invoice_id IS NOT NULL GROUP BY invoice_id)
+    shares AS (SELECT invoice_id, amount, div(amount * refunded, settled) AS whole,
+        2 * mod(amount * refunded, settled) - settled AS beyond_half FROM payments WHERE invoice_id IS NOT NULL),
+    sums AS (SELECT invoice_id, sum(amount) AS brought,
+        sum(amount - whole - (beyond_half > 0 OR beyond_half = 0 AND mod(whole, 2) = 1)::integer) AS kept
+      FROM shares GROUP BY invoice_id)
     SELECT id, state, collected || ' kept ' || paid AS told, coalesce(brought, 0) AS brought, coalesce(kept, 0) AS kept
     FROM invoice LEFT JOIN sums ON invoice_id = id
     WHERE collected <> coalesce(brought, 0) OR paid <> coalesce(kept, 0)
