@@ -71,6 +71,7 @@ export default defineConfig({
           name: "real",
           include: [real],
           globalSetup: ["test/support/database-server.ts"],
+          execArgv: ["--import", join(import.meta.dirname, "test/support/one-drizzle.ts")],
           testTimeout: 240_000,
           hookTimeout: 240_000,
           // On a busy machine a part may answer too late. What failed first is printed all the same (`firstFailures`).

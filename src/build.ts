@@ -5,6 +5,7 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
+import { drizzleEntity, ofOneDrizzle } from "./one-drizzle.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 export const dist = join(root, "dist");
@@ -76,14 +77,12 @@ const sourcePlaces: Plugin = {
   },
 };
 
-/** Drizzle asks of every part of every statement what it is, a dozen times, and of most that they are not looks further, in
- *  case another copy of drizzle made them. In one file there is one copy. */
+/** In one file there is one copy of drizzle. */
 const oneDrizzle: Plugin = {
   name: "one-drizzle",
   setup(build) {
-    build.onLoad({ filter: /\/drizzle-orm\/entity\.js$/ }, async ({ path }) => ({
-      contents: `${(await readFile(path, "utf8")).replace("function is(", "function isOfAnyCopy(")}
-function is(value, type) { return value instanceof type; }`,
+    build.onLoad({ filter: drizzleEntity }, async ({ path }) => ({
+      contents: ofOneDrizzle(await readFile(path, "utf8")),
       loader: "js",
     }));
   },

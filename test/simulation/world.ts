@@ -84,7 +84,7 @@ export async function simulateWorld({ lanes = 1, chain = LOCAL } = {}) {
   };
   const running = createFacilitator(engine);
   running.start({ moneyLoops: true });
-  const areAsleep = () => untilAsleep(clock.sleepers, LOOPS + lanes);
+  const areAsleep = () => clock.asleep(LOOPS + lanes);
   await areAsleep();
 
   return {
@@ -115,7 +115,3 @@ export async function simulateWorld({ lanes = 1, chain = LOCAL } = {}) {
 
 /** Of one chain: watch, send, final, and one for each lane; and the one that answers waits. */
 const LOOPS = 4;
-
-async function untilAsleep(sleepers: () => number, loops: number): Promise<void> {
-  while (sleepers() < loops) await new Promise((resolve) => setImmediate(resolve));
-}
