@@ -24,11 +24,14 @@ export {
   changeFee,
   createKey,
   createMerchant,
+  type ListedMerchant,
   listEveryKey,
   listMerchants,
   type Operator,
   replaceKey,
+  resumeMerchant,
   revokeKey,
+  suspendMerchant,
 } from "./merchant/verbs/operator.ts";
 export { stateReference } from "./payment-states.ts";
 export { type SandboxAccess, sandboxAccess, sandboxProvider } from "./provider/adapters/sandbox.ts";

@@ -73,7 +73,12 @@ export {
   resumeLane,
 } from "./settlement/operate.ts";
 export { adoptSlugs } from "./settlement/slug.ts";
-export { approveOrder, type UnapprovedOrder, unapprovedOrders } from "./settlement/treasury/approval.ts";
+export {
+  approveOrder,
+  holdPayouts,
+  type UnapprovedOrder,
+  unapprovedOrders,
+} from "./settlement/treasury/approval.ts";
 export {
   bookOutflow,
   type OutflowProblem,

@@ -55,6 +55,7 @@ export function cartRoutes(desk: IntentDesk) {
           "merchant_mismatch",
           "amount_too_small",
           "amount_too_large",
+          "merchant_suspended",
           "rail_unsupported",
           "return_url_not_allowed",
         ),

@@ -4,7 +4,7 @@ import { parseAddress } from "#kernel/bytes";
 import type { Money } from "#kernel/money";
 import type { Tx } from "#store";
 import { findMerchant } from "../merchant/verbs/merchant.ts";
-import { takenRails } from "../merchant/verbs/rails.ts";
+import { demandActive, takenRails } from "../merchant/verbs/rails.ts";
 import type { AskedRail } from "../payment-intent/tables.ts";
 import { type IntentRow, type Offer, offerAtRate } from "../payment-intent/verbs/offer.ts";
 import { coinOf, demandCoin, priceRails, railsFor } from "../payment-intent/verbs/rails.ts";
@@ -32,10 +32,11 @@ export interface Chosen {
   readonly payer: ConfirmInput["payment"];
 }
 /** The rail of a confirm: as it asks, else as the intent was made, within those that the merchant takes and the asset that
- *  it settles in. */
+ *  it settles in. Fault of its own: `merchant_suspended`. */
 export async function choose(desk: ClearingDesk, intent: IntentRow, input: ConfirmInput): Promise<Chosen> {
   const { payment: payer } = input;
   const merchant = await findMerchant(desk.db.pool, intent.merchantId);
+  demandActive(merchant);
   const rates = withSpread(desk.rates, merchant.spreadBps);
   const money = { amount: intent.amount, asset: intent.currency };
   const asked: AskedRail = {

@@ -7,7 +7,7 @@ import type { MerchantCtx } from "../http/context.ts";
 import { asPublic, fault } from "../http/faults.ts";
 import { keyedAfter, type WriteKey } from "../http/idempotency.ts";
 import { refuseForeignForm } from "../http/manners.ts";
-import type { Permission } from "../http/permissions.ts";
+import { isWithheld, type Permission } from "../http/permissions.ts";
 import { statusOfCode } from "../http/problem.ts";
 import { currentOf } from "../http/version.ts";
 import {
@@ -80,12 +80,14 @@ export function openRoom(
     const ctx = c.var.merchant;
     const viewer = {
       merchantName: session.merchantName,
+      suspensionReason: session.suspensionReason,
       keyId: session.keyId,
       csrfToken: session.csrfToken,
       refused,
       drawn: new Map<string, string>(),
       newKey: () => ctx.newId("req"),
-      may: (permission: Permission) => ctx.scope.permissions.has(permission),
+      may: (permission: Permission) =>
+        ctx.scope.permissions.has(permission) && !isWithheld(ctx.scope, permission),
       explorerOf,
       place,
       places,

@@ -4,14 +4,14 @@ import { fault } from "./faults.ts";
 import { callerAddress, clientAddress, spend } from "./limit.ts";
 import { isWithin } from "./network.ts";
 import { isAllowedOrigin } from "./origin.ts";
-import type { Permission } from "./permissions.ts";
+import { isWithheld, type Permission } from "./permissions.ts";
 import { routeOf } from "./version.ts";
 
 /** What changes nothing. */
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /** A secret key with this permission, from a server. Faults: `unauthenticated`, `rate_limited`, `address_not_allowed`,
- *  `secret_key_required`, `secret_key_in_browser`, `permission_denied`. */
+ *  `secret_key_required`, `secret_key_in_browser`, `permission_denied`, `merchant_suspended`. */
 export function requireSecretKey(
   permission: Permission,
   { isNotedByVerb = false }: { readonly isNotedByVerb?: boolean | undefined } = {},
@@ -106,6 +106,7 @@ export function merchantContext(c: Context, scope: MerchantScope): MerchantCtx {
     db: edge.db,
     demand: (permission) => {
       if (!scope.permissions.has(permission)) throw fault("permission_denied", { permission });
+      if (!READS.has(c.req.method) && isWithheld(scope, permission)) throw fault("merchant_suspended");
     },
     countListing: () => spend(c, "listing", scope.merchantId),
     tx: (work) => edge.db.tx(work),

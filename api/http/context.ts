@@ -19,6 +19,8 @@ export interface MerchantScope {
   readonly keyId: string;
   readonly kind: "sk" | "pk";
   readonly permissions: ReadonlySet<Permission>;
+  /** The operator lets it ask for no money, and take none out. */
+  readonly isSuspended: boolean;
   /** Origins of pages that may use a publishable key: its own, or else its merchant's. */
   readonly allowedOrigins: readonly string[];
   /** Addresses and networks that the key works from; null is everywhere. */

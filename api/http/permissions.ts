@@ -22,6 +22,24 @@ export const permissions = [
 ] as const;
 export type Permission = (typeof permissions)[number];
 
+/** What a merchant may not do while it is suspended: ask for money, and take it out. */
+const selling: ReadonlySet<Permission> = new Set([
+  "payments:write",
+  "catalog:manage",
+  "links:manage",
+  "invoices:manage",
+  "x402:manage",
+  "payouts:write",
+]);
+
+/** Whether the operator withholds a permission from whoever has it, save for reading what goes with it. */
+export function isWithheld(
+  { isSuspended }: { readonly isSuspended: boolean },
+  permission: Permission,
+): boolean {
+  return isSuspended && selling.has(permission);
+}
+
 /** Permissions that go together. */
 export const presets = {
   full: permissions,

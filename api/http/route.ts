@@ -39,6 +39,7 @@ const keyFaults = ["unauthenticated", "duplicate_header", "address_not_allowed",
 export const secretKeyFaults = [
   ...keyFaults,
   "permission_denied",
+  "merchant_suspended",
   "secret_key_required",
   "secret_key_in_browser",
 ] as const;

@@ -39,6 +39,7 @@ export function invoiceCheckoutRoute(desk: InvoiceDesk) {
           "invoice_payment_in_progress",
           "amount_too_small",
           "amount_too_large",
+          "merchant_suspended",
           "rail_unsupported",
         ),
       },

@@ -100,6 +100,8 @@ export interface Messages {
   };
   /** To the old address. */
   "contact-changed": { readonly changedAt: string };
+  "merchant-suspended": { readonly suspendedAt: string; readonly reason: string };
+  "merchant-resumed": { readonly resumedAt: string };
 }
 export type Template = keyof Messages;
 

@@ -5,7 +5,7 @@ import type { Database } from "#store";
 import type { Edge, MerchantScope } from "../http/context.ts";
 import { withImplied } from "../http/permissions.ts";
 import { hashingKey, keyHmac, readKey, type Secret, sameHmac } from "./key.ts";
-import type { KeyRow } from "./present.ts";
+import type { KeyRow, MerchantRow } from "./present.ts";
 import { apiKey, merchant } from "./tables.ts";
 
 interface Cached {
@@ -18,6 +18,10 @@ interface Cached {
 const CACHE_MS = 5_000;
 const CACHE_SIZE = 10_000;
 const USED_AT_MS = 60_000;
+
+/** What a scope has of the merchant whose key it is. */
+const holder = { allowedOrigins: merchant.allowedOrigins, suspendedAt: merchant.suspendedAt };
+type Holder = Pick<MerchantRow, keyof typeof holder>;
 
 /** Turns a bearer key into who asks. Null for a key that is unknown, revoked or expired: the caller cannot tell which. */
 export function createAuthenticator({
@@ -41,17 +45,17 @@ export function createAuthenticator({
     const known = cached(keyId);
     if (known && known.untilMs > clock.monotonicMs()) return known;
     if (isKnownOnly && !known?.row) return null;
-    const [holder] = await db.pool
-      .select({ row: apiKey, origins: merchant.allowedOrigins })
+    const [entered] = await db.pool
+      .select({ row: apiKey, holder })
       .from(apiKey)
       .innerJoin(merchant, eq(merchant.id, apiKey.merchantId))
       .where(eq(apiKey.keyId, keyId));
     const entry = {
-      row: holder?.row ?? null,
-      scope: holder ? scopeOf(holder.row, holder.origins) : null,
+      row: entered?.row ?? null,
+      scope: entered ? scopeOf(entered.row, entered.holder) : null,
       untilMs: clock.monotonicMs() + CACHE_MS,
     };
-    const kept = holder ? found : missing;
+    const kept = entered ? found : missing;
     if (kept.size >= CACHE_SIZE) kept.clear();
     kept.set(keyId, entry);
     return entry;
@@ -95,12 +99,12 @@ export function createStandIn({
 }): (key: Pick<KeyRow, "merchantId" | "keyId">) => Promise<MerchantScope | null> {
   return async ({ merchantId, keyId }) => {
     const [found] = await db.pool
-      .select({ row: apiKey, origins: merchant.allowedOrigins })
+      .select({ row: apiKey, holder })
       .from(apiKey)
       .innerJoin(merchant, eq(merchant.id, apiKey.merchantId))
       .where(and(eq(apiKey.merchantId, merchantId), eq(apiKey.keyId, keyId)));
     if (found?.row.kind !== "sk" || isOver(found.row, clock.now())) return null;
-    return scopeOf(found.row, found.origins);
+    return scopeOf(found.row, found.holder);
   };
 }
 
@@ -109,13 +113,13 @@ function isOver({ revokedAt, expiresAt }: KeyRow, now: Date): boolean {
 }
 
 /** The only place that makes a scope; the cast gives it the mark that nothing else can. */
-function scopeOf(row: KeyRow, merchantOrigins: readonly string[]): MerchantScope {
+function scopeOf(row: KeyRow, { allowedOrigins: origins, suspendedAt }: Holder): MerchantScope {
   const { merchantId, keyId, kind, permissions, allowedIps } = row;
   const granted = kind === "sk" ? withImplied(permissions) : new Set();
-  const allowedOrigins = row.allowedOrigins ?? merchantOrigins;
+  const allowedOrigins = row.allowedOrigins ?? origins;
   const end = endOf(row);
-  const scope = { merchantId, keyId, kind, permissions: granted, allowedOrigins, allowedIps, expiresAt: end };
-  return scope as MerchantScope;
+  const may = { permissions: granted, allowedOrigins, allowedIps, isSuspended: suspendedAt !== null };
+  return { merchantId, keyId, kind, ...may, expiresAt: end } as MerchantScope;
 }
 
 /** A key that was replaced ends with its grace: so do those that it makes until then. */

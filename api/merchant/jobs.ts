@@ -1,9 +1,9 @@
 import type { Job } from "../http/job.ts";
 
 /** What an offer holds of its merchant. */
-const terms: readonly unknown[] = ["rails", "feeBps"];
+const terms: readonly unknown[] = ["rails", "feeBps", "suspendedAt"];
 
-/** Offers anew what a merchant sells when its rails, or our fee, have changed. */
+/** Offers anew what a merchant sells when its rails, or our fee, have changed, or whether it may sell. */
 export function whenTermsChange(
   name: string,
   republish: (merchantId: string, stopping: AbortSignal) => Promise<void>,

@@ -6,12 +6,13 @@ export type MerchantRow = typeof merchant.$inferSelect;
 export type KeyRow = typeof apiKey.$inferSelect;
 
 export function presentMerchant(row: MerchantRow): Merchant {
-  const { createdAt, updatedAt, allowedOrigins, rails, logo, ...rest } = row;
+  const { createdAt, updatedAt, suspendedAt, allowedOrigins, rails, logo, ...rest } = row;
   return {
     ...rest,
     logo: logo && logoPath(logo),
     allowedOrigins: [...allowedOrigins],
     rails: rails.map(({ chain, asset }) => ({ chain, asset })),
+    suspendedAt: suspendedAt?.toISOString() ?? null,
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),
   };

@@ -162,6 +162,11 @@ export const Merchant = z
       .string()
       .nullable()
       .openapi({ description: "Path of the picture on hosted pages and receipts; give a new one as data" }),
+    suspendedAt: Timestamp.nullable().openapi({
+      description:
+        "Since when the operator has it suspended: it asks for no payments and takes none, and pays nothing out",
+    }),
+    suspensionReason: z.string().nullable().openapi({ description: "Why, in the operator's words" }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })

@@ -55,6 +55,10 @@ export const merchant = pgTable(
     brandColour: text("brand_colour"),
     /** SHA-256 of its picture, which lies in `merchant_logo`. */
     logo: hashBytes("logo"),
+    /** Since when the operator lets it sell nothing and take nothing out; null while it may. */
+    suspendedAt: instant("suspended_at"),
+    /** Why, in the operator's words to the merchant. */
+    suspensionReason: text("suspension_reason"),
     createdAt: instant("created_at").notNull(),
     updatedAt: instant("updated_at").notNull().defaultNow(),
   },
@@ -66,6 +70,7 @@ export const merchant = pgTable(
     check("merchant_underpayment_tolerance", sql`${table.underpaymentToleranceBps} BETWEEN 0 AND 500`),
     check("merchant_spread", sql`${table.spreadBps} BETWEEN 0 AND 300`),
     check("merchant_invoice_prefix", sql`${table.invoicePrefix} ~ '^[A-Z0-9]([A-Z0-9-]{0,10}[A-Z0-9])?$'`),
+    check("merchant_suspension", sql`(${table.suspendedAt} IS NULL) = (${table.suspensionReason} IS NULL)`),
     check("merchant_final_action", sql`${table.finalAction} IN ('none', 'pause', 'cancel')`),
     index("merchant_allowed_origins").using("gin", table.allowedOrigins),
   ],

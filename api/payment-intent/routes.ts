@@ -45,6 +45,7 @@ export function paymentIntentRoutes(desk: IntentDesk) {
           "currency_unsupported",
           "amount_too_small",
           "amount_too_large",
+          "merchant_suspended",
           "rail_unsupported",
           "return_url_not_allowed",
         ),

@@ -244,6 +244,7 @@ function payerRoutes(desk: CheckoutDesk) {
           "too_many_decimals",
           "amount_too_small",
           "amount_too_large",
+          "merchant_suspended",
           "rail_unsupported",
           "return_url_not_allowed",
         ),

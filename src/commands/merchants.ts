@@ -1,7 +1,10 @@
 import type { Command } from "commander";
-import { changeFee, listMerchants } from "#api";
+import { changeFee, type ListedMerchant, listMerchants, resumeMerchant, suspendMerchant } from "#api";
+import { cleanText } from "#kernel/text";
 import { ConfigProblem } from "../config.ts";
 import { asUnknownMerchant, operatorOf, say, withDeployment } from "./deployment.ts";
+
+const LONGEST_REASON = 500;
 
 /** `farebox merchants …`: who sells here. One is made with `farebox keys create --new-merchant`. */
 export function addMerchantsCommands(program: Command): void {
@@ -16,12 +19,52 @@ export function addMerchantsCommands(program: Command): void {
       "change our fee on a merchant's payments, in basis points; payments and invoices that were asked for already keep theirs",
     )
     .action(fee);
+  merchants
+    .command("suspend <merchant>")
+    .description(
+      "let a merchant ask for no payments, take none and pay nothing out; what it was paid it can refund, what was asked for is booked when it comes",
+    )
+    .requiredOption("--reason <text>", "why, as the merchant is told")
+    .action(suspend);
+  merchants
+    .command("resume <merchant>")
+    .description("let a suspended merchant sell again; billing catches up within the hour")
+    .action(resume);
 }
 
 function list(): Promise<void> {
   return withDeployment(async ({ db }) => {
-    for (const { id, createdAt, feeBps, keys, name } of await listMerchants(operatorOf(db)))
-      say([id, createdAt.toISOString(), feeBps, keys, name].join("  "));
+    for (const { id, createdAt, feeBps, keys, name, ...rest } of await listMerchants(operatorOf(db)))
+      say([id, createdAt.toISOString(), feeBps, keys, name, ...suspensionOf(rest)].join("  "));
+  });
+}
+
+function suspensionOf({
+  suspendedAt,
+  suspensionReason,
+}: Pick<ListedMerchant, "suspendedAt" | "suspensionReason">) {
+  return suspendedAt === null ? [] : [`suspended since ${suspendedAt.toISOString()}: ${suspensionReason}`];
+}
+
+async function suspend(merchantId: string, options: { readonly reason: string }): Promise<void> {
+  const reason = cleanText(options.reason);
+  if (reason === "" || reason.length > LONGEST_REASON)
+    throw new ConfigProblem(
+      `--reason is some text of at most ${LONGEST_REASON} characters: the merchant is told.`,
+    );
+  await withDeployment(async ({ db }) => {
+    const held = await suspendMerchant(operatorOf(db), { merchantId, reason }).catch(
+      asUnknownMerchant(merchantId),
+    );
+    const waits = held === 0 ? "" : `; payouts that wait for farebox approvals give: ${held}`;
+    say(`${merchantId} is suspended${waits}`);
+  });
+}
+
+function resume(merchantId: string): Promise<void> {
+  return withDeployment(async ({ db }) => {
+    const was = await resumeMerchant(operatorOf(db), merchantId).catch(asUnknownMerchant(merchantId));
+    say(was ? `${merchantId} sells again` : `${merchantId} was not suspended`);
   });
 }
 

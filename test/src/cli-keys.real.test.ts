@@ -81,7 +81,7 @@ describe("keys create", () => {
   });
 });
 
-describe("merchants list, merchants fee, keys list", () => {
+describe("merchants list, fee, suspend, resume, keys list", () => {
   it("tell who is there, and whose keys are good", async () => {
     const [about = "", first = ""] = shown(
       await run(
@@ -125,16 +125,40 @@ describe("merchants list, merchants fee, keys list", () => {
     expect(await database.query(notes, [merchant])).toEqual([{ actor: null, detail: { feeBps: 30 } }]);
   });
 
+  it("suspend a merchant, say so in the list, and resume it", async () => {
+    const [{ id: merchant = "" } = {}] = await database.query<{ id: string }>(
+      "SELECT id FROM merchant WHERE name = 'Tea & Co'",
+    );
+    const suspend = ["merchants", "suspend", merchant, "--reason"] as const;
+    expect(shown(await run(...suspend, "Nothing was sent."))).toEqual([`${merchant} is suspended`]);
+    const line = async () => shown(await run("merchants", "list")).find((each) => each.includes(merchant));
+    expect(await line()).toMatch(/ {2}Tea & Co {2}suspended since \d{4}-\S+Z: Nothing was sent\.$/);
+    for (const told of ["sells again", "was not suspended"])
+      expect(shown(await run("merchants", "resume", merchant))).toEqual([`${merchant} ${told}`]);
+    expect(await line()).toMatch(/ {2}Tea & Co$/);
+    const blank = await run(...suspend, "  ");
+    expect([blank.code, blank.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^--reason is some text of at most 500/),
+    ]);
+    expect(await line()).toMatch(/ {2}Tea & Co$/);
+  });
+
   it("say in one line what is wrong, exit 1", async () => {
     const missing = "mer_00000000000000000000000000";
     const ends = await Promise.all([
       run("merchants", "fee", missing, "10"),
+      run("merchants", "suspend", missing, "--reason", "none"),
+      run("merchants", "resume", missing),
       run("merchants", "fee", missing, "10001"),
       run("merchants", "fee", missing, "0.5"),
       run("keys", "list", missing),
     ]);
     expect(ends.map(({ code, stdout, stderr }) => [code, stdout, stderr.trimEnd()])).toEqual([
-      [1, "", `There is no merchant ${missing} here. See farebox merchants list.`],
+      ...Array.from({ length: 3 }, () => [
+        ...[1, ""],
+        `There is no merchant ${missing} here. See farebox merchants list.`,
+      ]),
       [1, "", expect.stringMatching(/^The fee is a whole number of basis points from 0 to 10000, got 10001/)],
       [1, "", expect.stringMatching(/^The fee is a whole number of basis points from 0 to 10000, got 0\.5/)],
       [1, "", `There is no merchant ${missing} here. See farebox merchants list.`],

@@ -21,6 +21,8 @@ export interface SessionDesk {
 /** A session that is good, with what its pages show of it. */
 export interface Session extends SessionRow {
   readonly merchantName: string;
+  /** Why the merchant is suspended; null while it is not. */
+  readonly suspensionReason: string | null;
 }
 
 const IDLE_MS = 12 * 3_600_000;
@@ -51,13 +53,16 @@ export async function findSession({ db, clock }: SessionDesk, token: string): Pr
   const idleSince = new Date(clock.now().getTime() - IDLE_MS);
   const { tokenHash, lastUsedAt } = dashboardSession;
   const [found] = await db.pool
-    .select({ row: dashboardSession, merchantName: merchant.name })
+    .select({
+      row: dashboardSession,
+      seller: { merchantName: merchant.name, suspensionReason: merchant.suspensionReason },
+    })
     .from(dashboardSession)
     .innerJoin(merchant, eq(merchant.id, dashboardSession.merchantId))
     .where(and(eq(tokenHash, hashOf(token)), gt(lastUsedAt, idleSince)));
   if (!found) return null;
   await touch({ db, clock }, found.row);
-  return { ...found.row, merchantName: found.merchantName };
+  return { ...found.row, ...found.seller };
 }
 
 /** At most once a minute. */

@@ -32,7 +32,7 @@ export function Sheet({ title, style, children }: SheetProps) {
 
 /** The frame of a page for who is signed in: the way to every other page, and the way out. */
 export function Layout({ title, style, children }: SheetProps) {
-  const { merchantName, refused } = useViewer();
+  const { merchantName, suspensionReason, refused } = useViewer();
   return (
     <Sheet title={title} style={style}>
       <body>
@@ -54,12 +54,22 @@ export function Layout({ title, style, children }: SheetProps) {
             <Account name={merchantName} />
           </aside>
           <main id="main">
+            {suspensionReason === null ? null : <Suspension reason={suspensionReason} />}
             {refused?.code ? <Problem of={refused} /> : null}
             {children}
           </main>
         </div>
       </body>
     </Sheet>
+  );
+}
+
+function Suspension({ reason }: { readonly reason: string }) {
+  return (
+    <p class="warning" role="status">
+      <strong>This account is suspended.</strong> It asks for no payments and takes none, and pays nothing
+      out. What it was paid can be read and refunded. The operator says why: {reason}
+    </p>
   );
 }
 

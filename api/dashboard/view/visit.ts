@@ -8,6 +8,8 @@ import type { Drawn } from "./drawn.ts";
 /** What every part of a page may need to know of who looks at it. */
 export interface Viewer {
   readonly merchantName: string;
+  /** Why the merchant is suspended; null while it is not. */
+  readonly suspensionReason: string | null;
   readonly keyId: string;
   readonly csrfToken: string;
   readonly refused: Refused | null;

@@ -46,6 +46,12 @@ export const callerFaults = {
     title: "Permission denied",
     detail: "This key lacks the permission {permission}. Use a key that has it.",
   },
+  merchant_suspended: {
+    kind: "forbidden",
+    title: "Merchant suspended",
+    detail:
+      "The operator of this deployment has suspended the merchant: it asks for no payments and takes none, and pays nothing out. It can read everything, and refund what it was paid. GET /v1/merchant tells it why.",
+  },
   key_limits_exceeded: {
     kind: "forbidden",
     title: "Key limits exceeded",

@@ -1,6 +1,7 @@
 import type { Payable } from "#facilitator";
 import type { Tx } from "#store";
 import { findMerchant } from "../../merchant/verbs/merchant.ts";
+import { offeredOn } from "../../merchant/verbs/rails.ts";
 import { atAgentUrl } from "../../payment-intent/verbs/payable.ts";
 import { priceOf } from "../../payment-intent/verbs/rails.ts";
 import { type InvoiceRow, invoiceUrl } from "../present.ts";
@@ -16,7 +17,7 @@ export async function publishInvoice(
   row: InvoiceRow,
 ): Promise<void> {
   if (row.state === "draft") return;
-  const { rails } = await findMerchant(tx, row.merchantId);
+  const rails = offeredOn(await findMerchant(tx, row.merchantId), []);
   const isOpen = isPayable(row.state);
   const left = { amount: isOpen ? outstandingOf(row) : row.total, asset: row.currency };
   const payable: Payable = {

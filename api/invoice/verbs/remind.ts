@@ -1,5 +1,6 @@
 import { and, asc, eq, isNotNull, isNull, lte } from "drizzle-orm";
 import { fixed, outbox, type Tx } from "#store";
+import { merchant } from "../../merchant/tables.ts";
 import type { InvoiceRow } from "../present.ts";
 import { remindersAt } from "../reminders.ts";
 import { invoice, invoiceReminder } from "../tables.ts";
@@ -10,28 +11,34 @@ import { pastDue } from "./past-due.ts";
 const GROUP = 100;
 
 /** Calls for the reminders whose time has come, each once; how many invoices were in hand. After a downtime a buyer is
- *  reminded once, by the latest. */
+ *  reminded once, by the latest; by no merchant that is suspended. */
 export async function remindBuyers(desk: InvoiceDesk): Promise<number> {
   const now = desk.now();
   return desk.db.tx(async (tx) => {
-    const rows = await tx
-      .select()
+    const found = await tx
+      .select({ row: invoice, suspendedAt: merchant.suspendedAt })
       .from(invoice)
+      .innerJoin(merchant, eq(merchant.id, invoice.merchantId))
       .where(and(isNotNull(invoice.remindAt), lte(invoice.remindAt, now)))
       .orderBy(asc(invoice.remindAt))
       .limit(GROUP)
-      .for("update", { skipLocked: true });
-    for (const row of rows) await remind(tx, desk, row, now);
-    return rows.length;
+      .for("update", { of: invoice, skipLocked: true });
+    for (const { row, suspendedAt } of found)
+      await remind(tx, desk, { row, isHeld: row.remindersHeld || suspendedAt !== null }, now);
+    return found.length;
   });
 }
 
-async function remind(tx: Tx, { newId }: InvoiceDesk, row: InvoiceRow, now: Date): Promise<void> {
+async function remind(
+  tx: Tx,
+  { newId }: InvoiceDesk,
+  { row, isHeld }: { readonly row: InvoiceRow; readonly isHeld: boolean },
+  now: Date,
+): Promise<void> {
   const { merchantId, id, issuedAt, dueAt, state } = row;
   const isOwed = state === "open" && issuedAt !== null && dueAt !== null;
   const { due, nextAt } = isOwed ? remindersAt({ issuedAt, dueAt }, now) : { due: [], nextAt: null };
   const latest = due.at(-1);
-  const isHeld = row.remindersHeld;
   const made =
     due.length === 0
       ? []

@@ -4,7 +4,7 @@ import type { MailDesk } from "../verbs/desk.ts";
 import { queueMails } from "../verbs/queue.ts";
 import { endpoints } from "./endpoint.ts";
 import { invoiceReminders, issuedInvoices, sentInvoices } from "./invoice.ts";
-import { contactChanges } from "./merchant.ts";
+import { merchantChanges } from "./merchant.ts";
 import { receipts } from "./payment.ts";
 import { payoutAddresses } from "./payout.ts";
 import { paidRefunds, waitingRefunds } from "./refund.ts";
@@ -22,7 +22,7 @@ const sources: Readonly<Record<string, Source>> = {
   "refund.succeeded": paidRefunds,
   "return.sent": sentReturns,
   "payout_address.added": payoutAddresses,
-  "merchant.updated": contactChanges,
+  "merchant.updated": merchantChanges,
   "webhook_endpoint.failing": endpoints,
   "webhook_endpoint.disabled": endpoints,
 };

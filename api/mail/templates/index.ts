@@ -7,6 +7,8 @@ import {
   endpointDisabled,
   endpointFailing,
   endpointGone,
+  merchantResumed,
+  merchantSuspended,
   payoutAddressAdded,
 } from "./merchant.ts";
 import { paymentReturned, receipt, refundNeedsAddress, refundSucceeded } from "./payment.ts";
@@ -29,6 +31,8 @@ const templates: { readonly [T in Template]: (data: Messages[T], words: Words) =
   "endpoint-gone": endpointGone,
   "payout-address-added": payoutAddressAdded,
   "contact-changed": contactChanged,
+  "merchant-suspended": merchantSuspended,
+  "merchant-resumed": merchantResumed,
 };
 
 export function contentOf({ template, data }: Message, words: Words): Content {

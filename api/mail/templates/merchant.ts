@@ -72,3 +72,36 @@ export function contactChanged({ changedAt }: Messages["contact-changed"], words
     footer: words.sentToMerchant,
   };
 }
+
+export function merchantSuspended(
+  { suspendedAt, reason }: Messages["merchant-suspended"],
+  words: Words,
+): Content {
+  const { fields, suspension } = words;
+  return {
+    subject: suspension.subject,
+    blocks: [
+      { kind: "text", text: suspension.text },
+      {
+        kind: "facts",
+        rows: [
+          [fields.reason, reason],
+          [fields.suspended, words.time(suspendedAt)],
+        ],
+      },
+      { kind: "text", text: suspension.next },
+    ],
+    footer: words.sentToMerchant,
+  };
+}
+
+export function merchantResumed({ resumedAt }: Messages["merchant-resumed"], words: Words): Content {
+  return {
+    subject: words.suspension.overSubject,
+    blocks: [
+      { kind: "text", text: words.suspension.overText },
+      { kind: "facts", rows: [[words.fields.changed, words.time(resumedAt)]] },
+    ],
+    footer: words.sentToMerchant,
+  };
+}

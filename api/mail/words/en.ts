@@ -48,6 +48,8 @@ export const en = {
     label: "Label",
     usableFrom: "Usable from",
     changed: "Changed",
+    suspended: "Suspended",
+    reason: "Reason",
   },
   lookUp: "Look the transaction up",
   quantity: (name: string, quantity: number) => (quantity === 1 ? name : `${name} × ${quantity}`),
@@ -108,6 +110,14 @@ export const en = {
     subject: "Your contact address was changed",
     text: "The contact address in your settings was changed. Notices about your account no longer come to this address.",
     alarm: "If this was not you, revoke your API keys now.",
+  },
+  suspension: {
+    subject: "Your account was suspended",
+    text: "The operator has suspended your account: it asks for no payments and takes none, it bills nobody, and pays nothing out.",
+    next: "You can sign in, read everything and refund what you were paid. Ask the operator what is needed to sell again.",
+    overSubject: "Your account is no longer suspended",
+    overText:
+      "Your account takes payments and pays out again. What your subscriptions missed is billed within the hour.",
   },
 };
 export type Words = typeof en;

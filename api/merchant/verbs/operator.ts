@@ -1,4 +1,5 @@
 import { and, asc, count, eq, gt, isNull, or } from "drizzle-orm";
+import { holdPayouts } from "#facilitator";
 import type { Clock } from "#kernel/clock";
 import type { NewId } from "#kernel/id";
 import { type Database, outbox, type Tx, withTx } from "#store";
@@ -74,7 +75,8 @@ export async function revokeKey(
   });
 }
 
-export interface ListedMerchant extends Pick<MerchantRow, "id" | "createdAt" | "feeBps" | "name"> {
+export interface ListedMerchant
+  extends Pick<MerchantRow, "id" | "createdAt" | "feeBps" | "name" | "suspendedAt" | "suspensionReason"> {
   /** Keys that are good now. */
   readonly keys: number;
 }
@@ -86,6 +88,7 @@ export async function listMerchants({ db, clock }: Operator): Promise<readonly L
     tx
       .select({
         ...{ id: merchant.id, createdAt: merchant.createdAt, feeBps: merchant.feeBps, name: merchant.name },
+        ...{ suspendedAt: merchant.suspendedAt, suspensionReason: merchant.suspensionReason },
         keys: count(apiKey.id),
       })
       .from(merchant)
@@ -127,19 +130,59 @@ export async function changeFee(
   { merchantId, feeBps }: { readonly merchantId: string; readonly feeBps: number },
 ): Promise<number> {
   return withTx(operator.db, async (tx) => {
-    const [before] = await tx.select().from(merchant).where(eq(merchant.id, merchantId)).for("update");
-    if (!before) throw fault("not_found");
-    if (before.feeBps === feeBps) return feeBps;
-    await tx
-      .update(merchant)
-      .set({ feeBps, updatedAt: operator.clock.now() })
-      .where(eq(merchant.id, merchantId));
-    const about = { merchantId, subject: merchantId };
-    await note(tx, operatorOf(operator), { ...about, action: "merchant.updated", detail: { feeBps } });
-    const payload = { changed: ["feeBps"] };
-    await outbox.append(tx, [{ ...about, id: operator.newId("evt"), type: "merchant.updated", payload }]);
+    const before = await lockMerchant(tx, merchantId);
+    if (before.feeBps !== feeBps) await changeFor(tx, operator, merchantId, { feeBps });
     return before.feeBps;
   });
+}
+
+/** Lets a merchant ask for no money and take none out, until it is resumed; what was asked for already can still be
+ *  booked, and refunded. Its reason is told to the merchant; a second one takes the place of the first. Returns how many of
+ *  its payouts wait for an operator's approval from now on: those that were not signed. Fault: `not_found`. */
+export async function suspendMerchant(
+  operator: Operator,
+  { merchantId, reason }: { readonly merchantId: string; readonly reason: string },
+): Promise<number> {
+  return withTx(operator.db, async (tx) => {
+    const { suspendedAt: before, suspensionReason } = await lockMerchant(tx, merchantId);
+    const suspendedAt = before ?? operator.clock.now();
+    if (reason !== suspensionReason)
+      await changeFor(tx, operator, merchantId, { suspendedAt, suspensionReason: reason });
+    return holdPayouts(tx, merchantId);
+  });
+}
+
+/** Lets it sell again; payouts that wait for an approval still do. False: it was not suspended. Fault: `not_found`. */
+export async function resumeMerchant(operator: Operator, merchantId: string): Promise<boolean> {
+  return withTx(operator.db, async (tx) => {
+    const { suspendedAt } = await lockMerchant(tx, merchantId);
+    if (suspendedAt === null) return false;
+    await changeFor(tx, operator, merchantId, { suspendedAt: null, suspensionReason: null });
+    return true;
+  });
+}
+
+async function lockMerchant(tx: Tx, merchantId: string): Promise<MerchantRow> {
+  const [row] = await tx.select().from(merchant).where(eq(merchant.id, merchantId)).for("update");
+  if (!row) throw fault("not_found");
+  return row;
+}
+
+/** Changes it, and tells the world. */
+async function changeFor(
+  tx: Tx,
+  operator: Operator,
+  merchantId: string,
+  changes: Partial<MerchantRow>,
+): Promise<void> {
+  await tx
+    .update(merchant)
+    .set({ ...changes, updatedAt: operator.clock.now() })
+    .where(eq(merchant.id, merchantId));
+  const about = { merchantId, subject: merchantId };
+  await note(tx, operatorOf(operator), { ...about, action: "merchant.updated", detail: changes });
+  const payload = { changed: Object.keys(changes) };
+  await outbox.append(tx, [{ ...about, id: operator.newId("evt"), type: "merchant.updated", payload }]);
 }
 
 function isGood(now: Date) {

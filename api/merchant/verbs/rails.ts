@@ -3,7 +3,7 @@ import { fault } from "../../http/faults.ts";
 import type { MerchantRow } from "../present.ts";
 import type { NamedRails } from "../schema.ts";
 
-type Taker = Pick<MerchantRow, "rails">;
+export type Taker = Pick<MerchantRow, "rails" | "suspendedAt">;
 type Rails = Pick<Facilitator, "rails" | "refusedRails">;
 type KnownRail = PayableRail & { readonly network: string };
 
@@ -29,21 +29,34 @@ export function readRails<R extends KnownRail>(
 
 /** The rails that a merchant asks to take. What it takes already may stay, though it does not work just now. Faults:
  *  those of `readRails`. */
-export function chooseTaken(facilitator: Rails, { rails }: Taker, asked: NamedRails): readonly PayableRail[] {
+export function chooseTaken(
+  facilitator: Rails,
+  { rails }: Pick<Taker, "rails">,
+  asked: NamedRails,
+): readonly PayableRail[] {
   const before = rails.map((rail) => ({ ...rail, network: rail.chain }));
   const known = { rails: [...facilitator.rails(), ...before], refused: facilitator.refusedRails() };
   return readRails(known, asked);
 }
 
-/** Those of these rails that the merchant takes. */
-export function takenRails<R extends PayableRail>(
-  { rails: taken }: Taker,
-  rails: readonly R[],
-): readonly R[] {
-  if (taken.length === 0) return rails;
+/** Those of these rails that the merchant takes: none while it is suspended. */
+export function takenRails<R extends PayableRail>(taker: Taker, rails: readonly R[]): readonly R[] {
+  const { rails: taken, suspendedAt } = taker;
+  if (takesAny(taker)) return rails;
+  if (suspendedAt !== null) return [];
   return rails.filter(({ chain, asset }) =>
     taken.some((each) => each.chain === chain && each.asset === asset),
   );
+}
+
+/** Whether it takes every rail, also those that come later. */
+export function takesAny({ rails, suspendedAt }: Taker): boolean {
+  return rails.length === 0 && suspendedAt === null;
+}
+
+/** Fault: `merchant_suspended`. */
+export function demandActive({ suspendedAt }: Taker): void {
+  if (suspendedAt !== null) throw fault("merchant_suspended");
 }
 
 /** The name of no rail: an empty list would mean every one. */
@@ -52,6 +65,7 @@ export const NOWHERE: readonly PayableRail[] = [{ chain: "-", asset: "-" }];
 /** What something for sale is offered on: the rails that it names itself, within those that its merchant takes; where it
  *  names none, these. */
 export function offeredOn(seller: Taker, own: readonly PayableRail[]): readonly PayableRail[] {
+  if (seller.suspendedAt !== null) return NOWHERE;
   if (own.length === 0) return seller.rails;
   const left = takenRails(seller, own);
   return left.length > 0 ? left : NOWHERE;

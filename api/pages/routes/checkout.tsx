@@ -40,6 +40,7 @@ export function mountCheckout(app: OpenAPIHono, counter: Counter): void {
 }
 
 const problemsShown = [
+  "merchant_suspended",
   "rail_unsupported",
   "intent_not_confirmable",
   "intent_expired",

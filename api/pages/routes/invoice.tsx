@@ -12,12 +12,13 @@ import { openInvoice, payInvoice } from "../verbs/invoice.ts";
 import { InvoicePage } from "../view/invoice.tsx";
 import { speechOf } from "../words/index.ts";
 
-const problemsShown = ["linkPending", "invoiceClosed", "rail_unsupported"] as const;
+const problemsShown = ["linkPending", "invoiceClosed", "rail_unsupported", "merchant_suspended"] as const;
 type Problem = (typeof problemsShown)[number];
 const wordOf: Readonly<Record<string, Problem>> = {
   invoice_not_payable: "invoiceClosed",
   invoice_payment_in_progress: "linkPending",
   rail_unsupported: "rail_unsupported",
+  merchant_suspended: "merchant_suspended",
   amount_too_small: "rail_unsupported",
   amount_too_large: "rail_unsupported",
 };

@@ -21,6 +21,7 @@ const wordOf: Readonly<Record<string, (typeof problemsShown)[number]>> = {
   amount_too_large: "amount_too_large",
   link_not_payable: "linkPending",
   rail_unsupported: "rail_unsupported",
+  merchant_suspended: "merchant_suspended",
 };
 const PayMoney = MoneyInput.optional();
 const problemsShown = [
@@ -29,6 +30,7 @@ const problemsShown = [
   "amount_too_large",
   "linkPending",
   "rail_unsupported",
+  "merchant_suspended",
 ] as const;
 /** More than the page's own field takes is not written into it again. */
 const TYPED_LENGTH = 20;

@@ -128,6 +128,7 @@ export const de: Words = {
   walletHeld:
     "Was Sie zuvor signiert haben, kann noch abgebucht werden. Versuchen Sie es in ein paar Minuten noch einmal.",
   problem: "Das hat nicht geklappt",
+  merchant_suspended: "Der Verkäufer nimmt zurzeit keine Zahlungen an. Es wurde nichts bezahlt.",
   rail_unsupported: "Diese Münze wird auf diesem Netzwerk nicht genommen. Wählen Sie eine andere.",
   intent_not_confirmable: "Die Zahlung ist weitergegangen. So steht sie jetzt.",
   intent_expired: "Die Zeit zum Zahlen war vorbei.",

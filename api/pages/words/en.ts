@@ -120,6 +120,7 @@ export const en = {
   walletChanged: "The payment has changed. Look at it again before you pay.",
   walletHeld: "What you signed before can still be charged. Try again in a few minutes.",
   problem: "That did not work",
+  merchant_suspended: "The seller takes no payments right now. Nothing was paid.",
   rail_unsupported: "This coin is not taken on this network. Choose another.",
   intent_not_confirmable: "The payment has moved on. This is where it stands.",
   intent_expired: "The time to pay was over.",

@@ -119,6 +119,7 @@ export const es: Words = {
   walletChanged: "El pago ha cambiado. Mírelo de nuevo antes de pagar.",
   walletHeld: "Lo que firmó antes todavía puede cobrarse. Inténtelo de nuevo en unos minutos.",
   problem: "Eso no funcionó",
+  merchant_suspended: "El vendedor no acepta pagos por ahora. No se pagó nada.",
   rail_unsupported: "Esta moneda no se acepta en esta red. Elija otra.",
   intent_not_confirmable: "El pago ha avanzado. Así está ahora.",
   intent_expired: "El plazo de pago había terminado.",

@@ -125,6 +125,7 @@ export const fr: Words = {
   walletChanged: "Le paiement a changé. Regardez-le encore avant de payer.",
   walletHeld: "Ce que vous avez signé auparavant peut encore être débité. Réessayez dans quelques minutes.",
   problem: "Cela n’a pas fonctionné",
+  merchant_suspended: "Le vendeur n’accepte aucun paiement pour le moment. Rien n’a été payé.",
   rail_unsupported: "Cette monnaie n’est pas acceptée sur ce réseau. Choisissez-en une autre.",
   intent_not_confirmable: "Le paiement a avancé. Voici où il en est.",
   intent_expired: "Le délai de paiement était passé.",

@@ -12,7 +12,7 @@ import type { WriteKey } from "../../http/idempotency.ts";
 import { parseAmount } from "../../http/money.ts";
 import { isAllowedOrigin } from "../../http/origin.ts";
 import { findMerchant, type MerchantRow } from "../../merchant/verbs/merchant.ts";
-import { takenRails } from "../../merchant/verbs/rails.ts";
+import { demandActive, type Taker, takenRails, takesAny } from "../../merchant/verbs/rails.ts";
 import { convert, lockRate, lockWindow, type Rates, spread } from "../../rate/verbs.ts";
 import { type IntentRow, presentIntent } from "../present.ts";
 import type { PaymentIntent, PaymentIntentInput } from "../schema.ts";
@@ -58,16 +58,14 @@ const LIFE_SECONDS = 3_600;
 
 type Wishes = Pick<PaymentIntentInput, "executionPath" | "settlementAsset" | "payment" | "provider">;
 
-/** Who is to be paid: only on rails that they take. */
-type Payee = Pick<MerchantRow, "rails">;
-
 /** Finds out whether an amount can be paid as asked. May ask for rates, so it comes before any transaction. Faults:
- *  `amount_too_small`, `amount_too_large`, `rail_unsupported`. */
+ *  `merchant_suspended`, `amount_too_small`, `amount_too_large`, `rail_unsupported`. */
 export async function checkIntent(
   { facilitator, rates }: Pick<IntentDesk, "facilitator" | "rates">,
-  { payee, money }: { readonly payee: Payee; readonly money: Money },
+  { payee, money }: { readonly payee: Taker; readonly money: Money },
   { executionPath, settlementAsset, payment, provider }: Wishes,
 ): Promise<Checked> {
+  demandActive(payee);
   const named = { executionPath, settlementAsset, asset: payment?.asset, chain: payment?.chain };
   await checkAmount({ rates }, money, named);
   // Another provider has rails of its own, and takes no agents.
@@ -197,8 +195,7 @@ async function offerOf(
   if (rails.length === 0) return noOffer;
   // Found anew: the setting may have changed since the rails were.
   const named = nameableRails(facilitator, merchant, { asked, currency: money.asset });
-  if (!priced)
-    return offerAtParity(money, named, { ...asked, isAnyTaken: merchant.rails.length === 0 }) ?? noOffer;
+  if (!priced) return offerAtParity(money, named, { ...asked, isAnyTaken: takesAny(merchant) }) ?? noOffer;
   const rate = spread(priced.rate, merchant.spreadBps);
   const { id: rateId, lockedAt } = await lockRate(tx, making, { merchantId: merchant.id, rate });
   const until = new Date(lockedAt.getTime() + lockWindow(rate.source).seconds * 1000);

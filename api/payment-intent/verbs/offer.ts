@@ -3,8 +3,7 @@ import { atParity } from "#kernel/asset";
 import { Fault } from "#kernel/fault";
 import type { Money } from "#kernel/money";
 import type { Tx } from "#store";
-import type { MerchantRow } from "../../merchant/verbs/merchant.ts";
-import { takenRails } from "../../merchant/verbs/rails.ts";
+import { type Taker, takenRails } from "../../merchant/verbs/rails.ts";
 import { checkoutUrl, type IntentRow } from "../present.ts";
 import type { AskedRail } from "../tables.ts";
 import { atAgentUrl, MAX_TIMEOUT_SECONDS } from "./payable.ts";
@@ -32,7 +31,7 @@ export const noOffer: Offer = {
  *  just now is among them, after the others: what is named stays for the intent's life, and only what works is offered. */
 export function nameableRails(
   facilitator: Pick<Facilitator, "rails" | "refusedRails">,
-  payee: Pick<MerchantRow, "rails">,
+  payee: Taker,
   { asked, currency }: Pick<IntentRow, "asked" | "currency">,
 ): readonly PayableRail[] {
   const known = [...facilitator.rails(), ...facilitator.refusedRails()];

@@ -1,8 +1,8 @@
 import { and, asc, eq, gt, isNotNull } from "drizzle-orm";
 import type { Facilitator } from "#facilitator";
 import { type Database, fixed, type Tx } from "#store";
-import { findMerchant, type MerchantRow } from "../../merchant/verbs/merchant.ts";
-import { NOWHERE } from "../../merchant/verbs/rails.ts";
+import { findMerchant } from "../../merchant/verbs/merchant.ts";
+import { NOWHERE, type Taker, takesAny } from "../../merchant/verbs/rails.ts";
 import type { IntentRow } from "../present.ts";
 import { paymentIntent } from "../tables.ts";
 import { nameableRails, type Offer, offerAtParity, publishIntent, railName } from "./offer.ts";
@@ -62,11 +62,11 @@ async function republish(
 function offeredNow(
   { facilitator }: Pick<Republishing, "facilitator">,
   row: IntentRow,
-  payee: Pick<MerchantRow, "rails">,
+  payee: Taker,
 ): Offer["offerRails"] {
   const { asked, amount, currency: asset } = row;
   const rails = nameableRails(facilitator, payee, row);
-  const isAnyTaken = payee.rails.length === 0;
+  const isAnyTaken = takesAny(payee);
   if (row.offerRateId === null)
     return offerAtParity({ amount, asset }, rails, { ...asked, isAnyTaken })?.offerRails ?? null;
   const same = rails.filter((rail) => rail.asset === row.offerAsset);

@@ -3,6 +3,7 @@ import type { Facilitator, Payable } from "#facilitator";
 import { unreachable } from "#kernel/fault";
 import type { Tx } from "#store";
 import { findMerchant } from "../../merchant/verbs/merchant.ts";
+import { offeredOn } from "../../merchant/verbs/rails.ts";
 import { atAgentUrl } from "../../payment-intent/verbs/payable.ts";
 import { priceOf } from "../../payment-intent/verbs/rails.ts";
 import { type LinkRow, linkUrl, type Standing } from "../present.ts";
@@ -31,7 +32,9 @@ export async function publishLink(
   // One that was kept at nothing is closed, and nothing is no price.
   const price = priceOf({ amount: link.amount || 1n, asset: link.currency });
   const closing = closingOf(kept, now);
-  const { feeBps, rails } = await findMerchant(tx, link.merchantId);
+  const merchant = await findMerchant(tx, link.merchantId);
+  const { feeBps } = merchant;
+  const rails = offeredOn(merchant, []);
   await publishing.facilitator.project(tx, payableOf(publishing, kept, { price, closing, feeBps, rails }));
   if (link.maxPayments !== null && closing === null && (await isHolderCounted(publishing, tx, link)))
     await publishing.facilitator.readmit(tx, link.id);

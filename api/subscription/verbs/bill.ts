@@ -1,13 +1,14 @@
 import { and, asc, eq, gte, isNotNull, lt, lte } from "drizzle-orm";
 import { assert } from "#kernel/fault";
 import { errorFields } from "#kernel/log";
-import { outbox, type Tx } from "#store";
+import { type Executor, outbox, type Tx } from "#store";
 import { customer } from "../../customer/tables.ts";
 import type { Buyer } from "../../invoice/tables.ts";
 import { blank } from "../../invoice/verbs/create.ts";
 import type { InvoiceDesk } from "../../invoice/verbs/desk.ts";
 import { insertIssued } from "../../invoice/verbs/issue.ts";
 import { sellerOf } from "../../invoice/verbs/seller.ts";
+import { merchant } from "../../merchant/tables.ts";
 import { findMerchant } from "../../merchant/verbs/merchant.ts";
 import type { SubscriptionRow } from "../present.ts";
 import { countDue, cycleAt } from "../schedule.ts";
@@ -20,6 +21,8 @@ import { pauseLocked } from "./pause.ts";
 const LANES = 4;
 const GROUP = 50;
 const AFTER_FAULT_MS = 60_000;
+/** A suspended merchant bills nobody. What its subscriptions missed is billed once it is resumed. */
+const WHILE_SUSPENDED_MS = 3_600_000;
 /** More missed cycles than these are not a downtime: a person has to look. */
 const MOST_MISSED = 31;
 type Named = Pick<SubscriptionRow, "merchantId" | "id">;
@@ -43,16 +46,18 @@ async function billNext(desk: InvoiceDesk): Promise<boolean> {
   let named: Named | null = null;
   try {
     return await desk.db.tx(async (tx) => {
-      const [row] = await tx
-        .select()
+      const [found] = await tx
+        .select({ row: subscription, suspendedAt: merchant.suspendedAt })
         .from(subscription)
+        .innerJoin(merchant, eq(merchant.id, subscription.merchantId))
         .where(and(isNotNull(subscription.dueAt), lte(subscription.dueAt, desk.now())))
         .orderBy(asc(subscription.dueAt))
         .limit(1)
-        .for("update", { skipLocked: true });
-      if (!row) return false;
-      named = row;
-      await bringUp(tx, desk, row);
+        .for("update", { of: subscription, skipLocked: true });
+      if (!found) return false;
+      named = found.row;
+      if (found.suspendedAt === null) await bringUp(tx, desk, found.row);
+      else await putOff(tx, desk, found.row, WHILE_SUSPENDED_MS);
       return true;
     });
   } catch (error) {
@@ -68,8 +73,18 @@ async function postpone({ db, now, log }: InvoiceDesk, named: Named, error: unkn
     { subscription: named.id, ...errorFields(error) },
     "a cycle could not be issued; it is tried again",
   );
-  const dueAt = new Date(now().getTime() + AFTER_FAULT_MS);
-  await db.pool
+  await putOff(db.pool, { now }, named, AFTER_FAULT_MS);
+}
+
+/** Looks at it later; its cycles stay those of its schedule. */
+async function putOff(
+  db: Executor,
+  { now }: Pick<InvoiceDesk, "now">,
+  named: Named,
+  ms: number,
+): Promise<void> {
+  const dueAt = new Date(now().getTime() + ms);
+  await db
     .update(subscription)
     .set({ dueAt })
     .where(and(isIt(named), lte(subscription.dueAt, now())));

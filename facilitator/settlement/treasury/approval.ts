@@ -1,6 +1,6 @@
 import { and, asc, eq, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { Address } from "#kernel/bytes";
-import type { Executor } from "#store";
+import type { Executor, Tx } from "#store";
 import type { ChainRow } from "../../chain/registry.ts";
 import type { OutgoingKind } from "../claim/state.ts";
 import { assetOf } from "../coin.ts";
@@ -56,6 +56,23 @@ export async function approveOrder({ loopDb }: Engine, id: string): Promise<bool
     .where(and(eq(outgoing.id, id), isUnapproved))
     .returning({ id: outgoing.id });
   return approved.length > 0;
+}
+
+/** Has what a merchant is to be paid out wait for an operator, as far as it is not signed; how many orders wait. */
+export async function holdPayouts(tx: Tx, merchantId: string): Promise<number> {
+  const held = await tx
+    .update(outgoing)
+    .set({ needsApproval: true, approvedAt: null })
+    .where(
+      and(
+        eq(outgoing.merchantId, merchantId),
+        eq(outgoing.kind, "payout"),
+        isNull(outgoing.claimKey),
+        isNull(outgoing.cancelledAt),
+      ),
+    )
+    .returning({ id: outgoing.id });
+  return held.length;
 }
 
 /** The assets of which something waits for an approval. A token that left the list has no name: nothing of it can leave. */

@@ -5,7 +5,15 @@ import { type Viewer, ViewerContext } from "../../../api/dashboard/view/visit.ts
 
 const hash = `0x${"ab".repeat(32)}`;
 const viewer: Viewer = {
-  ...{ merchantName: "Shop", keyId: "key_1", csrfToken: "t", refused: null, place: "payments", places: [] },
+  ...{
+    merchantName: "Shop",
+    suspensionReason: null,
+    keyId: "key_1",
+    csrfToken: "t",
+    refused: null,
+    place: "payments",
+    places: [],
+  },
   drawn: new Map(),
   newKey: () => "req_1",
   may: () => true,

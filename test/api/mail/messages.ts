@@ -90,5 +90,10 @@ export function messagesWith(text: string): readonly Message[] {
     { template: "endpoint-gone", data: { endpoint } },
     { template: "payout-address-added", data: payoutAddress },
     { template: "contact-changed", data: { changedAt: "2026-08-11T09:30:00.000Z" } },
+    {
+      template: "merchant-suspended",
+      data: { suspendedAt: "2026-08-11T09:30:00.000Z", reason: payoutAddress.label },
+    },
+    { template: "merchant-resumed", data: { resumedAt: "2026-08-11T09:30:00.000Z" } },
   ];
 }

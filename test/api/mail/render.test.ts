@@ -28,6 +28,8 @@ describe("a mail", () => {
       "endpoint-gone": "A webhook endpoint was switched off",
       "payout-address-added": "A payout address was added",
       "contact-changed": "Your contact address was changed",
+      "merchant-suspended": "Your account was suspended",
+      "merchant-resumed": "Your account is no longer suspended",
     });
   });
 

@@ -188,3 +188,40 @@ describe("cycles of a subscription", () => {
     expect(await mails()).toEqual([]);
   });
 });
+
+describe("a merchant that the operator suspends", () => {
+  const changed = fact.bind(null, "merchant.updated");
+  const suspension = { changed: ["suspendedAt", "suspensionReason"] };
+  const suspend = (at: Date | null, reason: string | null) =>
+    database.query("UPDATE merchant SET suspended_at = $2, suspension_reason = $3 WHERE id = $1", [
+      merchantId,
+      at,
+      reason,
+    ]);
+
+  it("is told why at its contact address, and when it sells again; each once", async () => {
+    await setContact();
+    const suspendedAt = clock.now();
+    await suspend(suspendedAt, "Nothing was sent.");
+    const told = changed(merchantId, suspension);
+    await hear(told);
+    await hear(told, changed(merchantId, { changed: ["rails"] }));
+    await suspend(null, null);
+    await hear(changed(merchantId, suspension));
+    const to_address = "ops@shop.example";
+    expect(await mails()).toEqual([
+      { template: "merchant-resumed", to_address, data: { resumedAt: expect.any(String) } },
+      {
+        template: "merchant-suspended",
+        to_address,
+        data: { suspendedAt: suspendedAt.toISOString(), reason: "Nothing was sent." },
+      },
+    ]);
+  });
+
+  it("is told nothing without a contact address", async () => {
+    await suspend(clock.now(), "Nothing was sent.");
+    await hear(changed(merchantId, suspension));
+    expect(await mails()).toEqual([]);
+  });
+});

@@ -1,5 +1,7 @@
 /** What leaves the treasury only when an operator has approved it. */
 import { beforeAll, expect, it } from "vitest";
+import { resumeMerchant, suspendMerchant } from "#api";
+import { systemClock } from "#kernel/system";
 import { sharedWorld } from "../../../support/house.ts";
 import { merchantWithPayouts } from "../../../support/payouts.ts";
 import { ledgerOf } from "../../../support/records.ts";
@@ -60,4 +62,24 @@ it("an approval does not lift the limit of a day", async () => {
   expect(await seen()).toEqual([["USDC@local"], []]);
   expect(await give("po_beyond")).toBe(true);
   expect([await payouts.stateOf("po_beyond"), await seen()]).toEqual(["queued", [[], ["USDC@local"]]]);
+});
+
+it("of a merchant that is suspended, payouts that are not signed wait, approved or not; refunds do not", async () => {
+  const { database, dev, house } = world;
+  const operator = { db: house.db, clock: systemClock, newId: house.newId };
+  const { merchant, recipient } = payouts;
+  // given one that only the day's limit holds back, and a refund
+  expect([await payouts.stateOf("po_beyond"), await list()]).toEqual(["queued", []]);
+  const refund = { id: "re_beyond", kind: "refund", merchantId: merchant.id, chainId: 31_337 } as const;
+  await database.db.tx((tx) =>
+    house.facilitator.outgoing.queue(tx, { ...refund, recipient, token: dev.usdc, amount: 15_000n }),
+  );
+  expect(await give("re_beyond")).toBe(true);
+  const suspension = { merchantId: merchant.id, reason: "Nothing was sent." };
+  expect(await suspendMerchant(operator, suspension)).toBe(1);
+  expect(await list()).toEqual(["po_beyond"]);
+  expect(await ledgerOf(database, "po_beyond")).toHaveLength(1);
+  // a resume lets it sell, and leaves the word on what waits to the operator
+  expect([await resumeMerchant(operator, merchant.id), await list()]).toEqual([true, ["po_beyond"]]);
+  expect([await give("po_beyond"), await list()]).toEqual([true, []]);
 });
