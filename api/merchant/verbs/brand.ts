@@ -11,15 +11,18 @@ export interface Brand {
   readonly colour: string | null;
   /** Path of its picture. */
   readonly logo: string | null;
+  /** Pages ask for no payment while it is suspended. */
+  readonly isSuspended: boolean;
 }
 
 /** Of a merchant that is there. */
 export async function brandOf(db: Executor, merchantId: string): Promise<Brand> {
   const [row] = await db
-    .select({ colour: merchant.brandColour, logo: merchant.logo })
+    .select({ colour: merchant.brandColour, logo: merchant.logo, suspendedAt: merchant.suspendedAt })
     .from(merchant)
     .where(eq(merchant.id, merchantId));
-  return { colour: row?.colour ?? null, logo: row?.logo ? logoPath(row.logo) : null };
+  const { colour = null, logo = null, suspendedAt = null } = row ?? {};
+  return { colour, logo: logo && logoPath(logo), isSuspended: suspendedAt !== null };
 }
 
 /** The same for what is printed: with the picture itself. */

@@ -9,7 +9,7 @@ import type { CheckoutProps } from "./props.ts";
 import { Way } from "./way.tsx";
 
 /** A card for each coin on each network: one tap, with or without a script. */
-export function Chooser({ status, payment, offers, rail, speech }: CheckoutProps) {
+export function Chooser({ status, payment, offers, rail, brand, speech }: CheckoutProps) {
   const { say } = speech;
   const { asked, provider } = payment.intent;
   if (provider !== "evm") return <AtProvider id={status.id} provider={provider} speech={speech} />;
@@ -17,7 +17,9 @@ export function Chooser({ status, payment, offers, rail, speech }: CheckoutProps
     <section aria-labelledby="choose">
       <h2 id="choose">{say("chooseTitle")}</h2>
       <p class="hint">{say("chooseHint")}</p>
-      {offers.length === 0 ? <p class="warning">{say("noRails")}</p> : null}
+      {offers.length === 0 ? (
+        <p class="warning">{say(brand.isSuspended ? "merchant_suspended" : "noRails")}</p>
+      ) : null}
       <ul class="rails">
         {offers.map((offer) => (
           <li>

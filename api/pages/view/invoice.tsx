@@ -34,7 +34,7 @@ export function InvoicePage({ invoice, speech, assets, brand, problem }: Invoice
           ) : null}
           <Lines invoice={invoice} speech={speech} />
           <Sums invoice={invoice} speech={speech} />
-          <Action invoice={invoice} speech={speech} />
+          <Action invoice={invoice} brand={brand} speech={speech} />
           <p>
             <a href={`/invoices/${invoice.id}/invoice.pdf`}>{say("invoiceFile")}</a>
           </p>
@@ -129,10 +129,11 @@ function sumsOfRefunds(refunds: OpenInvoice["refunds"]): readonly Sum[] {
   return refunds?.underWay ? [...arrived, ["refundUnderWay", refunds.underWay]] : arrived;
 }
 
-function Action({ invoice, speech }: PartProps) {
+function Action({ invoice, brand, speech }: PartProps & Pick<InvoiceProps, "brand">) {
   const { say } = speech;
   if (invoice.state === "paid") return <Paid invoice={invoice} speech={speech} />;
   if (invoice.state === "void") return <p class="stamp">{say("invoiceVoid")}</p>;
+  if (brand.isSuspended && !invoice.underWay) return <p class="warning">{say("merchant_suspended")}</p>;
   return (
     <>
       {invoice.state === "uncollectible" ? <p class="stamp">{say("invoiceUncollectible")}</p> : null}

@@ -147,12 +147,12 @@ function Amount(props: LinkProps) {
   );
 }
 
-function Closed({ link, obstacle, speech }: LinkProps) {
-  // Its last place is taken, but may come free again.
-  if (obstacle === "pending")
+function Closed({ link, obstacle, brand, speech }: LinkProps) {
+  const forNow = forNowOf(obstacle, brand);
+  if (forNow !== null)
     return (
       <section class="outcome over">
-        <h2>{speech.say("linkPending")}</h2>
+        <h2>{speech.say(forNow)}</h2>
       </section>
     );
   return (
@@ -161,4 +161,12 @@ function Closed({ link, obstacle, speech }: LinkProps) {
       <p>{speech.say("linkClosedHint", { merchant: link.merchant.name })}</p>
     </section>
   );
+}
+
+/** Why it cannot be paid now, though nobody needs another link; null where it is over. */
+function forNowOf(obstacle: LinkProps["obstacle"], { isSuspended }: Brand) {
+  if (isSuspended) return "merchant_suspended";
+  // Its last place is taken, but may come free again.
+  if (obstacle === "pending") return "linkPending";
+  return obstacle === null ? "noRails" : null;
 }

@@ -187,6 +187,11 @@ describe("what a suspended merchant sells", () => {
       body: JSON.stringify(body),
     });
     expect(codeOf(await visit(`/v1/payment-links/${id}/checkout`, json({})))).toEqual(SUSPENDED);
+    const refusal = "The seller takes no payments right now. Nothing was paid.";
+    for (const page of [`/checkout/${id}`, `/checkout/${asked.id}`, `/invoices/${bill.id}/view`]) {
+      const { text } = await visit(page);
+      expect([page, text.includes(refusal), text.includes('type="submit"')]).toEqual([page, true, false]);
+    }
     const send = (fields: Record<string, string>) => {
       const body = `${new URLSearchParams(fields)}`;
       const type = "application/x-www-form-urlencoded";
@@ -196,7 +201,7 @@ describe("what a suspended merchant sells", () => {
     const taken = await visit(`/checkout/${asked.id}/confirm`, send(way));
     expect(taken.headers.get("location")).toBe(`/checkout/${asked.id}?problem=merchant_suspended`);
     const said = (await visit(String(taken.headers.get("location")))).text;
-    expect(said).toContain("The seller takes no payments right now. Nothing was paid.");
+    expect(said).toContain(refusal);
     const begun = await visit(`/checkout/${id}/pay`, send({ token: "a-token-of-the-page" }));
     expect(begun.headers.get("location")).toBe(`/checkout/${id}?problem=merchant_suspended`);
     const owed = await visit(`/invoices/${bill.id}/pay`, send({}));

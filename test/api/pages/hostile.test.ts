@@ -16,7 +16,7 @@ const money = (amount: string, asset: string) => ({
 const dress = {
   speech: speechOf("en"),
   assets: { style: "/a.css", script: "/a.js" },
-  brand: { colour: null, logo: null },
+  brand: { colour: null, logo: null, isSuspended: false },
   problem: null,
 };
 

@@ -27,7 +27,7 @@ async function pageOf(over: object, lang = "en"): Promise<string> {
     invoice: { ...invoice, ...over } as OpenInvoice,
     speech: speechOf(lang),
     assets: { style: "/a.css", script: "/a.js" },
-    brand: { colour: null, logo: null },
+    brand: { colour: null, logo: null, isSuspended: false },
     problem: null,
   });
   return String(html);

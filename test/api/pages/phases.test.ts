@@ -182,7 +182,7 @@ function pageOf(
       ...{ status, payment: seen, rail, explorer, offers: [], refunds: [], contact: null },
       ...{ isChoosing: false, isTestPayable: false, problem: null, speech: speechOf("en") },
       assets: { style: "/a.css", script: "/a.js" },
-      brand: { colour: null, logo: null },
+      brand: { colour: null, logo: null, isSuspended: false },
     }),
   );
 }
