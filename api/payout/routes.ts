@@ -189,6 +189,7 @@ function transferRoutes(till: Till) {
           "recipient_is_ours",
           "payout_address_cooling",
           "rail_unsupported",
+          "amount_too_small",
           "too_many_decimals",
           "currency_unsupported",
         ),

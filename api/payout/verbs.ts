@@ -2,6 +2,7 @@ import { and, desc, eq, isNull, lt } from "drizzle-orm";
 import type { Facilitator, RailFacts } from "#facilitator";
 import { isStablecoin } from "#kernel/asset";
 import { type Address, address as addressOf, checksum, parseAddress } from "#kernel/bytes";
+import { formatDecimal, type Money } from "#kernel/money";
 import { cleanText } from "#kernel/text";
 import { type EntryFilter, merchantBalances, merchantEntries } from "#ledger";
 import { type Executor, isCheckViolation, outbox, type Tx } from "#store";
@@ -154,6 +155,7 @@ export async function createPayout(
   const rail = railFor(facilitator.rails(), input);
   const money = parseAmount(input.amount, "/amount");
   if (money.amount === 0n) throw invalid("/amount/amount", "more than nothing");
+  demandWorth(money, rail);
   try {
     return await ctx.tx(async (tx) => {
       const destination = await usableAddress(tx, ctx, rail.chain, input.destination);
@@ -188,6 +190,16 @@ export async function createPayout(
       error,
     );
   }
+}
+
+/** Each payout is a transaction that we pay for. Fault: `amount_too_small`. */
+function demandWorth({ amount, asset }: Money, { minimum, decimals }: RailFacts): void {
+  if (amount >= minimum) return;
+  throw fault("amount_too_small", {
+    asset,
+    minimum: formatDecimal(minimum, decimals),
+    pointer: "/amount/amount",
+  });
 }
 
 function orderOf({ id, merchantId, destination, amount }: PayoutRow, { network, contract }: RailFacts) {

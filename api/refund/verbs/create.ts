@@ -66,6 +66,11 @@ function refundable(clearing: ClearingRow | null): ClearingRow {
   throw fault("payment_not_refundable", { why });
 }
 
+/** Each refund is a transaction that we pay for. A provider has its own. */
+function leastOf({ facilitator }: RefundDesk, { chain, asset }: ClearingRow): bigint {
+  return facilitator.rails().find((rail) => rail.chain === chain && rail.asset === asset)?.minimum ?? 1n;
+}
+
 interface Making {
   readonly desk: RefundDesk;
   readonly ctx: MerchantCtx;
@@ -74,7 +79,7 @@ interface Making {
 }
 
 async function insert(tx: Tx, { desk, ctx, input, paid }: Making): Promise<RefundRow> {
-  const { amount, fee } = await shareOf(tx, paid, input.amount);
+  const { amount, fee } = await shareOf(tx, paid, { asked: input.amount, least: leastOf(desk, paid) });
   const { refundFees } = await findMerchant(tx, ctx.merchantId);
   const { destination: named, payer } = input;
   const at = { chain: paid.chain, asset: paid.asset, pointer: "/destination" };

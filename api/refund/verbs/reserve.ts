@@ -12,7 +12,7 @@ import { tokenOf } from "./token.ts";
 
 /** What refunds need besides the request. */
 export interface RefundDesk {
-  readonly facilitator: Pick<Facilitator, "chains" | "payments" | "outgoing" | "hasCode">;
+  readonly facilitator: Pick<Facilitator, "chains" | "rails" | "payments" | "outgoing" | "hasCode">;
 }
 
 /** Hears of what happens to the money are hints; this often it is looked at without any. */

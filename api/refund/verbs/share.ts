@@ -1,5 +1,5 @@
 import { and, eq, inArray } from "drizzle-orm";
-import { assert } from "#kernel/fault";
+import { assert, type Fault } from "#kernel/fault";
 import { formatDecimal } from "#kernel/money";
 import type { Executor } from "#store";
 import type { ClearingRow } from "../../clearing/verbs/payment.ts";
@@ -10,13 +10,13 @@ import { atLockedRate, feeOn, type LockedRate, remaining, type Share } from "../
 import { countedStates } from "../state.ts";
 import { refund } from "../tables.ts";
 
-/** What a refund takes of its payment; everything that is left unless an amount is asked for. The payment's clearing is
- *  held. Faults: `payment_not_refundable` when nothing is left, `refund_exceeds_refundable`, `asset_mismatch`,
+/** What a refund takes of its payment; everything that is left unless an amount is asked for, and no less than `least`
+ *  (atomic units of the asset that was paid) of more. The payment's clearing is held. Faults: `payment_not_refundable` when nothing is left, `refund_exceeds_refundable`, `asset_mismatch`,
  *  `amount_too_small`, `too_many_decimals`. */
 export async function shareOf(
   db: Executor,
   paid: ClearingRow,
-  asked: MoneyInput | undefined,
+  { asked, least }: { readonly asked: MoneyInput | undefined; readonly least: bigint },
 ): Promise<Share> {
   const earlier = await refundsOf(db, paid);
   const left = remaining({ amount: paid.settlementAmount, fee: paid.fee }, earlier);
@@ -29,6 +29,8 @@ export async function shareOf(
     const refundable = formatDecimal(left.amount, decimalsOf(paid.asset));
     throw fault("refund_exceeds_refundable", { refundable, asset: paid.asset, pointer: "/amount/amount" });
   }
+  if (amount < least && amount < left.amount)
+    throw tooSmall(paid.asset, least < left.amount ? least : left.amount);
   return { amount, fee: feeOn(amount, left) };
 }
 
@@ -57,8 +59,12 @@ function inPaidAsset(
   if (asked.asset === asset) return amount;
   const worth = atLockedRate(amount, lockedRate(paid), of);
   if (worth > 0n) return worth;
-  const minimum = formatDecimal(1n, decimalsOf(asset));
-  throw fault("amount_too_small", { asset, minimum, pointer: "/amount/amount" });
+  throw tooSmall(asset, 1n);
+}
+
+function tooSmall(asset: string, least: bigint): Fault {
+  const minimum = formatDecimal(least, decimalsOf(asset));
+  return fault("amount_too_small", { asset, minimum, pointer: "/amount/amount" });
 }
 
 /** The rate that the payment was priced at, kept for the order's life and after. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { checksum } from "#kernel/bytes";
 import { newKey } from "../../support/authorization.ts";
 import { books, type Merchant, newMerchant, rowOf, sharedWorld, until } from "../../support/house.ts";
@@ -78,6 +78,29 @@ describe("POST /v1/payouts", () => {
     });
     expect((await call(merchant, "/v1/balances")).body).toEqual(before);
     expect((await call(merchant, "/v1/payouts")).body).toEqual([]);
+  });
+
+  it("422 amount_too_small for less than the chain takes, and nothing is reserved", async () => {
+    const merchant = await earned();
+    const destination = await payee(merchant);
+    const { facilitator } = world.house;
+    const rails = facilitator.rails().map((rail) => ({ ...rail, minimum: 5_000n }));
+    vi.spyOn(facilitator, "rails").mockReturnValue(rails);
+    const ask = (amount: string) =>
+      call(merchant, "/v1/payouts", {
+        method: "POST",
+        body: { amount: { amount, asset: "USDC" }, chain: "local", destination },
+      });
+    expect(await ask("0.004999")).toMatchObject({
+      status: 422,
+      body: {
+        ...{ code: "amount_too_small", detail: "The amount must be at least 0.005000 USDC." },
+        errors: [{ pointer: "/amount/amount" }],
+      },
+    });
+    expect((await call(merchant, "/v1/payouts")).body).toEqual([]);
+    expect((await call(merchant, "/v1/balances")).body).toMatchObject([{ reserved: { amount: "0.000000" } }]);
+    expect((await ask("0.005")).status).toBe(201);
   });
 
   it.each([

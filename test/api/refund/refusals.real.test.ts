@@ -1,5 +1,5 @@
 /** What a refund is refused for, field by field, and what a repeated key answers. */
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { checksum } from "#kernel/bytes";
 import { type Merchant, newMerchant, rowOf, sharedWorld } from "../../support/house.ts";
 import { type Called, call, listed, type Paid, paidMerchant, purse, read, refund, usdc } from "./paid.ts";
@@ -83,6 +83,26 @@ describe("POST /v1/payments/{id}/refunds", () => {
     });
     expect(pointers(refused)).toEqual(["/amount/amount"]);
     await untouched();
+  });
+
+  it("422 amount_too_small for less than its chain takes, unless it is all that is left", async () => {
+    const { facilitator } = world.house;
+    const other = await paidMerchant(world, "0.01");
+    const rails = facilitator.rails().map((rail) => ({ ...rail, minimum: 100_001n }));
+    vi.spyOn(facilitator, "rails").mockReturnValue(rails);
+    const refused = await refund(merchant, paid.id, { amount: usdc("0.099999") });
+    expect(refused).toMatchObject({
+      status: 422,
+      body: { code: "amount_too_small", detail: "The amount must be at least 0.100000 USDC." },
+    });
+    expect(pointers(refused)).toEqual(["/amount/amount"]);
+    vi.spyOn(facilitator, "rails").mockReturnValue(rails.map((rail) => ({ ...rail, minimum: 50_000n })));
+    expect(await refund(merchant, paid.id, { amount: usdc("0.049999") })).toMatchObject({
+      status: 422,
+      body: { code: "amount_too_small", detail: "The amount must be at least 0.050000 USDC." },
+    });
+    await untouched();
+    expect((await refund(other.merchant, other.paid.id, { amount: usdc("0.01") })).status).toBe(201);
   });
 
   it("400 without a key, or with one that is none", async () => {
