@@ -102,7 +102,13 @@ export function callerAddress(c: Context, { trustedProxyHops }: Pick<Edge, "trus
   const socket = nodeRequest(c)?.socket.remoteAddress ?? "local";
   const forwarded = (c.req.header("x-forwarded-for") ?? "").split(",").map((hop) => hop.trim());
   const believed = trustedProxyHops > 0 ? forwarded.at(-trustedProxyHops) : undefined;
-  return believed || socket;
+  return withoutPort(believed ?? "") || socket;
+}
+
+/** Some proxies write the client's port as well, Azure's gateway always. It is no part of the address: each connection
+ *  would count as somebody else, and be in no list of addresses. */
+function withoutPort(hop: string): string {
+  return hop.replace(/^\[([^\]]+)\](?::\d+)?$|^([\d.]+):\d+$/, "$1$2");
 }
 
 function network(address: string): string {

@@ -37,6 +37,17 @@ describe("the address of a caller", () => {
       expect((await told(said, { hops: 1 })).caller).toBe(PEER);
     expect((await told("203.0.113.7", { hops: 2 })).caller).toBe(PEER);
   });
+
+  it.each([
+    ["203.0.113.7:4711", "203.0.113.7", "203.0.113.7"],
+    ["[2001:db8::1]:4711", "2001:db8::1", "2001:db8:0:0::/64"],
+    ["[2001:db8::1]", "2001:db8::1", "2001:db8:0:0::/64"],
+    ["[::ffff:203.0.113.7]:4711", "::ffff:203.0.113.7", "203.0.113.7"],
+    // without brackets the end may be a part of the address
+    ["2001:db8::4711", "2001:db8::4711", "2001:db8:0:0::/64"],
+  ])("is written by some proxies with its port or in brackets: %s is %s", async (said, caller, counted) => {
+    expect(await told(`198.51.100.1:80, ${said}`, { hops: 1 })).toEqual({ caller, counted });
+  });
 });
 
 describe("a caller is counted", () => {
