@@ -43,26 +43,31 @@ export function createStreams({ marks, read, clock, log }: Watching): Streams {
   let open = 0;
   let isRunning = false;
 
+  const noNews = (error: unknown) => log.warn(errorFields(error), "pages got no news");
+
   async function run(): Promise<void> {
     while (watched.size > 0) {
       await clock.sleep(EVERY_MS);
       // Whoever has left meanwhile may have been the last before the database closed.
       if (watched.size === 0) break;
-      await look([...watched.values()]).catch((error) => log.warn(errorFields(error), "pages got no news"));
+      await look([...watched.values()]).catch(noNews);
     }
     isRunning = false;
   }
 
   async function look(all: readonly Watched[]): Promise<void> {
     const now = await marks(all);
-    for (const each of all) {
-      const mark = now.get(each.id) ?? "";
-      if (mark === each.mark && !isCounting(each)) continue;
-      const { status, sequence } = await read(each.id);
-      const told = newsOf(status);
-      if (told !== each.told) for (const listener of each.listeners) listener(status, sequence);
-      Object.assign(each, { mark, told });
-    }
+    // One that cannot be read keeps nobody else from news.
+    for (const each of all) await lookAt(each, now.get(each.id) ?? "").catch(noNews);
+  }
+
+  async function lookAt(each: Watched, mark: string): Promise<void> {
+    const isLeft = each.listeners.size === 0;
+    if (isLeft || (mark === each.mark && !isCounting(each))) return;
+    const { status, sequence } = await read(each.id);
+    const told = newsOf(status);
+    if (told !== each.told) for (const listener of each.listeners) listener(status, sequence);
+    Object.assign(each, { mark, told });
   }
 
   return {
@@ -71,6 +76,8 @@ export function createStreams({ marks, read, clock, log }: Watching): Streams {
       if (open >= MOST || mine >= MOST_OF_ONE) return null;
       const each = watched.get(id) ?? { merchantId, id, listeners: new Set(), mark: "", told: "" };
       watched.set(id, each);
+      // What others were told after this one looked is told once more.
+      Object.assign(each, { mark: "", told: "" });
       each.listeners.add(listener);
       streamsOf.set(who, mine + 1);
       open += 1;
