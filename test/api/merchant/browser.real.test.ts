@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { revokeKey } from "#api";
 import { sharedDatabase } from "../../support/db.ts";
 import { caller, newCaller, operatorOf, read } from "../caller.ts";
-import { world } from "../world.ts";
+import { clock, now, world } from "../world.ts";
 
 const database = sharedDatabase();
 
@@ -108,6 +108,11 @@ describe("on a sandbox", () => {
     expect(await status(empty.key, "https://two.example")).toBe(200);
   });
 
+  it("any page may read answers and refusals: the key alone decides", async () => {
+    const { status, headers } = await preflight(open({ isSandbox: true }), "https://unheard-of.example");
+    expect([status, headers.get("access-control-allow-origin")]).toEqual([204, "https://unheard-of.example"]);
+  });
+
   it("a secret key may be used from a page", async () => {
     const { key } = await newCaller(database.db);
     expect((await get(open({ isSandbox: true }), key, "http://localhost:5173", "/v1/merchant")).status).toBe(
@@ -135,10 +140,39 @@ describe("a preflight", () => {
     const { keyId } = await newCaller(database.db, { merchantId: owner.merchantId, kind: "pk" });
     const change = { body: { allowedOrigins: ["https://listed.example"] } };
     await caller(open(), owner)("PATCH", "/v1/merchant", change);
+    // One with a list of its own, empty or not, does not follow the merchant's.
+    await newCaller(database.db, { merchantId: owner.merchantId, kind: "pk", allowedOrigins: [] });
     expect((await preflight(open(), "https://listed.example")).status).toBe(204);
     await revokeKey(operatorOf(database.db), { key: keyId });
     const refused = await preflight(open(), "https://listed.example");
     expect([refused.status, refused.body.code, readable(refused)]).toEqual([403, "origin_not_allowed", null]);
+  });
+
+  it("204 until the key that lists its origin expires, or is over that was replaced; each is asked for anew after 5 s", async () => {
+    let elapsedMs = 0;
+    const time = { ...clock, now: () => new Date(now.getTime() + elapsedMs), monotonicMs: () => elapsedMs };
+    const app = open({ time });
+    const end = new Date(now.getTime() + 60_000);
+    const names = ["expiring", "replaced", "lasting", "late"].map((name) => `https://${name}.example`);
+    const [expiring = "", replaced = "", lasting = "", late = ""] = names;
+    const key = (origin: string, expiresAt: Date | null) =>
+      newCaller(database.db, { kind: "pk", allowedOrigins: [origin], expiresAt });
+    await key(expiring, end);
+    const { keyId } = await key(replaced, null);
+    await database.query("UPDATE api_key SET revoked_at = $1 WHERE key_id = $2", [end, keyId]);
+    await key(lasting, null);
+    const told = async () => {
+      const answers = await Promise.all(names.map((origin) => preflight(app, origin)));
+      return answers.map(({ status }) => status);
+    };
+    expect(await told()).toEqual([204, 204, 204, 403]);
+    await key(late, null);
+    elapsedMs += 4_999;
+    expect(await told()).toEqual([204, 204, 204, 403]);
+    elapsedMs += 1;
+    expect(await told()).toEqual([204, 204, 204, 204]);
+    elapsedMs = 60_000;
+    expect(await told()).toEqual([403, 403, 204, 204]);
   });
 
   it("403 for an origin that nobody allows, and for one that a secret key could not have", async () => {
