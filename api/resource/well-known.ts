@@ -26,14 +26,14 @@ export async function merchantsNamedBy(
   });
   if (!answer.ok || answer.status >= 500 || answer.status === 429) return null;
   if (answer.status !== 200) return [];
-  const document = parsed(answer.body.toString("utf8"));
+  // Unlike a buffer's own reading, this one drops the byte order mark that some editors write.
+  const document = parsed(new TextDecoder().decode(answer.body));
   return KEYS.flatMap((key) => document[key]);
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+    return Object(JSON.parse(text));
   } catch {
     return {};
   }

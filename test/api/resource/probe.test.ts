@@ -200,20 +200,24 @@ describe("findings", () => {
 describe("the word of a host", () => {
   const me = "mer_01K2C0Z0000000000000000000";
   const says = async (status: number, body: unknown) => {
-    const asked: string[] = [];
-    const fetch: SafeFetch = async (to) => {
-      asked.push(to);
+    const asked: unknown[] = [];
+    const fetch: SafeFetch = async (to, how) => {
+      asked.push([to, how]);
       const text = typeof body === "string" ? body : JSON.stringify(body);
       return { ok: true, status, headers: new Map(), body: Buffer.from(text) };
     };
-    const named = await hostNames(fetch, url, me);
-    expect(asked).toEqual(["https://api.m.example/.well-known/x402"]);
+    const { signal } = new AbortController();
+    const named = await hostNames(fetch, url, me, signal);
+    const how = { headers: { accept: "application/json" }, signal };
+    expect(asked).toEqual([["https://api.m.example/.well-known/x402", how]]);
     return named;
   };
 
   it("is believed where it names the merchant under its own key", async () => {
     expect(await says(200, { version: 1, merchantId: me })).toBe(true);
     expect(await says(200, { merchantIds: ["mer_x", me] })).toBe(true);
+    // as some editors begin what they write as UTF-8
+    expect(await says(200, `\uFEFF${JSON.stringify({ merchantId: me })}`)).toBe(true);
   });
 
   it("is not taken from anywhere else", async () => {
@@ -226,7 +230,7 @@ describe("the word of a host", () => {
   });
 
   it("is unknown while the host cannot be asked", async () => {
-    expect(await says(503, "")).toBeNull();
+    for (const status of [429, 500, 503]) expect(await says(status, { merchantId: me })).toBeNull();
     expect(await hostNames(async () => silent("timeout"), url, me)).toBeNull();
   });
 });
