@@ -40,8 +40,9 @@ const inbox = () =>
     type: string;
     reference: string;
     body: Hex;
+    received_at: Date;
     handled_at: Date | null;
-  }>("SELECT event_id, type, reference, body, handled_at FROM provider_event ORDER BY event_id");
+  }>("SELECT event_id, type, reference, body, received_at, handled_at FROM provider_event ORDER BY event_id");
 const told = () => database.query("SELECT subject FROM outbox WHERE type = 'provider.event_received'");
 
 describe("POST /v1/provider-webhooks/{provider}", () => {
@@ -56,6 +57,7 @@ describe("POST /v1/provider-webhooks/{provider}", () => {
       event_id: call.id,
       type: "clearing.updated",
       reference: "sbx_1",
+      received_at: now,
       handled_at: null,
     });
     expect(event && toBytes(event.body).toString("utf8")).toBe(call.body);
