@@ -48,7 +48,8 @@ export interface SafeFetchOptions {
   readonly resolve?: (hostname: string) => Promise<readonly Resolved[]>;
 }
 
-const MAX_URL = 2_048;
+/** Longest URL that is called, as it is called: escapes make it longer than it was written. */
+export const MAX_URL = 2_048;
 const PORTS: ReadonlySet<string> = new Set(["", "443", "8443"]);
 
 class BlockedAddress extends Error {}

@@ -1,5 +1,6 @@
 import { isDialable, literalAddress } from "../http/address.ts";
 import { fault } from "../http/faults.ts";
+import { MAX_URL } from "../http/safe-fetch.ts";
 
 const PORTS: ReadonlySet<string> = new Set(["", "443", "8443"]);
 const LOCAL_NAME = /\.(?:localhost|local|internal|home\.arpa)$/;
@@ -15,6 +16,8 @@ export function webhookUrl(
   if (!url || !/^https?:$/.test(url.protocol)) throw refuse("it must be an absolute http(s) URL");
   if (url.username !== "" || url.password !== "") throw refuse("it must not carry a user name");
   if (url.hash !== "") throw refuse("it must not have a fragment");
+  if (url.href.length > MAX_URL)
+    throw refuse(`it must not be longer than ${MAX_URL} characters, escapes included`);
   if (allowLocalTargets) return url.href;
   if (url.protocol !== "https:") throw refuse("it must be https");
   if (!PORTS.has(url.port)) throw refuse("its port must be 443 or 8443");
