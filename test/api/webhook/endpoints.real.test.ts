@@ -28,7 +28,12 @@ describe("a webhook endpoint", () => {
       ...{ createdAt: expect.any(String), updatedAt: expect.any(String) },
     });
     expect(await shop.endpoint(shown.id)).toEqual(shown);
+    office.time.forward(1);
+    const later = await shop.listen(`${receiver.url}?later`);
+    expect((await shop.must("GET", path)).map(({ id }: { id: string }) => id)).toEqual([later.id, shown.id]);
+    expect((await shop.call("DELETE", `${path}/${later.id}`)).status).toBe(204);
     expect(await shop.must("GET", path)).toEqual([shown]);
+    await shop.must("POST", `${path}/${shown.id}/rotate-secret`, {});
     const changed = await shop.must("PATCH", `${path}/${shown.id}`, { events: ["*"], enabled: false });
     expect(changed).toMatchObject({
       events: ["*"],
@@ -39,9 +44,9 @@ describe("a webhook endpoint", () => {
     expect((await shop.call("DELETE", `${path}/${shown.id}`)).status).toBe(204);
     expect((await shop.call("GET", `${path}/${shown.id}`)).status).toBe(404);
     // its row stays for what was sent there, without what it signed with
-    expect(await database.query("SELECT secret, previous_secret FROM webhook_endpoint")).toEqual([
-      { secret: "0x", previous_secret: null },
-    ]);
+    expect(await database.query("SELECT secret, previous_secret FROM webhook_endpoint")).toEqual(
+      Array(2).fill({ secret: "0x", previous_secret: null }),
+    );
     expect(await shop.must("GET", path)).toEqual([]);
   });
 
@@ -85,9 +90,17 @@ describe("a webhook endpoint", () => {
       expect([before.disabledReason, before.failingSince !== null]).toEqual([enabled ? null : "gone", true]);
       expect(await shop.must("PATCH", `${path}/${id}`, { enabled })).toMatchObject(kept);
     }
+    // Enabled anew, it begins anew.
+    await database.query("UPDATE webhook_endpoint SET warned_days = 1 WHERE id = $1", [gone.id]);
+    expect(await shop.must("PATCH", `${path}/${gone.id}`, { enabled: true })).toMatchObject({
+      ...{ enabled: true, disabledReason: null, disabledAt: null, failingSince: null },
+    });
+    expect(
+      await database.query("SELECT failures, warned_days FROM webhook_endpoint WHERE id = $1", [gone.id]),
+    ).toEqual([{ failures: 0, warned_days: 0 }]);
   });
 
-  it("409 webhook_endpoint_limit: there are sixteen at most, also when they are made at once", async () => {
+  it("409 webhook_endpoint_limit: there are sixteen of a merchant at most, also when they are made at once", async () => {
     const shop = await listener();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => shop.call("POST", path, { body: input })),
@@ -95,6 +108,7 @@ describe("a webhook endpoint", () => {
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([...Array(16).fill(201), ...Array(4).fill(409)]);
     expect(answers.find(({ status }) => status === 409)?.body.code).toBe("webhook_endpoint_limit");
+    await (await listener()).must("POST", path, input);
     const [{ id }] = await shop.must("GET", path);
     await shop.call("DELETE", `${path}/${id}`);
     await shop.must("POST", path, input);
@@ -236,12 +250,18 @@ describe("POST …/rotate-secret", () => {
     const both = await next();
     expect([both(old), both(fresh)]).toEqual([true, true]);
     expect(receiver.got.at(-1)?.headers["webhook-signature"]?.split(" ")).toHaveLength(2);
-    office.time.forward(DAY + 1);
+    office.time.forward(DAY - 60_000);
+    const late = await next();
+    expect([late(old), late(fresh)]).toEqual([true, true]);
+    office.time.forward(60_001);
     const later = await next();
     expect([later(old), later(fresh)]).toEqual([false, true]);
     const { secret: third } = await shop.must("POST", `${path}/${id}/rotate-secret`, { graceSeconds: 0 });
     const last = await next();
     expect([last(fresh), last(third)]).toEqual([false, true]);
+    expect(await database.query("SELECT previous_secret FROM webhook_endpoint")).toEqual([
+      { previous_secret: null },
+    ]);
   });
 });
 
