@@ -17,6 +17,7 @@ import { openCors, privateAnswers, securityHeaders } from "./http/headers.ts";
 import type { Job } from "./http/job.ts";
 import { limitByAddress, rateHeaders } from "./http/limit.ts";
 import { refusingBodies } from "./http/no-body.ts";
+import { refusingFilters } from "./http/no-query.ts";
 import { answerNotFound } from "./http/not-found.ts";
 import { refuseNul } from "./http/nul.ts";
 import { onError } from "./http/problem.ts";
@@ -115,7 +116,7 @@ function mountManners(app: OpenAPIHono, { edge, baseUrl, later }: Desks): void {
 function mountMerchantApi(app: OpenAPIHono, { facilitator, clock, sandbox }: ApiDeps, desks: Desks): void {
   const { pricing, intents, clearing, invoices, providers } = desks;
   const mount = (routes: Parameters<typeof app.openapiRoutes>[0]) =>
-    app.openapiRoutes(refusingBodies(routes));
+    app.openapiRoutes(refusingFilters(refusingBodies(routes)));
   mount(errorRoutes);
   mount(merchantRoutes(desks.keys, { facilitator }));
   mount(customerRoutes());
