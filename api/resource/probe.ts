@@ -11,6 +11,7 @@ export interface Finding {
 }
 export const findingCodes = [
   "probe_not_402",
+  "probe_method_withheld",
   "probe_no_challenge",
   "probe_option_missing",
   "probe_price_mismatch",
@@ -49,6 +50,8 @@ export interface Probed {
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 type Method = (typeof METHODS)[number];
+/** What a request with one of these overwrites or takes away needs neither a body nor a payment to be gone. */
+const CHANGING: readonly Method[] = ["PUT", "PATCH", "DELETE"];
 const NO_SUCH_METHOD: readonly number[] = [404, 405];
 
 /** The options that a 402 of this endpoint should offer. */
@@ -61,20 +64,28 @@ export function optionsOf(price: Money, chosen: ResourceRow["rails"], taken: rea
   }));
 }
 
+interface Asking {
+  /** Whether the host names the merchant. Anybody may register anybody's URL, so only such a host is sent a method that
+   *  changes something, and only then is this asked. */
+  readonly isOwnHost: () => Promise<boolean>;
+  readonly stopping?: AbortSignal;
+}
+
 /** Asks an endpoint for its price as every indexer does: unpaid, with an empty body. Source: agents.md §6.4. */
 export async function probeEndpoint(
   fetch: SafeFetch,
   endpoint: Endpoint,
-  stopping?: AbortSignal,
+  { isOwnHost, stopping }: Asking,
 ): Promise<Probed> {
   const declared = methodOf(endpoint.extensions);
+  const withheld = declared && CHANGING.includes(declared) && !(await isOwnHost()) ? declared : null;
   const ask = (method: Method) =>
     fetch(endpoint.url, {
       method,
       headers: { accept: "application/json" },
       ...(stopping ? { signal: stopping } : {}),
     });
-  const first = await ask(declared ?? "GET");
+  const first = await ask(withheld ? "GET" : (declared ?? "GET"));
   // Nobody said which method is sold, and GET is not.
   const isPostOnly = declared === null && first.ok && NO_SUCH_METHOD.includes(first.status);
   const answer = isPostOnly ? await ask("POST") : first;
@@ -87,7 +98,7 @@ export async function probeEndpoint(
       findings: [unanswered(answer.problem, endpoint.url), ...missing],
     };
   const challenge = readChallenge(answer.headers.get("payment-required") ?? "");
-  const wrong = answer.status === 402 ? compare(endpoint, challenge) : [not402(answer.status)];
+  const wrong = answer.status === 402 ? compare(endpoint, challenge) : [not402(answer.status, withheld)];
   return { status: answer.status, ok: wrong.length === 0, challenge, findings: [...wrong, ...missing] };
 }
 
@@ -167,7 +178,12 @@ function payeeMismatch({ payTo, network }: EndpointOption): Finding {
   };
 }
 
-function not402(status: number): Finding {
+function not402(status: number, withheld: Method | null): Finding {
+  if (withheld)
+    return {
+      code: "probe_method_withheld",
+      detail: `${withheld} is sent only to a host that names its merchant. GET was sent instead and answered ${status}. Put the merchant id into /.well-known/x402 of the host (merchantId), or answer GET with 402 as well.`,
+    };
   return {
     code: "probe_not_402",
     detail: `An unpaid request with an empty body was answered ${status}, expected 402. ${advice(status)}`,

@@ -70,8 +70,12 @@ export async function probeListed(prober: Prober, key: Key, stopping: AbortSigna
   const seconds = await spendProbe(prober.db, row.url);
   if (seconds !== null) return postpone(prober.db, key, seconds);
   const options = optionsOf(priceOf(row), row.rails, takenRails(seller, prober.facilitator.rails()));
-  const probed = await probeEndpoint(prober.safeFetch, { ...row, options }, stopping);
   const hostVerified = await verifyHost(prober, row, stopping);
+  const probed = await probeEndpoint(
+    prober.safeFetch,
+    { ...row, options },
+    { isOwnHost: async () => hostVerified === true, stopping },
+  );
   // An answer that we cut off ourselves says nothing about the endpoint.
   if (stopping.aborted) throw new Error("stopped");
   const { firstSeen, warning, findings } = compareWithFirst(last, probed);

@@ -28,6 +28,7 @@ import type {
 import { findSquatter, type Squatter } from "./squatter.ts";
 import { resource, resourceProbe } from "./tables.ts";
 import { resourceUrl } from "./url.ts";
+import { hostNames } from "./well-known.ts";
 
 /** What selling to agents needs besides the request. */
 export interface Shop {
@@ -100,7 +101,11 @@ export async function tryResource(shop: Shop, { ctx, input }: Call<ResourceInput
   const retryAfterSeconds = await spendProbe(ctx.db, url);
   if (retryAfterSeconds !== null) throw fault("rate_limited", { retryAfterSeconds });
   const options = optionsOf(price, rails, taken);
-  const probed = await probeEndpoint(shop.safeFetch, { url, extensions: kept.extensions, options });
+  const probed = await probeEndpoint(
+    shop.safeFetch,
+    { url, extensions: kept.extensions, options },
+    { isOwnHost: async () => (await hostNames(shop.safeFetch, url, ctx.merchantId)) === true },
+  );
   const { ok, status } = probed;
   return { ok, status, at: ctx.now().toISOString(), findings: [...findings, ...probed.findings] };
 }

@@ -8,6 +8,8 @@ export interface Endpoint {
   /** Status and `PAYMENT-REQUIRED` of every answer from now on. */
   answer: { status: number; challenge?: string | undefined };
   wellKnown: unknown;
+  /** Set while the host is not well enough to say. */
+  wellKnownFails?: boolean;
   readonly requests: {
     readonly method: string;
     readonly path: string;
@@ -23,7 +25,7 @@ export async function serveEndpoint(path = "/weather"): Promise<Endpoint> {
     requests.push({ method: request.method ?? "", path: at, headers: request.headers });
     if (at === "/.well-known/x402")
       return void response
-        .writeHead(endpoint.wellKnown === null ? 404 : 200)
+        .writeHead(endpoint.wellKnownFails ? 503 : endpoint.wellKnown === null ? 404 : 200)
         .end(JSON.stringify(endpoint.wellKnown));
     const { status, challenge } = endpoint.answer;
     response.writeHead(status, challenge === undefined ? {} : { "PAYMENT-REQUIRED": challenge }).end("{}");

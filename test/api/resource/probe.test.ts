@@ -45,13 +45,23 @@ function serverOf(...answers: Fetched[]) {
   };
   return { asked, fetch };
 }
+const own = { isOwnHost: async () => true };
+const foreign = { isOwnHost: async () => false };
 const probe = (answer: Fetched, changes: Partial<typeof endpoint> = {}) =>
-  probeEndpoint(serverOf(answer).fetch, { ...endpoint, ...changes });
+  probeEndpoint(serverOf(answer).fetch, { ...endpoint, ...changes }, foreign);
+const declaring = (method: string) => ({
+  ...endpoint,
+  extensions: { bazaar: { ...bazaar, info: { input: { type: "http", method } } } },
+});
 
 describe("an endpoint that answers as registered", () => {
   it("is found good", async () => {
     const { asked, fetch } = serverOf(answering(402, challenge()));
-    expect(await probeEndpoint(fetch, endpoint)).toMatchObject({ status: 402, ok: true, findings: [] });
+    expect(await probeEndpoint(fetch, endpoint, foreign)).toMatchObject({
+      status: 402,
+      ok: true,
+      findings: [],
+    });
     // an unpaid request with an empty body, as every indexer sends it
     expect(asked).toEqual([{ url, method: "GET", headers: { accept: "application/json" } }]);
   });
@@ -66,17 +76,51 @@ describe("an endpoint that answers as registered", () => {
     expect(await probe(answering(402, challenge({ accepts: [other, lower] })))).toMatchObject({ ok: true });
   });
 
-  it("is asked by the method that it declares, or by POST where it has no GET", async () => {
-    const posts = { ...endpoint, extensions: { bazaar: { info: { input: { method: "PUT" } } } } };
-    const declared = serverOf(answering(402, challenge()));
-    await probeEndpoint(declared.fetch, posts);
-    expect(declared.asked.map(({ method }) => method)).toEqual(["PUT"]);
+  it("is asked by POST where it declares no method and has no GET", async () => {
     for (const status of [404, 405]) {
       const { asked, fetch } = serverOf(answering(status), answering(402, challenge()));
-      expect(await probeEndpoint(fetch, { ...endpoint, extensions: {} })).toMatchObject({ ok: true });
+      expect(await probeEndpoint(fetch, { ...endpoint, extensions: {} }, foreign)).toMatchObject({
+        ok: true,
+      });
       expect(asked.map(({ method }) => method)).toEqual(["GET", "POST"]);
     }
   });
+});
+
+describe("the method that an endpoint declares", () => {
+  const askedBy = async (method: string, host: typeof own, ...answers: Fetched[]) => {
+    const { asked, fetch } = serverOf(...answers);
+    const probed = await probeEndpoint(fetch, declaring(method), host);
+    return { ...probed, methods: asked.map((request) => request.method) };
+  };
+
+  it.each(["GET", "HEAD", "POST"])(
+    "%s is asked of any host, without a look at whose it is",
+    async (method) => {
+      const isOwnHost = () => Promise.reject(new Error("asked whose host it is"));
+      const { ok, methods } = await askedBy(method, { isOwnHost }, answering(402, challenge()));
+      expect([ok, methods]).toEqual([true, [method]]);
+    },
+  );
+
+  it.each(["PUT", "PATCH", "DELETE"])(
+    "%s is asked of a host that names the merchant, of no other",
+    async (method) => {
+      const named = await askedBy(method, own, answering(402, challenge()));
+      expect([named.ok, named.methods]).toEqual([true, [method]]);
+      const failing = await askedBy(method, own, answering(404));
+      expect([failing.findings[0]?.code, failing.methods]).toEqual(["probe_not_402", [method]]);
+      // given somebody else's host, which is asked for its price by GET
+      const asGood = await askedBy(method, foreign, answering(402, challenge()));
+      expect([asGood.ok, asGood.findings, asGood.methods]).toEqual([true, [], ["GET"]]);
+      const { ok, status, findings, methods } = await askedBy(method, foreign, answering(404));
+      expect([ok, status, methods]).toEqual([false, 404, ["GET"]]);
+      expect(findings).toEqual([{ code: "probe_method_withheld", detail: expect.any(String) }]);
+      expect(findings[0]?.detail).toMatch(
+        new RegExp(`^${method} is sent only .*GET .* answered 404\\. .*well-known`),
+      );
+    },
+  );
 });
 
 describe("findings", () => {
@@ -186,6 +230,7 @@ describe("findings", () => {
     const all = [
       await probe(answering(402, hostile), { extensions: {} as never }),
       await probe(answering(200)),
+      await probe(answering(404), declaring("DELETE")),
       await probe(silent("timeout")),
     ].flatMap(({ findings }) => findings);
     expect(all.length).toBeGreaterThan(4);

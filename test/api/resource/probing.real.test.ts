@@ -36,6 +36,7 @@ async function write(path: string, body: unknown = {}) {
   const response = await shop.call(path, { method: "POST", body: JSON.stringify(body) });
   return { status: response.status, body: (await response.json()) as Answer["body"] };
 }
+const deleting = { ...bazaar, info: { input: { ...input, method: "DELETE" } } };
 const codes = (findings: { code: string }[]) => findings.map(({ code }) => code);
 
 /** Makes the endpoint answer as its registration says, save for the changes. */
@@ -92,6 +93,23 @@ describe("POST /v1/x402/resources/probe", () => {
     await answerAs(registered.id);
     const { body } = await write("/v1/x402/resources/probe", terms({ extensions: { bazaar }, tags: ["ü"] }));
     expect([body.ok, codes(body.findings)]).toEqual([true, ["tags_invalid"]]);
+  });
+
+  it("sends DELETE to a host that names the merchant, and to no other", async () => {
+    const body = terms({ extensions: { bazaar: deleting } });
+    const probedBy = async () => {
+      endpoint.requests.splice(0);
+      const { body: trial } = await write("/v1/x402/resources/probe", body);
+      const methods = endpoint.requests.filter(({ path }) => path === "/weather").map(({ method }) => method);
+      return [codes(trial.findings), methods];
+    };
+    endpoint.wellKnown = { merchantId: (await newMerchant(world)).id };
+    expect(await probedBy()).toEqual([["probe_method_withheld"], ["GET"]]);
+    endpoint.wellKnown = { merchantId: shop.id };
+    endpoint.wellKnownFails = true;
+    expect(await probedBy()).toEqual([["probe_method_withheld"], ["GET"]]);
+    endpoint.wellKnownFails = false;
+    expect(await probedBy()).toEqual([["probe_not_402"], ["DELETE"]]);
   });
 
   it("refuses what a registration refuses", async () => {
@@ -193,6 +211,24 @@ describe("a listed resource", () => {
       },
     });
     expect(JSON.stringify(item)).not.toContain("probe_not_402");
+  });
+
+  it("that declares DELETE is asked so where its host names the merchant, and by GET where it does not", async () => {
+    const askedBy = async (path: string) => {
+      const url = `${endpoint.origin}${path}`;
+      const listed = terms({ url, listed: true, extensions: { bazaar: deleting } });
+      await probed((await write("/v1/x402/resources", listed)).body.id);
+      return endpoint.requests.filter((request) => request.path === path).map(({ method }) => method);
+    };
+    expect(await askedBy("/foreign")).toEqual(["GET"]);
+    shop = await newMerchant(world);
+    endpoint.wellKnownFails = true;
+    expect(await askedBy("/silent")).toEqual(["GET"]);
+    endpoint.wellKnownFails = false;
+    // another merchant, since what a host says of one is kept for a while
+    shop = await newMerchant(world);
+    endpoint.wellKnown = { merchantId: shop.id };
+    expect(await askedBy("/own")).toEqual(["DELETE"]);
   });
 
   it("whose host names the merchant is verified, and one that only looks like it is marked", async () => {
