@@ -1,6 +1,6 @@
-import { and, inArray, isNull, ne, or, type SQL } from "drizzle-orm";
+import { and, getTableColumns, inArray, isNull, ne, or, type SQL } from "drizzle-orm";
 import { type Executor, fixed, isAnyOf } from "#store";
-import { type FoundPayable, fromRow } from "./row.ts";
+import { asHeld, type FoundPayable, fromRow } from "./row.ts";
 import { payable } from "./tables.ts";
 import { payableUrl } from "./url.ts";
 
@@ -47,17 +47,22 @@ function distinct(keys: readonly (string | null)[]): string[] {
   return [...new Set(keys.filter((key) => key !== null))];
 }
 
-/** What is a way to pay something else is held with it, whichever way its payment goes. */
+/** What is a way to pay something else is held with it, whichever way its payment goes, and is closed with it. */
 async function asHeldElsewhere(
   db: Executor,
   found: readonly FoundPayable[],
 ): Promise<readonly FoundPayable[]> {
-  const elsewhere = found.flatMap(({ heldAs, heldBy }) => (heldAs && heldBy === null ? [heldAs] : []));
+  const elsewhere = found.flatMap(({ heldAs }) => heldAs ?? []);
   if (elsewhere.length === 0) return found;
-  const rows = await db
-    .select({ id: payable.id, heldBy: payable.heldBy })
-    .from(payable)
-    .where(inArray(payable.id, elsewhere));
-  const holders = new Map(rows.map(({ id, heldBy }) => [id, heldBy]));
-  return found.map((item) => ({ ...item, heldBy: item.heldBy ?? holders.get(item.heldAs ?? "") ?? null }));
+  const rows = await db.select(holdColumns).from(payable).where(inArray(payable.id, elsewhere));
+  const holds = new Map(rows.map((row) => [row.id, asHeld(row)]));
+  return found.map((item) => {
+    const hold = holds.get(item.heldAs ?? "");
+    if (!hold) return item;
+    const closed = item.closedAt ? {} : { closedAt: hold.closedAt, closedAs: hold.closedAs };
+    return { ...item, ...closed, heldBy: item.heldBy ?? hold.heldBy };
+  });
 }
+
+const { id, heldBy, heldFor, closedAt, closedAs, updatedAt } = getTableColumns(payable);
+const holdColumns = { id, heldBy, heldFor, closedAt, closedAs, updatedAt };

@@ -9,7 +9,9 @@ export interface FoundPayable extends Payable {
 }
 
 /** Money that comes another way closes it, in the very transaction that saw it. */
-function asHeld<P extends Pick<PayableRow, "heldFor" | "closedAt" | "closedAs" | "updatedAt">>(row: P): P {
+export function asHeld<P extends Pick<PayableRow, "heldFor" | "closedAt" | "closedAs" | "updatedAt">>(
+  row: P,
+): P {
   if (row.heldFor === null || row.closedAt) return row;
   return { ...row, closedAt: row.updatedAt, closedAs: "pending" };
 }

@@ -142,6 +142,25 @@ describe("finding what is closed, or held", () => {
     );
     expect(found.map((item) => item?.heldBy)).toEqual([holder, null]);
   });
+
+  it("shows a way to pay something else as closed with that, by money that came another way or for good", async () => {
+    const of = (id: string, changes: Partial<Payable>) =>
+      payableOf({ id, url: `https://pay.example/x402/payables/${id}`, once: true, ...changes });
+    const invoice = of("inv_5", { kind: "invoice" });
+    const way = of("pi_5", { kind: "payment-intent", heldAs: "inv_5" });
+    await put(invoice, way);
+    const find = async () => (await findPayables(db.pool, [{ by: "id", id: "pi_5" }]))[0];
+    expect(await find()).toMatchObject({ closedAt: null, closedAs: null, heldBy: null });
+    await db.pool.execute(sql`UPDATE payable SET held_for = 'pi_6' WHERE id = 'inv_5'`);
+    expect(await find()).toMatchObject({ closedAt: invoice.updatedAt, closedAs: "pending" });
+    const closed = { closedAt: new Date(), closedAs: "paid" };
+    await put({ ...invoice, ...closed });
+    expect(await find()).toMatchObject(closed);
+    // what ended by itself says so
+    const own = { closedAt: new Date(), closedAs: "cancelled" };
+    await put({ ...way, ...own });
+    expect(await find()).toMatchObject(own);
+  });
 });
 
 describe("discovering", () => {
