@@ -68,6 +68,14 @@ describe("what can be paid once", () => {
     await expectAtRest(world);
   });
 
+  it("by one payer who sends his payment many times at once: it is one, and none of them is another's", async () => {
+    const paid = await newPayment(world, merchant, { resource: await onceResource() });
+    const answers = await Promise.all(Array.from({ length: 6 }, () => paid.settle()));
+    const told = answers.map(({ body }) => (body.success ? "paid" : body.errorReason));
+    expect(told.sort()).toEqual([...Array(5).fill("duplicate_settlement"), "paid"]);
+    await expectAtRest(world);
+  });
+
   it("is held by the payment that is bound to it, never by one that is bound to another", async () => {
     for (let round = 0; round < 5; round += 1) {
       const [a, b] = [await onceResource(), await onceResource()];
@@ -105,6 +113,8 @@ describe("what can be paid once", () => {
   it("is let go for the next payer once its payment is credited, and not before", async () => {
     const resource = await onceResource();
     const readmit = () => world.database.db.tx((tx) => world.house.facilitator.readmit(tx, resource.id));
+    const other = await newPayment(world, merchant, { resource: await onceResource() });
+    expect((await other.settle()).body).toMatchObject({ success: true });
     const first = await newPayment(world, merchant, { resource });
     await world.database.query("UPDATE signer SET state = 'quarantined'"); // nothing is sent for now
     const settling = first.settle();
@@ -115,7 +125,7 @@ describe("what can be paid once", () => {
     expect((await settling).body).toMatchObject({ success: true });
     expect(await holderOf(resource.id)).toBe(first.nonce);
     await readmit();
-    expect(await holderOf(resource.id)).toBeNull();
+    expect([await holderOf(resource.id), await holderOf(other.resource.id)]).toEqual([null, other.nonce]);
     const second = await newPayment(world, merchant, { resource });
     expect((await second.settle()).body).toMatchObject({ success: true });
     await expectAtRest(world);
