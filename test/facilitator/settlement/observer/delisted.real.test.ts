@@ -28,7 +28,7 @@ afterAll(async () => {
 const bytea = (hex: Hex) => hex.replace("0x", "\\x");
 
 /** The same claim again, in dev EURC, in another state. Returns the rest of its id. */
-async function twinInEurc(nonce: string, over: Record<string, unknown>): Promise<string> {
+async function twinInEurc(nonce: string, over: Record<string, unknown>, chainId = 31_337): Promise<string> {
   const name = randomBytes(8).toString("hex");
   const eurc = dev.contracts.assets.EURC;
   const [first] = await database.query<{ payer: string }>(
@@ -37,9 +37,9 @@ async function twinInEurc(nonce: string, over: Record<string, unknown>): Promise
   );
   const parts = { nonceDomain: address(eurc), payer: address(first?.payer ?? "") };
   const own = fromBytes(randomBytes(32)) as Hash;
-  const key = claimKey({ chainId: 31_337, nonce: own, ...parts });
+  const key = claimKey({ chainId, nonce: own, ...parts });
   const row = {
-    ...{ claim_key: bytea(key), id: `stl_${name}`, payable_id: `po_${name}` },
+    ...{ chain_id: chainId, claim_key: bytea(key), id: `stl_${name}`, payable_id: `po_${name}` },
     ...{ nonce: bytea(own), token: bytea(eurc), nonce_domain: bytea(eurc) },
     ...over,
   };
@@ -50,18 +50,28 @@ async function twinInEurc(nonce: string, over: Record<string, unknown>): Promise
   return row.id;
 }
 
+interface RecordedTransfer {
+  readonly paymentId?: string | null;
+  readonly canonical?: boolean;
+  readonly claimedKind?: "unmatched" | null;
+}
+
 /** A transfer of dev EURC to the treasury, as recorded while the token was listed. */
-async function transferInEurc(paymentId: string | null): Promise<void> {
+async function transferInEurc(
+  logIndex: number,
+  { paymentId = null, canonical = true, claimedKind = null }: RecordedTransfer = {},
+): Promise<void> {
   await database.query(
     `INSERT INTO chain_transfer (chain_id, block_number, block_hash, tx_hash, log_index, token, sender, recipient, amount,
-       block_time, canonical, authorization_key)
-     SELECT 31337, 1, decode(repeat('11', 32), 'hex'), decode($1, 'hex'), 0, decode($2, 'hex'), decode($2, 'hex'),
-       decode($3, 'hex'), 10000, now(), true, (SELECT claim_key FROM claim WHERE id = $4)`,
+       block_time, canonical, authorization_key, claimed_kind, booked_final)
+     SELECT 31337, 1, decode(repeat('11', 32), 'hex'), decode($1, 'hex'), $5::int, decode($2, 'hex'), decode($2, 'hex'),
+       decode($3, 'hex'), 10000, now(), $6, (SELECT claim_key FROM claim WHERE id = $4), $7::text, $7::text IS NOT NULL`,
     [
       randomBytes(32).toString("hex"),
       dev.contracts.assets.EURC.slice(2),
       dev.contracts.treasury.address.slice(2),
       paymentId,
+      ...[logIndex, canonical, claimedKind],
     ],
   );
 }
@@ -79,7 +89,14 @@ it("what is open in a token that is no longer listed waits in sight, and everyth
   const toSend = await twinInEurc(paid.nonce, {});
   const credited = await twinInEurc(paid.nonce, { state: "submitting" });
   const payout = await twinInEurc(paid.nonce, { kind: "payout", state: "review", valid_before: 1 });
-  await transferInEurc(credited);
+  const spent = await twinInEurc(paid.nonce, { kind: "refund", state: "failed-watch" });
+  await transferInEurc(0, { paymentId: credited });
+  await transferInEurc(3);
+  // and what waits for nothing: it ended, is of a chain that others serve, left its chain, or is booked
+  await twinInEurc(paid.nonce, { state: "expired" });
+  await twinInEurc(paid.nonce, {}, 1);
+  await transferInEurc(1, { canonical: false });
+  await transferInEurc(2, { claimedKind: "unmatched" });
   const logged: (readonly [LogFields, string])[] = [];
   const log = { ...silentLog, error: (fields: LogFields, text: string) => void logged.push([fields, text]) };
   // when a process works that does not list it
@@ -89,6 +106,11 @@ it("what is open in a token that is no longer listed waits in sight, and everyth
     await database.query(`
       UPDATE chain_transfer SET (block_number, block_hash) =
         (SELECT number, hash FROM observer JOIN chain_block ON number = start_block)`);
+    await database.query(
+      `UPDATE claim SET (spent_block, spent_hash) =
+        (SELECT number, hash FROM observer JOIN chain_block ON number = start_block) WHERE id = $1`,
+      [spent],
+    );
     await until(async () => {
       await dev.anvil.mine();
       return (await stateOf(database, paid.nonce)) === "final";
@@ -106,10 +128,11 @@ it("what is open in a token that is no longer listed waits in sight, and everyth
   expect(await database.query("SELECT reason FROM claim WHERE id = $1", [toSend])).toEqual([
     { reason: "invalid_payment_requirements" },
   ]);
-  expect([await stateById(credited), await stateById(payout)]).toEqual(["submitting", "review"]);
+  const left = await Promise.all([credited, payout, spent].map(stateById));
+  expect(left).toEqual(["submitting", "review", "failed-watch"]);
   expect([await ledgerOf(database, credited), await ledgerOf(database, payout)]).toEqual([[], []]);
   expect(logged).toContainEqual([
-    { chain: "local", claims: 3, transfers: 1 },
+    { chain: "local", claims: 4, transfers: 2 },
     "money in tokens that are no longer listed waits: list them again to have it booked",
   ]);
   // and when it is listed again, what was paid is credited
