@@ -142,12 +142,28 @@ describe("GET /v1/events", () => {
     expect(typesOf(rest)).toEqual(types.slice(1));
   });
 
-  it("shows a merchant its own", async () => {
+  it("shows a merchant its own, and the newest of them, whatever another one was told since", async () => {
     const [shop, other] = [await listener(), await listener()];
     await history(shop);
     expect(await other.must("GET", "/v1/events")).toEqual([]);
     const [{ id }] = await shop.must("GET", "/v1/events");
     expect((await other.call("GET", `/v1/events/${id}`)).status).toBe(404);
+    const mine = await shop.intent();
+    await shop.happens(mine, "payment.failed", "payment.failed", "payment.reopened", "payment.failed");
+    const theirs = await other.intent();
+    await other.happens(theirs, "payment.reopened", "payment.failed", "payment.failed");
+    await office.tell();
+    const list = async (query: string) =>
+      typesOf(await shop.must("GET", `/v1/events?${query}`)).map((type) => type.replace("payment.", ""));
+    expect(await list("limit=2")).toEqual(["failed", "reopened"]);
+    expect(await list("limit=3&types=payment.failed,payment.reopened")).toEqual([
+      "failed",
+      "reopened",
+      "failed",
+    ]);
+    expect((await shop.must("GET", "/v1/events?limit=2&types=payment.failed"))[0].sequence).toBe(
+      (await shop.must("GET", "/v1/events?limit=1"))[0].sequence,
+    );
   });
 });
 
