@@ -10,7 +10,10 @@ export function resourceUrl(
 ): string {
   const refuse = (why: string) => fault("url_not_allowed", { why, pointer: "/url" });
   const found = payableUrl(text);
-  if (found === null) throw refuse("it must be an absolute http(s) URL without a user name");
+  if (found === null)
+    throw refuse(
+      "it must be an absolute http(s) URL without a user name, of 2048 characters at most, escapes included",
+    );
   if (text.includes("?") || text.includes("#")) throw refuse("it must have neither a query nor a fragment");
   const { protocol, hostname } = new URL(found);
   if (allowLocalTargets) return found;

@@ -1,4 +1,4 @@
-/** Longest URL that can be registered. */
+/** Longest URL that can be registered, in the form that it is found by: escapes make it longer than it was written. */
 const MAX_LENGTH = 2_048;
 
 /** What a payable is found by: scheme, host and path of an absolute http(s) URL, in the form the URL standard gives
@@ -9,5 +9,6 @@ export function payableUrl(text: string): string | null {
   const url = new URL(text);
   if (url.protocol !== "https:" && url.protocol !== "http:") return null;
   if (url.username !== "" || url.password !== "") return null;
-  return `${url.protocol}//${url.host}${url.pathname}`;
+  const found = `${url.protocol}//${url.host}${url.pathname}`;
+  return found.length > MAX_LENGTH ? null : found;
 }

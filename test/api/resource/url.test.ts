@@ -63,4 +63,11 @@ describe("the URL of a resource", () => {
   ])("is never %s", (text) => {
     expect(() => locally(text)).toThrow(/url_not_allowed/);
   });
+
+  it("is no longer than it can be called and found by, escapes included", () => {
+    const most = `https://api.example.com/${"a".repeat(2_024)}`;
+    expect(strictly(most)).toBe(most);
+    for (const text of [`${most}a`, `https://api.example.com/${"é".repeat(400)}`])
+      expect(() => locally(text)).toThrow(/url_not_allowed/);
+  });
 });
