@@ -120,6 +120,7 @@ function network(address: string): string {
   if (tail !== undefined) {
     const rest = tail.split(":").filter(Boolean);
     while (groups.length + rest.length < 8) groups.push("0");
+    groups.push(...rest);
   }
   return `${groups.slice(0, 4).join(":")}::/64`;
 }
