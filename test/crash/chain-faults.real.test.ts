@@ -16,6 +16,7 @@ import {
   transactionsSent,
 } from "../support/records.ts";
 import {
+  cancel,
   expectAtRest,
   headIsFollowed,
   newPayment,
@@ -205,18 +206,47 @@ describe("an authorization that runs out", () => {
     // and when it is final
     await world.dev.anvil.mine(2);
     await until(async () => (await stateOf(world.database, paid.nonce)) === "expired", "it expires");
-    expect((await paid.settle()).body).toMatchObject({
+    const told = await paid.settle();
+    expect(told.body).toMatchObject({
       success: false,
       errorReason: "invalid_exact_evm_payload_authorization_valid_before",
       transaction: "",
       extra: { chargeable: false },
     });
+    // and whatever its payer does with the nonce after that, it stays as it ended
+    await cancel(world, paid.payer, paid.nonce);
+    await world.dev.anvil.mine(3);
+    await headIsFollowed(world);
+    expect(await paid.settle()).toMatchObject({ status: told.status, body: told.body });
     expect(await factsOf(world.database, pending.body.extra.paymentId)).toEqual([
       ...["settlement.failed", "settlement.expired"],
     ]);
     faults.clear();
     await expectAtRest(world);
     expect(await transactionsSent(world.dev)).toBe(before);
+  });
+
+  it("and is cancelled before that is final: it ends once, as cancelled", async () => {
+    const { timestamp } = await world.dev.chain.head();
+    const paid = await payment({ validBefore: BigInt(timestamp + 60) });
+    faults.set({
+      fees: () => async () => ({ baseFeePerGas: 10_000n * GWEI, maxPriorityFeePerGas: 1n, hasRoom: false }),
+    });
+    const pending = await paid.settle();
+    await world.dev.anvil.rpc("evm_increaseTime", [61]);
+    await cancel(world, paid.payer, paid.nonce);
+    await until(async () => (await stateOf(world.database, paid.nonce)) === "failed-watch", "it has failed");
+    await world.dev.anvil.mine(2);
+    await until(async () => (await stateOf(world.database, paid.nonce)) === "cancelled", "it ends");
+    expect(await statusOf(world, pending)).toMatchObject({
+      errorReason: "invalid_exact_evm_nonce_already_used",
+      chargeable: false,
+    });
+    expect(await factsOf(world.database, pending.body.extra.paymentId)).toEqual([
+      ...["settlement.failed", "settlement.cancelled"],
+    ]);
+    faults.clear();
+    await expectAtRest(world);
   });
 
   it("while it waits to be sent: failed with that reason, never sent", async () => {
