@@ -58,4 +58,25 @@ it("is held, as the invoice is: nobody is asked for a second signature", async (
     state: "held",
     paymentId: "stl_1",
   });
+  // and money that comes another way does not take it, save by the way that the authorization goes
+  const other = "pi_01K2C0Z0000000000000000001";
+  const { take, leave, lock } = facilitator.once;
+  await database.db.tx(async (tx) => {
+    await facilitator.project(tx, of(other, { kind: "payment-intent", heldAs: invoice }));
+    expect(await take(tx, { payableId: invoice, payment: other })).toBe(false);
+    const holder = { by: "authorization", paymentId: "stl_1", isCredited: false };
+    expect([await lock(tx, invoice), await lock(tx, intent)]).toEqual([holder, holder]);
+    expect(await lock(tx, other)).toBeNull();
+    expect(await take(tx, { payableId: invoice, payment: intent })).toBe(true);
+    await leave(tx, { payableId: invoice, payment: intent });
+    await tx.update(payable).set({ heldBy: null }).where(eq(payable.id, invoice));
+    // nor what is closed for good; what is paid may be paid again by its own money
+    for (const [closedAs, isTaken] of [
+      ["void", false],
+      ["paid", true],
+    ] as const) {
+      await facilitator.project(tx, of(invoice, { kind: "invoice", closedAt: new Date(), closedAs }));
+      expect(await take(tx, { payableId: invoice, payment: other })).toBe(isTaken);
+    }
+  });
 });
