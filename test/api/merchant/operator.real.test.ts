@@ -45,6 +45,8 @@ describe("a merchant", () => {
       refundFees: true,
       brandColour: null,
       logo: null,
+      suspendedAt: null,
+      suspensionReason: null,
       createdAt: clock.now(),
       updatedAt: clock.now(),
     });

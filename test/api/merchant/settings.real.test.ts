@@ -55,6 +55,8 @@ describe("GET /v1/merchant", () => {
         address: null,
         brandColour: null,
         logo: null,
+        suspendedAt: null,
+        suspensionReason: null,
         createdAt: now.toISOString(),
         updatedAt: now.toISOString(),
       },
