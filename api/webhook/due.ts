@@ -49,8 +49,11 @@ export async function keepEndpoint({ pool }: Database, held: EndpointRow): Promi
   return row ?? null;
 }
 
+/** Lets go of it: it is free at once, and the last in turn. */
 export async function leaveEndpoint({ pool }: Database, held: EndpointRow): Promise<void> {
-  await pool.update(webhookEndpoint).set({ leasedUntil: sql`now()` }).where(isHeld(held));
+  // Kept to the millisecond, a moment is rounded: half of them would be ahead.
+  const now = sql`date_trunc('milliseconds', now())`;
+  await pool.update(webhookEndpoint).set({ leasedUntil: now }).where(isHeld(held));
 }
 
 function isHeld({ merchantId, id, lease: count }: EndpointRow) {

@@ -67,6 +67,11 @@ interface Step {
   readonly gas: bigint;
 }
 
+interface Sent {
+  readonly hash: Hex;
+  readonly raw: Hex;
+}
+
 /** Deploys and funds what is missing. The deployer's nonce tells how far an earlier start came, so each step happens
  *  once in the chain's life: a payer who spent is not made rich again by a restart. All of it is final when this
  *  resolves: a chain that lost its contracts to a reorganisation would not get them back. */
@@ -78,9 +83,9 @@ export async function deployDevContracts(options: DeployOptions): Promise<DevCon
   const deployer = privateKeyToAccount(contracts.deployer.privateKey);
   const done = await nonceOf(rpcUrl, deployer.address);
   if (done === 0) await rpc(rpcUrl, "anvil_setBalance", [deployer.address, hex(parseEther("10000"))]);
-  const hashes = await send(rpcUrl, deployer, steps(contracts, artifacts), done);
-  for (const hash of hashes) await demandSuccess(rpcUrl, hash, blockTimeSeconds);
-  if (hashes.length > 0) await rpc(rpcUrl, "anvil_mine", [hex(blocksUntilFinal)]);
+  const sent = await send(rpcUrl, deployer, steps(contracts, artifacts), done);
+  for (const each of sent) await demandSuccess(rpcUrl, each, blockTimeSeconds);
+  if (sent.length > 0) await rpc(rpcUrl, "anvil_mine", [hex(blocksUntilFinal)]);
   return contracts;
 }
 
@@ -138,36 +143,47 @@ async function send(
   from: PrivateKeyAccount,
   all: readonly Step[],
   done: number,
-): Promise<Hex[]> {
+): Promise<Sent[]> {
   const chainId = Number(await rpc<Hex>(url, "eth_chainId"));
-  const hashes: Hex[] = [];
+  const sent: Sent[] = [];
   for (const [nonce, step] of all.entries()) {
     if (nonce < done) continue;
     const fees = { maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 9n };
     const raw = await from.signTransaction({ type: "eip1559", chainId, nonce, ...fees, ...step });
-    const hash = await rpc<Hex>(url, "eth_sendRawTransaction", [raw]).catch(ignoreKnown);
-    if (hash) hashes.push(hash);
+    const hash = await submit(url, raw);
+    if (hash) sent.push({ hash, raw });
   }
-  return hashes;
+  return sent;
+}
+
+/** Undefined for what is there already. */
+function submit(url: string, raw: Hex): Promise<Hex | undefined> {
+  return rpc<Hex>(url, "eth_sendRawTransaction", [raw]).catch(ignoreKnown);
 }
 
 function ignoreKnown(error: Error): undefined {
   if (!/already (known|imported)|nonce too low/i.test(error.message)) throw error;
 }
 
-/** A busy node that mines each transaction as it comes was seen to leave one lying: a block that is asked for takes it. */
-async function demandSuccess(url: string, hash: Hex, blockTimeSeconds: number): Promise<void> {
+/** How often a transaction is helped on. */
+const MOST_NUDGES = 3;
+
+/** A busy node that mines each transaction as it comes was seen to leave one lying, and to lose one: the same bytes sent
+ *  again and a block that is asked for help either. */
+async function demandSuccess(url: string, { hash, raw }: Sent, blockTimeSeconds: number): Promise<void> {
   const patience = 5_000 + blockTimeSeconds * 2_500;
-  const since = performance.now();
-  let isAskedFor = false;
-  for (;;) {
+  let since = performance.now();
+  for (let nudges = 0; ; ) {
     const receipt = await rpc<{ status: Hex } | null>(url, "eth_getTransactionReceipt", [hash]);
     if (receipt?.status === "0x1") return;
     if (receipt) throw new Error(`a deployment transaction failed: ${hash}`);
-    const waited = performance.now() - since;
-    if (waited > 2 * patience) throw new Error(`a deployment transaction is not mined: ${hash}`);
-    if (waited > patience && !isAskedFor) await rpc(url, "anvil_mine", ["0x1"]);
-    isAskedFor ||= waited > patience;
+    if (performance.now() - since > patience) {
+      if (nudges === MOST_NUDGES) throw new Error(`a deployment transaction is not mined: ${hash}`);
+      await submit(url, raw);
+      await rpc(url, "anvil_mine", ["0x1"]);
+      nudges += 1;
+      since = performance.now();
+    }
     await sleep(50);
   }
 }

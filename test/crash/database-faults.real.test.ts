@@ -116,7 +116,8 @@ describe("backends killed inside their transactions", () => {
         if (killed > 0) hasStruck();
         return killed >= 20;
       }, "twenty transactions have been killed");
-    });
+      // Which of them they were is chance's: all may have been of loops, which nobody asks.
+    }, false);
   });
 });
 

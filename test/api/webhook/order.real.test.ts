@@ -295,13 +295,21 @@ describe("an endpoint that is served", () => {
 });
 
 describe("a hold on an endpoint", () => {
+  it("that is given up is free at once, in whichever part of a millisecond", async () => {
+    const shop = await newListener(database, office);
+    await shop.listen(receiver.url);
+    await shop.intent();
+    await office.tell();
+    for (let i = 0; i < 50; i += 1) await leaveEndpoint(database.db, await takeOne());
+  });
+
   it("that was lost neither keeps it nor gives it away", async () => {
     const shop = await newListener(database, office);
     await shop.listen(receiver.url);
     await shop.intent();
     await office.tell();
     const lost = await takeOne();
-    await database.query("UPDATE webhook_endpoint SET leased_until = now()");
+    await database.query("UPDATE webhook_endpoint SET leased_until = now() - interval '1 ms'");
     const held = await takeOne();
     expect(await keepEndpoint(database.db, lost)).toBeNull();
     await leaveEndpoint(database.db, lost);

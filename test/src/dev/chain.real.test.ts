@@ -1,6 +1,14 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createPublicClient, createWalletClient, http, parseAbi, parseEther } from "viem";
+import {
+  createPublicClient,
+  createWalletClient,
+  type Hex,
+  http,
+  keccak256,
+  parseAbi,
+  parseEther,
+} from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type ChainOptions, type LocalChain, startChain } from "../../../src/dev/chain.ts";
@@ -9,6 +17,7 @@ import { isRoot } from "../../../src/dev/identity.ts";
 import { isAlive } from "../../../src/dev/processes.ts";
 import { blockAt, rpc } from "../../../src/dev/rpc.ts";
 import { startAnvil } from "../../support/anvil.ts";
+import { startRpcProxy } from "../../support/rpc-proxy.ts";
 import { dataFolder, say } from "./support.ts";
 
 const masterSecret = "11".repeat(32);
@@ -76,6 +85,20 @@ describe("deployDevContracts", () => {
       blockTimeSeconds: 0,
     });
     expect(await node.rpc("eth_getTransactionCount", [deployer.address, "pending"])).not.toBe("0x0");
+    expect(await node.rpc("eth_getCode", [router, "latest"])).not.toBe("0x");
+  });
+
+  it("sends a transaction again that a node took and lost", async () => {
+    const node = await startAnvil();
+    const proxy = await startRpcProxy(node.rpcUrl);
+    onTestFinished(async () => void (await Promise.all([proxy.stop(), node.stop()])));
+    let sent = 0;
+    proxy.set(async ({ method, params }, real) => {
+      if (method !== "eth_sendRawTransaction") return real();
+      sent += 1;
+      return sent === 2 ? { result: keccak256(params[0] as Hex) } : real();
+    });
+    const { router } = await deployDevContracts({ rpcUrl: proxy.url, masterSecret, blockTimeSeconds: 0 });
     expect(await node.rpc("eth_getCode", [router, "latest"])).not.toBe("0x");
   });
 });
