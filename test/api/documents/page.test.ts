@@ -6,7 +6,14 @@ import { png } from "../../support/png.ts";
 
 const options = { title: "Receipt", at: new Date(0), head: { zone: "UTC", colour: null, png: null } };
 
+/** One of its own, that no other file of this worker has drawn with. */
+async function freshPage(): Promise<{ readonly openSheet: typeof openSheet }> {
+  const source = "../../../api/documents/page.ts?fresh";
+  return import(source);
+}
+
 it("draws the next document when what it draws with could not be read for one", async () => {
+  const { openSheet } = await freshPage();
   vi.doMock("fontkit", () => {
     throw new Error("too many open files");
   });
