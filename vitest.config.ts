@@ -13,6 +13,12 @@ const real = "test/**/*.real.test.ts";
 /** A test that takes minutes, or both cores, by design: lying endpoints, mutants, fuzz. `npm run test:long`. */
 const long = "test/**/*.long.test.ts";
 
+/** Where the machine's own Node runs the tests and does not read types, statements cost more and say the same. */
+const { typescript: readsTypes } = process.features as { readonly typescript?: string | false };
+const preloaded = readsTypes
+  ? ["--import", new URL("test/support/one-drizzle.ts", import.meta.url).href]
+  : [];
+
 /** Begun last, one of these would run on alone for minutes: those that take longest begin first. */
 const longest = [
   /simulation\.real/,
@@ -71,7 +77,7 @@ export default defineConfig({
           name: "real",
           include: [real],
           globalSetup: ["test/support/database-server.ts"],
-          execArgv: ["--import", join(import.meta.dirname, "test/support/one-drizzle.ts")],
+          execArgv: preloaded,
           testTimeout: 240_000,
           hookTimeout: 240_000,
           // On a busy machine a part may answer too late. What failed first is printed all the same (`firstFailures`).
