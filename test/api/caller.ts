@@ -65,6 +65,21 @@ export function caller(app: App, { key }: Pick<Caller, "key">) {
   };
 }
 
+/** The same, each write under a key of its own; `must` fails where the answer refuses. */
+export function writer(app: App, from: Pick<Caller, "key">) {
+  const ask = caller(app, from);
+  const call = (method: string, path: string, body?: unknown): Promise<Answer> =>
+    ask(method, path, { body, headers: method === "GET" ? {} : { "idempotency-key": crypto.randomUUID() } });
+  const must = async (method: string, path: string, body?: unknown): Promise<Answer["body"]> => {
+    const answer = await call(method, path, body);
+    if (answer.status >= 300) throw new Error(answer.text);
+    return answer.body;
+  };
+  return { call, must };
+}
+
+export type Writer = ReturnType<typeof writer>;
+
 /** What Node hands over with a request. */
 export function from(address: string, headers: Readonly<Record<string, string>> = {}) {
   return { incoming: { rawHeaders: Object.entries(headers).flat(), socket: { remoteAddress: address } } };

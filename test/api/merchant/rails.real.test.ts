@@ -8,7 +8,7 @@ import { projectPayable } from "../../../facilitator/payable/project.ts";
 import { payable } from "../../../facilitator/payable/tables.ts";
 import { outbox } from "../../../facilitator/store/tables.ts";
 import { sharedDatabase } from "../../support/db.ts";
-import { type Answer, type Caller, caller, newCaller, operatorOf } from "../caller.ts";
+import { type Answer, type Caller, caller, newCaller, operatorOf, type Writer, writer } from "../caller.ts";
 import { clock, fakeFacilitator, rail, recordingLog, world } from "../world.ts";
 
 const eurc: RailFacts = { ...rail, asset: "EURC", contract: "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42" };
@@ -48,15 +48,8 @@ beforeEach(async () => {
   shop = await newCaller(database.db);
 });
 
-function call(method: string, path: string, body?: unknown): Promise<Answer> {
-  const headers: Record<string, string> = method === "GET" ? {} : { "idempotency-key": `k-${++count}` };
-  return caller(house.app, shop)(method, path, { body, headers });
-}
-async function must(method: string, path: string, body?: unknown) {
-  const answer = await call(method, path, body);
-  if (answer.status >= 300) throw new Error(answer.text);
-  return answer.body;
-}
+const call: Writer["call"] = (...asked) => writer(house.app, shop).call(...asked);
+const must: Writer["must"] = (...asked) => writer(house.app, shop).must(...asked);
 const codeOf = ({ status, body }: Answer) => [status, body.code, body.errors?.[0]?.pointer];
 
 const latestFact = async () => {

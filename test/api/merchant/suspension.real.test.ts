@@ -6,7 +6,7 @@ import { projectPayable } from "../../../facilitator/payable/project.ts";
 import { payable } from "../../../facilitator/payable/tables.ts";
 import { sharedDatabase } from "../../support/db.ts";
 import { type ManualClock, manualClock } from "../../support/manual-clock.ts";
-import { type Answer, type Caller, caller, newCaller, operatorOf, read } from "../caller.ts";
+import { type Answer, type Caller, newCaller, operatorOf, read, type Writer, writer } from "../caller.ts";
 import { type Ask, openSession } from "../dashboard/room.ts";
 import { fakeFacilitator, rail, world } from "../world.ts";
 
@@ -29,15 +29,8 @@ beforeEach(async () => {
   shop = await newCaller(database.db);
 });
 
-function call(method: string, path: string, body?: unknown): Promise<Answer> {
-  const headers: Record<string, string> = method === "GET" ? {} : { "idempotency-key": `k-${++count}` };
-  return caller(house.app, shop)(method, path, { body, headers });
-}
-async function must(method: string, path: string, body?: unknown) {
-  const answer = await call(method, path, body);
-  if (answer.status >= 300) throw new Error(answer.text);
-  return answer.body;
-}
+const call: Writer["call"] = (...asked) => writer(house.app, shop).call(...asked);
+const must: Writer["must"] = (...asked) => writer(house.app, shop).must(...asked);
 /** What anybody sees who has no key. */
 const visit = async (path: string, init?: RequestInit) => read(await house.app.request(path, init));
 const codeOf = ({ status, body }: Answer) => [status, body.code];

@@ -1,7 +1,7 @@
 /** A subscription's cycles by a clock that is set: exact, none twice, none lost in a downtime, reminded of when due. */
 import { describe, expect, it } from "vitest";
 import { sharedDatabase } from "../../support/db.ts";
-import { facts, freshBilling, killed, newBiller, worker } from "./billing.ts";
+import { facts, freshBilling, killed, newBiller, remindersOf, worker } from "./billing.ts";
 
 const database = sharedDatabase();
 const { time, house } = freshBilling(database);
@@ -225,10 +225,7 @@ describe("past due", () => {
     const merchant = await newBiller(database, house);
     const { id } = await merchant.subscribe({ interval: "year" });
     const [cycle] = (await merchant.read(id)).cycles;
-    const reminders = async () =>
-      (await facts(database, cycle.id))
-        .filter(({ type }) => type === "invoice.reminder_due")
-        .map(({ payload }) => payload.template);
+    const reminders = () => remindersOf(database, cycle.id);
     for (const at of ["2028-01-04T10:00:00Z", "2028-01-07T00:00:00Z", "2028-01-07T09:00:00Z"]) {
       time.set(at);
       await house.settle();

@@ -145,6 +145,13 @@ export async function newBiller({ db }: TestDatabase, { app }: Worker, given?: C
   };
 }
 
+/** Of an invoice: the reminders that went out. */
+export async function remindersOf(database: TestDatabase, invoiceId: string): Promise<readonly unknown[]> {
+  return (await facts(database, invoiceId))
+    .filter(({ type }) => type === "invoice.reminder_due")
+    .map(({ payload }) => payload.template);
+}
+
 export async function facts(
   { query }: TestDatabase,
   subject: string,

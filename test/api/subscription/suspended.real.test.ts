@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { resumeMerchant, suspendMerchant } from "#api";
 import { sharedDatabase } from "../../support/db.ts";
 import { operatorOf } from "../caller.ts";
-import { facts, freshBilling, newBiller } from "./billing.ts";
+import { freshBilling, newBiller, remindersOf } from "./billing.ts";
 
 const database = sharedDatabase();
 const { time, house } = freshBilling(database);
@@ -33,10 +33,6 @@ it("reminds nobody meanwhile, nor afterwards of what was missed; of what comes t
   const merchant = await newBiller(database, house);
   const { id } = await merchant.subscribe({ interval: "year" });
   const [cycle] = (await merchant.read(id)).cycles;
-  const reminders = async () =>
-    (await facts(database, cycle.id))
-      .filter(({ type }) => type === "invoice.reminder_due")
-      .map(({ payload }) => payload.template);
   const operator = operatorOf(database.db, time);
   await suspendMerchant(operator, { merchantId: merchant.merchantId, reason: "Nothing was sent." });
   const due = new Date(cycle.dueAt).getTime();
@@ -44,8 +40,8 @@ it("reminds nobody meanwhile, nor afterwards of what was missed; of what comes t
   await house.settle();
   await resumeMerchant(operator, merchant.merchantId);
   await house.settle();
-  expect(await reminders()).toEqual([]);
+  expect(await remindersOf(database, cycle.id)).toEqual([]);
   time.set(new Date(due + 8 * 24 * HOUR_MS).toISOString());
   await house.settle();
-  expect(await reminders()).toEqual(["overdue-7"]);
+  expect(await remindersOf(database, cycle.id)).toEqual(["overdue-7"]);
 });
