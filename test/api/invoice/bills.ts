@@ -1,5 +1,6 @@
 /** An invoice to pay, and what is read and told of it. */
 import type { TestDatabase } from "../../support/db.ts";
+import { until } from "../../support/house.ts";
 import type { PaymentPlace, Seller } from "../../support/payments.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: answers off the wire, compared whole by the tests
@@ -24,6 +25,12 @@ export function read(seller: Seller, id: string): Promise<Body> {
   return seller.must("GET", `/v1/invoices/${id}`);
 }
 
+/** Waits for it, and reads it then. */
+export async function becomes(seller: Seller, id: string, state: string): Promise<Body> {
+  await until(async () => (await read(seller, id)).state === state, `${id} is ${state}`);
+  return read(seller, id);
+}
+
 /** A keyless checkout: its status and intent. */
 export async function checkout(
   place: PaymentPlace,
@@ -37,6 +44,12 @@ export async function checkout(
     body: JSON.stringify(body),
   });
   return { status: response.status, body: (await response.json()) as Body };
+}
+
+/** An intent for it that waits for a deposit, or for what `body` asks. */
+export async function deposit(place: PaymentPlace, seller: Seller, id: string, body: unknown = {}) {
+  const { body: intent } = await checkout(place, id, body);
+  return seller.confirm(intent.id);
 }
 
 /** Facts about these, in their order. */

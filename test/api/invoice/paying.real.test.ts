@@ -6,7 +6,7 @@ import { sharedWorld, until } from "../../support/house.ts";
 import { movableClock, routeOrder, sendTo, sharedSeller } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
 import { expectAtRest } from "../../support/scene.ts";
-import { type Body, checkout, draft, factsOf, issued, read } from "./bills.ts";
+import { type Body, becomes, checkout, deposit, draft, factsOf, issued, read } from "./bills.ts";
 
 const clock = movableClock();
 const faults = chainFaults();
@@ -20,10 +20,6 @@ const world = sharedWorld({
 const seller = sharedSeller(world);
 afterEach(faults.clear);
 
-async function becomes(id: string, state: string): Promise<Body> {
-  await until(async () => (await read(seller, id)).state === state, `${id} is ${state}`);
-  return read(seller, id);
-}
 const paymentsOf = async (id: string): Promise<readonly Body[]> => {
   const rows = await world.database.query<{ id: string }>(
     "SELECT id FROM payment_intent WHERE metadata->>'invoiceId' = $1 ORDER BY id",
@@ -31,11 +27,6 @@ const paymentsOf = async (id: string): Promise<readonly Body[]> => {
   );
   return Promise.all(rows.map((row) => seller.read(row.id)));
 };
-async function deposit(id: string, body: unknown = {}) {
-  const { body: intent } = await checkout(world, id, body);
-  return seller.confirm(intent.id);
-}
-
 describe("one payer", () => {
   it("an agent, at the invoice's own URL: credited once, recorded as its payment", async () => {
     const invoice = await issued(seller);
@@ -46,7 +37,7 @@ describe("one payer", () => {
       status: 200,
       body: { success: true, payable: { kind: "invoice" } },
     });
-    expect(await becomes(invoice.id, "paid")).toMatchObject({
+    expect(await becomes(seller, invoice.id, "paid")).toMatchObject({
       status: "paid",
       paid: { amount: "10.00" },
       outstanding: { amount: "0.00" },
@@ -90,21 +81,21 @@ describe("one payer", () => {
       const paid = await fetch(url, { headers: { "PAYMENT-SIGNATURE": header } });
       expect([paid.status, await paid.json()]).toMatchObject([status, { success: status === 200 }]);
     }
-    await becomes(id, "paid");
+    await becomes(seller, id, "paid");
     expect(await paymentsOf(id)).toHaveLength(1);
     await expectAtRest(world);
   });
 
   it("a person, by deposit; and while the money comes nobody else is asked", async () => {
     const invoice = await issued(seller);
-    const asked = await deposit(invoice.id);
+    const asked = await deposit(world, seller, invoice.id);
     expect(asked.paymentIntent).toMatchObject({ source: "invoice", metadata: { invoiceId: invoice.id } });
     await sendTo(world, asked.deposit.address, 4_000_000n);
     await seller.reaches(asked.paymentIntent.id, "funds-detected");
     const visit = await fetch(`${world.baseUrl}/x402/payables/${invoice.id}`);
     expect([visit.status, await visit.json()]).toMatchObject([409, { code: "payment_pending" }]);
     await sendTo(world, asked.deposit.address, 6_000_000n);
-    await becomes(invoice.id, "paid");
+    await becomes(seller, invoice.id, "paid");
     expect(await ledgerOf(world.database, asked.clearing.id)).toContain(
       "pending net clearing → available 9950000",
     );
@@ -113,9 +104,9 @@ describe("one payer", () => {
   it("a person, through the router, also once it was given up", async () => {
     const invoice = await issued(seller);
     await seller.must("POST", `/v1/invoices/${invoice.id}/mark-uncollectible`);
-    const asked = await deposit(invoice.id, { executionPath: "on-chain-contract" });
+    const asked = await deposit(world, seller, invoice.id, { executionPath: "on-chain-contract" });
     await routeOrder(world, asked);
-    await becomes(invoice.id, "paid");
+    await becomes(seller, invoice.id, "paid");
     expect((await paymentsOf(invoice.id))[0].paymentIntent.executionPath).toBe("on-chain-contract");
   });
 });
@@ -126,7 +117,7 @@ describe("two payers at once", () => {
     const agents = [await agentFor(world, invoice.id), await agentFor(world, invoice.id)];
     const answers = await Promise.all(agents.map(({ send }) => send()));
     expect(answers.filter(({ body }) => body.success === true)).toHaveLength(1);
-    await becomes(invoice.id, "paid");
+    await becomes(seller, invoice.id, "paid");
     const left = await Promise.all(
       agents.map(({ payer }) => world.dev.chain.tokenBalance(world.dev.usdc, payer.address, "latest")),
     );
@@ -140,7 +131,7 @@ describe("two payers at once", () => {
     const agents = [await agentFor(world, invoice.id), await agentFor(world, intent.id)];
     const answers = await Promise.all(agents.map(({ send }) => send()));
     expect(answers.filter(({ body }) => body.success === true)).toHaveLength(1);
-    await becomes(invoice.id, "paid");
+    await becomes(seller, invoice.id, "paid");
     const claims = await world.database.query("SELECT state FROM claim WHERE payable_id = ANY($1)", [
       [invoice.id, intent.id],
     ]);
@@ -149,14 +140,14 @@ describe("two payers at once", () => {
 
   it("a deposit that comes after an agent has paid waits for a person", async () => {
     const invoice = await issued(seller);
-    const asked = await deposit(invoice.id);
+    const asked = await deposit(world, seller, invoice.id);
     const { id } = asked.paymentIntent;
     const { send } = await agentFor(world, invoice.id);
     expect(await send()).toMatchObject({ body: { success: true } });
     // the order of the intent was on its way to its payer: he sends all the same
     await sendTo(world, asked.deposit.address, 10_000_000n);
     await until(async () => (await seller.read(id)).clearing.state === "in-review", "the second money waits");
-    await becomes(invoice.id, "paid");
+    await becomes(seller, invoice.id, "paid");
     expect(await ledgerOf(world.database, asked.clearing.id)).toEqual([
       "single clearing deposit → clearing 10000000",
     ]);
@@ -171,7 +162,7 @@ describe("two payers at once", () => {
 
   it("an agent who was found good a moment before a deposit was seen is refused at his claim", async () => {
     const invoice = await issued(seller);
-    const asked = await deposit(invoice.id);
+    const asked = await deposit(world, seller, invoice.id);
     const { send, payer } = await agentFor(world, invoice.id);
     let isFirst = true;
     faults.set({
@@ -190,18 +181,18 @@ describe("two payers at once", () => {
         },
     });
     expect((await send()).body.success).not.toBe(true);
-    await becomes(invoice.id, "paid");
+    await becomes(seller, invoice.id, "paid");
     expect(await world.dev.chain.tokenBalance(world.dev.usdc, payer.address, "latest")).toBe(10_000_000n);
     expect(await world.database.query("SELECT 1 FROM claim WHERE payable_id = $1", [invoice.id])).toEqual([]);
   });
 
   it("two deposits to two intents: one counts, the other waits for a person", async () => {
     const invoice = await issued(seller);
-    const usdc = await deposit(invoice.id, { payment: { chain: "local", asset: "USDC" } });
-    const routed = await deposit(invoice.id, { executionPath: "on-chain-contract" });
+    const usdc = await deposit(world, seller, invoice.id, { payment: { chain: "local", asset: "USDC" } });
+    const routed = await deposit(world, seller, invoice.id, { executionPath: "on-chain-contract" });
     expect(routed.paymentIntent.id).not.toBe(usdc.paymentIntent.id);
     await Promise.all([sendTo(world, usdc.deposit.address, 10_000_000n), routeOrder(world, routed)]);
-    await becomes(invoice.id, "paid");
+    await becomes(seller, invoice.id, "paid");
     const states = async () => (await paymentsOf(invoice.id)).map(({ clearing }) => clearing.state).sort();
     await until(async () => (await states()).join() === "in-review,settled", "one counts, one waits");
     expect(await read(seller, invoice.id)).toMatchObject({ paid: { amount: "10.00" } });
@@ -210,8 +201,8 @@ describe("two payers at once", () => {
 
   it("what was detected calls the other intents off, and nobody else is asked", async () => {
     const invoice = await issued(seller);
-    const first = await deposit(invoice.id);
-    const second = await deposit(invoice.id, { executionPath: "on-chain-contract" });
+    const first = await deposit(world, seller, invoice.id);
+    const second = await deposit(world, seller, invoice.id, { executionPath: "on-chain-contract" });
     await sendTo(world, first.deposit.address, 1_000_000n);
     await seller.reaches(first.paymentIntent.id, "funds-detected");
     await seller.reaches(second.paymentIntent.id, "cancelled");
@@ -231,11 +222,11 @@ describe("dust, which anybody can send", () => {
 
   it("to another intent calls nobody's off", async () => {
     const invoice = await issued(seller);
-    const first = await deposit(invoice.id);
-    const second = await deposit(invoice.id, { executionPath: "on-chain-contract" });
+    const first = await deposit(world, seller, invoice.id);
+    const second = await deposit(world, seller, invoice.id, { executionPath: "on-chain-contract" });
     await dusted(first);
     await routeOrder(world, second);
-    await becomes(invoice.id, "paid");
+    await becomes(seller, invoice.id, "paid");
     const paid = await seller.reaches(second.paymentIntent.id, "settled");
     expect(paid.deposit.reviewRequired).toBe(false);
     expect((await ledgerOf(world.database, second.clearing.id)).slice(1)).toEqual([
@@ -251,106 +242,19 @@ describe("dust, which anybody can send", () => {
 
   it("holds up no void", async () => {
     const invoice = await issued(seller);
-    const asked = await deposit(invoice.id);
+    const asked = await deposit(world, seller, invoice.id);
     await dusted(asked);
     expect(await seller.must("POST", `/v1/invoices/${invoice.id}/void`)).toMatchObject({ state: "void" });
     expect((await seller.read(asked.paymentIntent.id)).clearing.state).toBe("cancelled");
   });
 });
 
-describe("POST /v1/invoices/{id}/void", () => {
-  it("takes it back, calls its intents off, and nobody can pay; again it is as it is", async () => {
-    const invoice = await issued(seller);
-    await seller.must("POST", `/v1/invoices/${invoice.id}/list`);
-    const asked = await deposit(invoice.id);
-    const { send } = await agentFor(world, invoice.id);
-    const gone = await seller.must("POST", `/v1/invoices/${invoice.id}/void`);
-    expect(gone).toMatchObject({
-      state: "void",
-      status: "void",
-      listed: false,
-      outstanding: { amount: "0.00" },
-    });
-    expect(gone.voidedAt).not.toBeNull();
-    expect(await seller.must("POST", `/v1/invoices/${invoice.id}/void`)).toEqual(gone);
-    expect((await seller.read(asked.paymentIntent.id)).paymentIntent.status).toBe("cancelled");
-    expect((await send()).body.success).not.toBe(true);
-    expect(await checkout(world, invoice.id)).toMatchObject({
-      status: 409,
-      body: { code: "invoice_not_payable" },
-    });
-    await sendTo(world, asked.deposit.address, 10_000_000n);
-    await until(
-      async () => (await seller.read(asked.paymentIntent.id)).clearing.state === "in-review",
-      "late money waits",
-    );
-  });
-
-  it("is refused while money is on its way, and for what is paid", async () => {
-    const invoice = await issued(seller);
-    const asked = await deposit(invoice.id);
-    await sendTo(world, asked.deposit.address, 1_000_000n);
-    await seller.reaches(asked.paymentIntent.id, "funds-detected");
-    const refused = () => seller.ask("POST", `/v1/invoices/${invoice.id}/void`);
-    expect(await refused()).toMatchObject({ status: 409, body: { code: "invoice_payment_in_progress" } });
-    await sendTo(world, asked.deposit.address, 9_000_000n);
-    await becomes(invoice.id, "paid");
-    expect(await refused()).toMatchObject({ status: 409, body: { code: "invoice_paid" } });
-  });
-
-  it("against a claim: whoever is first on the row, never both", async () => {
-    const rounds = await Promise.all(
-      Array.from({ length: 6 }, async () => {
-        const invoice = await issued(seller);
-        return { invoice, agent: await agentFor(world, invoice.id) };
-      }),
-    );
-    for (const { invoice, agent } of rounds) {
-      const [answer, voided] = await Promise.all([
-        agent.send(),
-        seller.ask("POST", `/v1/invoices/${invoice.id}/void`),
-      ]);
-      const isPaid = answer.body.success === true;
-      expect([isPaid, voided.status]).toEqual(isPaid ? [true, 409] : [false, 200]);
-      await becomes(invoice.id, isPaid ? "paid" : "void");
-    }
-  });
-
-  it("that comes between a payment found good and its claim wins; one that comes after the claim is refused", async () => {
-    const first = await issued(seller);
-    const agent = await agentFor(world, first.id);
-    let isFirst = true;
-    faults.set({
-      readAuthorizations:
-        (real) =>
-        async (...args) => {
-          if (isFirst) {
-            isFirst = false;
-            await seller.must("POST", `/v1/invoices/${first.id}/void`);
-          }
-          return real.readAuthorizations(...args);
-        },
-    });
-    expect((await agent.send()).body.success).not.toBe(true);
-    expect(await world.database.query("SELECT 1 FROM claim WHERE payable_id = $1", [first.id])).toEqual([]);
-    faults.clear();
-    const second = await issued(seller);
-    const late = await agentFor(world, second.id);
-    let voided: Promise<Body> | undefined;
-    hook.beforeClaim = async () => {
-      voided ??= seller.ask("POST", `/v1/invoices/${second.id}/void`);
-    };
-    expect((await late.send()).body.success).toBe(true);
-    expect(await voided).toMatchObject({ status: 409, body: { code: expect.stringMatching(/^invoice_pa/) } });
-  });
-});
-
 describe("afterwards", () => {
   it("a refund lowers what is paid, and the invoice stays paid", async () => {
     const invoice = await issued(seller);
-    const asked = await deposit(invoice.id);
+    const asked = await deposit(world, seller, invoice.id);
     await sendTo(world, asked.deposit.address, 10_000_000n);
-    await becomes(invoice.id, "paid");
+    await becomes(seller, invoice.id, "paid");
     await seller.must("POST", `/v1/payments/${asked.paymentIntent.id}/refunds`, {
       amount: { amount: "4.00", asset: "USD" },
     });
@@ -362,7 +266,7 @@ describe("afterwards", () => {
     const invoice = await issued(seller);
     const { send } = await agentFor(world, invoice.id);
     await send();
-    const paid = await becomes(invoice.id, "paid");
+    const paid = await becomes(seller, invoice.id, "paid");
     await world.database.query(
       "UPDATE outbox SET delivered_at = NULL WHERE merchant_id = $1 AND type LIKE 'payment.%'",
       [seller.id],
