@@ -22,12 +22,24 @@ export interface Strikes {
 export interface Outcome {
   readonly seeds: number;
   readonly steps: number;
+  /** While things went wrong. */
+  readonly stirred: number;
   readonly seconds: number;
   readonly faults: ReadonlyMap<FaultKind, Strikes>;
   readonly violations: readonly ViolationReport[];
   readonly mutants: readonly MutantReport[];
   /** What each seed did, in short. */
   readonly marks: ReadonlyMap<number, string>;
+}
+
+/** Of every so many steps in which things go wrong a process must be killed at one, or hardly any course is cut short where
+ *  it hurts. */
+export const STEPS_PER_KILL = 50;
+
+/** Steps between two kills. */
+export function stepsPerKill({ stirred, faults }: Outcome): number {
+  const times = (kind: FaultKind) => faults.get(kind)?.times ?? 0;
+  return stirred / (times("kill") + times("kill-in-transaction"));
 }
 
 /** Runs one worker per job, `atOnce` of them at a time. Rejects when a worker fails; what simulations find is in the
@@ -64,6 +76,7 @@ function summed(reports: readonly Report[], seconds: number): Outcome {
   return {
     seeds: lived.length,
     steps: lived.reduce((sum, { steps }) => sum + steps, 0),
+    stirred: lived.reduce((sum, { stirred }) => sum + stirred, 0),
     seconds,
     faults,
     violations: reports.filter((report) => report.kind === "violation"),

@@ -1,6 +1,7 @@
 /** The end of a seed: nothing goes wrong any more, blocks come, and everything that was begun must end. */
 import { checkSent } from "./oracles/rows.ts";
 import { Violation } from "./oracles/violation.ts";
+import type { FaultKind } from "./parts/faults.ts";
 import { FINAL_AFTER } from "./parts/node.ts";
 import type { Life } from "./seed.ts";
 
@@ -18,6 +19,9 @@ const rounds = [
  *  all is sent again that was lost; and the one that begins behind every authorization's time. */
 const [ASKED_AGAIN, SENT_AGAIN, PAST] = [1, 2, 4];
 
+/** What is told of a transaction when it is mined at last is told before all is over: few are mined earlier. */
+const lies: readonly FaultKind[] = ["null-receipt", "false-receipt"];
+
 /** Blocks come and loops turn until nothing is open. */
 export async function comeToRest(life: Life): Promise<void> {
   const { tree } = life.ground;
@@ -26,7 +30,10 @@ export async function comeToRest(life: Life): Promise<void> {
   life.world.lastMeddling(life.callers.payments);
   for (const [i, { ms, blocks }] of rounds.entries()) {
     if (i === ASKED_AGAIN) await lastAsks(life);
-    if (i === SENT_AGAIN) await checkSent(life);
+    if (i === SENT_AGAIN) {
+      await checkSent(life);
+      life.ground.faults.lasting.clear();
+    }
     if (i === PAST) await passAllWindows(life);
     life.ground.scheduler.now += ms;
     for (let n = 0; n < blocks; n += 1) life.world.mine(life.processes);
@@ -67,6 +74,7 @@ async function passAllWindows(life: Life): Promise<void> {
 async function calm(life: Life): Promise<void> {
   const { faults, scheduler, chance } = life.ground;
   faults.isOff = true;
+  for (const kind of lies) faults.lasting.add(kind);
   scheduler.note("chain", "settles down");
   for (const process of life.processes) {
     process.isStalled = false;

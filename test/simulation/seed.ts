@@ -16,6 +16,8 @@ export interface Lived {
   readonly seed: number;
   readonly violation: Violation | null;
   readonly steps: number;
+  /** Of these, while things went wrong: answers and acts, at each of which a process could have been killed. */
+  readonly stirred: number;
   readonly faults: ReadonlyMap<FaultKind, number>;
   readonly trace: readonly string[];
   /** The trace in short: the same seed has the same mark. */
@@ -30,6 +32,7 @@ export class Life {
   readonly callers: Callers;
   readonly world: World;
   processes: Process[] = [];
+  stirred = 0;
   #started = 0;
 
   constructor(ground: Ground) {
@@ -102,6 +105,7 @@ export async function liveOn(
     seed,
     violation,
     steps,
+    stirred: life.stirred,
     faults: faults.counts,
     trace,
     mark: sha256(trace.join("\n")).slice(0, 18),
@@ -117,7 +121,9 @@ async function stir(life: Life): Promise<void> {
   for (let acts = 0, most = warm + 15 + chance.below(20); acts < most; ) {
     const ready = scheduler.ready();
     const [first] = ready;
+    life.stirred += 1;
     if (first?.within && faults.strikes("kill-in-transaction", 0.1)) await life.kill(first.owner as Process);
+    else if (first && faults.strikes("kill", 0.3)) await life.kill(chance.of(ready).owner as Process);
     else if (stallsBeforeSigning(life, ready)) continue;
     else if (first && (scheduler.exclusive !== null || chance.chance(0.93)))
       await scheduler.take(chance.of(ready));
@@ -137,6 +143,7 @@ const WARM_UP = 6;
 /** Something that is not an answer: somebody wakes, or the world moves. */
 async function act(life: Life): Promise<void> {
   const { chance } = life.ground;
+  if (life.processes.length === 0 && chance.chance(0.5)) return life.startProcess();
   if (chance.chance(0.55)) return wakeSomebody(life);
   if (chance.chance(0.2) && goesOn(life)) return;
   const total = acts.reduce((sum, [weight]) => sum + weight, 0);

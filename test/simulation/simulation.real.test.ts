@@ -2,8 +2,9 @@
 import pg from "pg";
 import { describe, expect, inject, it } from "vitest";
 import { databaseAt, TEMPLATE } from "../support/database-at.ts";
-import { runFleet, split } from "./fleet.ts";
+import { runFleet, STEPS_PER_KILL, split, stepsPerKill } from "./fleet.ts";
 import { job } from "./job.ts";
+import { faultKinds } from "./parts/faults.ts";
 import { dropDatabase, prepareDatabase } from "./parts/template.ts";
 import { regressions } from "./regressions.ts";
 import type { Job } from "./worker.ts";
@@ -35,9 +36,13 @@ describe("the settlement engine, simulated", { retry: 0, timeout: LONG_MS }, () 
 
   it("holds in the seeds that showed something once, and in every other, whatever goes wrong", async () => {
     const first = regressions.map(({ seed }) => seed);
-    const { violations, seeds } = await runFleet(split(here({ first, seeds: SEEDS }), WORKERS));
-    expect(violations).toEqual([]);
-    expect(seeds).toBe(first.length + SEEDS);
+    const outcome = await runFleet(split(here({ first, seeds: SEEDS }), WORKERS));
+    expect(outcome.violations).toEqual([]);
+    expect(outcome.seeds).toBe(first.length + SEEDS);
+    // then everything did go wrong, and often
+    const missing = faultKinds.filter((kind) => (outcome.faults.get(kind)?.seeds ?? 0) < SEEDS / 100);
+    expect(missing).toEqual([]);
+    expect(stepsPerKill(outcome)).toBeLessThan(STEPS_PER_KILL);
   });
 
   it("holds with one thing out of the ordinary, at some steps of a small world", async () => {

@@ -31,6 +31,7 @@ export type Report =
       readonly kind: "seed";
       readonly seed: number;
       readonly steps: number;
+      readonly stirred: number;
       readonly faults: readonly [FaultKind, number][];
       readonly mark: string;
     }
@@ -102,8 +103,8 @@ async function liveMany(backend: Backend, job: Job): Promise<void> {
   }
 }
 
-function tell({ seed, steps, faults, violation, trace, mark }: Lived): void {
-  report({ kind: "seed", seed, steps, faults: [...faults], mark });
+function tell({ seed, steps, stirred, faults, violation, trace, mark }: Lived): void {
+  report({ kind: "seed", seed, steps, stirred, faults: [...faults], mark });
   if (violation)
     report({ kind: "violation", seed, oracle: violation.oracle, what: violation.message, trace });
 }

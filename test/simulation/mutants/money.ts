@@ -11,7 +11,7 @@ export const money: readonly Mutant[] = [
         to: 'fixed(eq(claim.creditState, "none")), isOurs,',
       },
     ],
-    seed: 6,
+    seed: 9,
   },
   {
     name: "credit-by-receipt-status",
@@ -25,7 +25,7 @@ export const money: readonly Mutant[] = [
       WHERE state = 'submitting' AND claim_key IN (SELECT claim_key FROM slot_item WHERE slot_id = \${id})\`);`,
       },
     ],
-    seed: 18,
+    seed: 85,
   },
   {
     name: "credit-of-another-amount",
@@ -41,7 +41,7 @@ export const money: readonly Mutant[] = [
         to: `sql\`\${claim.payTo} <> paid.recipient\``,
       },
     ],
-    seed: 124,
+    seed: 228,
   },
   {
     name: "any-use-of-a-nonce-pays",
@@ -67,7 +67,7 @@ export const money: readonly Mutant[] = [
     sql`,
       },
     ],
-    seed: 90,
+    seed: 170,
   },
   {
     name: "used-taken-as-paid",
@@ -78,7 +78,7 @@ export const money: readonly Mutant[] = [
         to: '  return paid || block ? { kind: "paid" } : { kind: "elsewhere", block };',
       },
     ],
-    seed: 9,
+    seed: 15,
   },
   {
     name: "no-reversal",
@@ -89,7 +89,7 @@ export const money: readonly Mutant[] = [
         to: "",
       },
     ],
-    seed: 90,
+    seed: 212,
   },
   {
     name: "reversal-on-lag",
@@ -109,7 +109,7 @@ export const money: readonly Mutant[] = [
     changes: [
       { file: "settlement/observer/reorg.ts", from: "  await voidUnmatched(tx, row, height);\n", to: "" },
     ],
-    seed: 75,
+    seed: 96,
   },
   {
     name: "epoch-left-out",
@@ -120,7 +120,7 @@ export const money: readonly Mutant[] = [
         to: "creditEpoch: claim.creditEpoch",
       },
     ],
-    seed: 90,
+    seed: 212,
   },
   {
     name: "final-by-height-alone",
@@ -131,7 +131,7 @@ export const money: readonly Mutant[] = [
         to: "lte(claim.includedBlock, at.cursorNumber),",
       },
     ],
-    seed: 90,
+    seed: 212,
   },
   {
     name: "batch-taken-as-paid",
@@ -146,7 +146,7 @@ export const money: readonly Mutant[] = [
 `,
       },
     ],
-    seed: 29,
+    seed: 44,
   },
   {
     // A second credit, after a reorganisation, is granted to whoever waits for it, whoever was told of the first.

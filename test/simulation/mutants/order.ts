@@ -11,7 +11,7 @@ export const order: readonly Mutant[] = [
         to: "  const from = await chain.head();",
       },
     ],
-    seed: 188,
+    seed: 262,
   },
   {
     name: "send-before-persist",
@@ -34,12 +34,12 @@ export const order: readonly Mutant[] = [
         to: "await lane.signer.sign(row, request);\n  await lane.chain.send(signed.raw);",
       },
     ],
-    seed: 28,
+    seed: 53,
   },
   {
     name: "never-sent-again",
     changes: [{ file: "settlement/lane/tend.ts", from: "  await lane.chain.send(last.raw);\n", to: "" }],
-    seed: 45,
+    seed: 185,
   },
   {
     name: "nonce-reused-after-timeout",
@@ -52,7 +52,7 @@ export const order: readonly Mutant[] = [
   await engine.checkpoint("sent");`,
       },
     ],
-    seed: 115,
+    seed: 117,
   },
   {
     name: "no-fence",
@@ -69,7 +69,7 @@ export const order: readonly Mutant[] = [
         to: "lte(slot.minedBlock, at.cursorNumber)",
       },
     ],
-    seed: 1256,
+    seed: 1479,
   },
   {
     name: "no-second-look",
@@ -80,7 +80,7 @@ export const order: readonly Mutant[] = [
         to: "else if (state) good.push({ claim, call });",
       },
     ],
-    seed: 2841,
+    seed: 3563,
   },
   {
     name: "revert-is-the-end",
@@ -91,7 +91,7 @@ export const order: readonly Mutant[] = [
         to: '      to: "cancelled",\n      cause: reason ?? "failed",',
       },
     ],
-    seed: 1794,
+    seed: 1931,
   },
   {
     name: "expiry-by-local-clock",
@@ -108,7 +108,7 @@ export const order: readonly Mutant[] = [
         to: "endExpired(engine, open, view, now)",
       },
     ],
-    seed: 208,
+    seed: 275,
   },
   {
     name: "expiry-before-final",
@@ -154,6 +154,6 @@ export const order: readonly Mutant[] = [
         to: "  await engine.loopDb.tx((other) => outbox.append(other, facts));",
       },
     ],
-    seed: 219,
+    seed: 284,
   },
 ];

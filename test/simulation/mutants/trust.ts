@@ -11,7 +11,7 @@ export const trust: readonly Mutant[] = [
         to: '  const undecided = row.state === "review";',
       },
     ],
-    seed: 16,
+    seed: 51,
   },
   {
     name: "unknown-commit-told-as-refusal",
@@ -33,7 +33,7 @@ export const trust: readonly Mutant[] = [
         to: "WHERE claim.claim_key = asked.claim_key",
       },
     ],
-    seed: 12,
+    seed: 28,
   },
   {
     name: "grant-before-credit",
@@ -44,7 +44,7 @@ export const trust: readonly Mutant[] = [
         to: 'if (row.creditState !== "none" || row.state === "submitting") return settledAnswer(engine, row);',
       },
     ],
-    seed: 12,
+    seed: 28,
   },
   {
     name: "grant-kept-on-a-reset-socket",
@@ -55,7 +55,7 @@ export const trust: readonly Mutant[] = [
         to: 'eq(claim.grantedTo, "nobody")));',
       },
     ],
-    seed: 195,
+    seed: 584,
   },
   {
     name: "signature-inside-the-key",
@@ -93,7 +93,7 @@ export const trust: readonly Mutant[] = [
         to: 'signature: "reason" in authentic ? authorization.signature : authentic.signature };',
       },
     ],
-    seed: 249,
+    seed: 356,
   },
   {
     name: "claim-before-signature-check",
@@ -109,7 +109,7 @@ export const trust: readonly Mutant[] = [
         to: "    null;\n",
       },
     ],
-    seed: 41,
+    seed: 56,
   },
   {
     name: "binding-ignored",
@@ -125,7 +125,7 @@ export const trust: readonly Mutant[] = [
         to: "",
       },
     ],
-    seed: 1042,
+    seed: 1135,
   },
   {
     name: "verdict-kept-by-claim",

@@ -104,7 +104,7 @@ export function endpointOf(around: Surroundings, owner: Owner, view: View): Chai
         if (faults.strikes("send-refused", 4)) return "refused";
         if (faults.strikes("send-swallowed", 5)) return "accepted";
         const result = tree.admit(transaction);
-        return faults.strikes("send-timeout-after", 6) ? "unknown" : result;
+        return faults.strikes("send-timeout-after", 9) ? "unknown" : result;
       },
     );
   }

@@ -51,17 +51,27 @@ export const faultKinds = [
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
-/** Kinds with so few occasions that nearly every seed has them. */
-const seldom: ReadonlySet<FaultKind> = new Set(["null-receipt", "false-receipt", "answer-not-delivered"]);
-const SELDOM_SHARE = 0.9;
+/** The share of the seeds that has a kind, where chance does not say: one in four lives without kills, and what has few
+ *  occasions must not miss them. */
+const shares: ReadonlyMap<FaultKind, number> = new Map([
+  ["kill", 0.75],
+  ["send-timeout-before", 0.5],
+  ["send-timeout-after", 0.5],
+  ["send-refused", 0.5],
+  ["send-swallowed", 0.5],
+  ["null-receipt", 0.9],
+  ["false-receipt", 0.9],
+  ["answer-not-delivered", 0.9],
+]);
 const OFTEN = 0.3;
 
 export class Faults {
   readonly counts = new Map<FaultKind, number>();
   readonly #chance: Choices;
   readonly #rates: ReadonlyMap<FaultKind, number>;
-  /** At rest nothing goes wrong any more. */
+  /** At rest nothing goes wrong any more, save for what still `lasts`. */
   isOff = false;
+  readonly lasting = new Set<FaultKind>();
   /** Kinds that strike at each occasion, and ask no chance. */
   readonly sure = new Set<FaultKind>();
 
@@ -71,14 +81,15 @@ export class Faults {
     this.#chance = chance;
     const share = chance.of([0.1, 0.3, 0.5]);
     const usual = (kind: FaultKind) =>
-      chance.chance(seldom.has(kind) ? SELDOM_SHARE : share) ? chance.of([0.03, 0.1, 0.2]) : 0;
+      chance.chance(shares.get(kind) ?? share) ? chance.of([0.03, 0.1, 0.2]) : 0;
     const often = (kind: FaultKind) => (only?.includes(kind) ? OFTEN : 0);
     this.#rates = new Map(faultKinds.map((kind) => [kind, only ? often(kind) : usual(kind)]));
   }
 
   /** Whether it happens now; `more` makes what has few occasions likelier. */
   strikes(kind: FaultKind, more = 1): boolean {
-    if (this.isOff || !(this.sure.has(kind) || this.#draws(kind, more))) return false;
+    if (this.isOff && !this.lasting.has(kind)) return false;
+    if (!this.sure.has(kind) && !this.#draws(kind, more)) return false;
     this.count(kind);
     return true;
   }
