@@ -1,8 +1,8 @@
-import { and, eq, inArray, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import type { Address, Hash } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
 import { templates } from "#ledger";
-import { decodeRows, type Executor, insertMany, outbox, type Tx, toBytesArray } from "#store";
+import { decodeRows, type Executor, insertMany, isAnyOf, outbox, type Tx, toBytesArray } from "#store";
 import { payable } from "../../payable/tables.ts";
 import type { ClaimsMade } from "../budget/made.ts";
 import { newPayer, type PayerStanding } from "../budget/policy.ts";
@@ -103,12 +103,13 @@ async function insertClaims(
   requests: readonly ClaimRequest[],
 ): Promise<readonly ClaimOutcome[]> {
   const places = await takePlaces(tx, requests);
+  const openWays = await lockWays(tx, requests);
   const outcomes = new Map<ClaimRequest, ClaimOutcome>();
   const free: ClaimRequest[] = [];
-  // In the order of their payables: two groups with the same ones must not wait for each other.
-  for (const request of [...requests].sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))) {
+  // In the order of what is held: two groups with the same things must not wait for each other.
+  for (const request of [...requests].sort((a, b) => (heldIn(a) < heldIn(b) ? -1 : 1))) {
     if (places.refused.has(request)) outcomes.set(request, "id-reused");
-    else if (!request.once || (await hold(tx, request))) free.push(request);
+    else if (!request.once || (await hold(tx, request, openWays))) free.push(request);
     else outcomes.set(request, "held-by-another");
   }
   const first = firstOfEach(free);
@@ -124,10 +125,7 @@ async function insertClaims(
   return requests.map((request) => outcomes.get(request) ?? "exists");
 }
 
-/** What is held comes after the ways to pay it: whoever takes both takes them in this order. */
-function placeOf({ row, heldAs }: ClaimRequest): string {
-  return heldAs === null ? `${row.payableId} 1` : `${heldAs} 0 ${row.payableId}`;
-}
+const heldIn = ({ row, heldAs }: ClaimRequest) => heldAs ?? row.payableId;
 
 /** One request per authorization, in the order of their keys. */
 function firstOfEach(requests: readonly ClaimRequest[]): readonly ClaimRequest[] {
@@ -139,7 +137,7 @@ function firstOfEach(requests: readonly ClaimRequest[]): readonly ClaimRequest[]
 
 /** A payable must not stay held for an authorization that turned out to be bound to another one. */
 async function releaseForeignHolds(tx: Tx, requests: readonly ClaimRequest[]): Promise<void> {
-  const held = requests.filter(({ once }) => once).map(({ row, heldAs }) => heldAs ?? row.payableId);
+  const held = requests.filter(({ once }) => once).map(heldIn);
   if (held.length === 0) return;
   await tx.execute(sql`
     UPDATE payable SET held_by = NULL FROM claim JOIN payable AS paid ON paid.id = claim.payable_id
@@ -147,30 +145,35 @@ async function releaseForeignHolds(tx: Tx, requests: readonly ClaimRequest[]): P
       AND coalesce(paid.held_as, paid.id) <> payable.id`);
 }
 
-async function hold(tx: Tx, { row, heldAs }: ClaimRequest): Promise<boolean> {
-  if (heldAs !== null && !(await isStillOpen(tx, row))) return false;
+/** The ways to pay something else that are open, and stay so until the claims are made. What is held comes after all of
+ *  them: whoever takes both takes them in this order. */
+async function lockWays(tx: Tx, requests: readonly ClaimRequest[]): Promise<ReadonlySet<string>> {
+  const ways = requests.filter(({ heldAs }) => heldAs !== null).map(({ row }) => row.payableId);
+  if (ways.length === 0) return new Set();
+  const rows = await tx
+    .select({ id: payable.id, closedAt: payable.closedAt })
+    .from(payable)
+    .where(isAnyOf(payable.id, ways))
+    .orderBy(asc(payable.id))
+    .for("update");
+  return new Set(rows.filter(({ closedAt }) => closedAt === null).map(({ id }) => id));
+}
+
+async function hold(tx: Tx, request: ClaimRequest, openWays: ReadonlySet<string>): Promise<boolean> {
+  const { row, heldAs } = request;
+  if (heldAs !== null && !openWays.has(row.payableId)) return false;
   const held = await tx
     .update(payable)
     .set({ heldBy: row.claimKey })
     .where(
       and(
-        eq(payable.id, heldAs ?? row.payableId),
+        eq(payable.id, heldIn(request)),
         // It may have been closed since it was found: its money is coming another way.
         sql`((${payable.heldBy} IS NULL AND ${payable.heldFor} IS NULL AND ${payable.closedAt} IS NULL) OR ${payable.heldBy} = ${sql.param(row.claimKey, payable.heldBy)})`,
       ),
     )
     .returning({ id: payable.id });
   return held.length === 1;
-}
-
-/** The way to pay is as open as what is paid, and stays so until the claim is made. */
-async function isStillOpen(tx: Tx, { payableId }: NewClaim): Promise<boolean> {
-  const [row] = await tx
-    .select({ closedAt: payable.closedAt })
-    .from(payable)
-    .where(eq(payable.id, payableId))
-    .for("update");
-  return row?.closedAt === null;
 }
 
 /** New claims with the beginning of their timeline, in one statement; answers the keys that were not there before. */
