@@ -12,6 +12,7 @@ import { fault, invalid } from "../http/faults.ts";
 import { parseAmount } from "../http/money.ts";
 import type { Page } from "../http/page.ts";
 import { merchant } from "../merchant/tables.ts";
+import { demandActive } from "../merchant/verbs/rails.ts";
 import { leavePromises } from "../refund/verbs/promise.ts";
 import { presentAccount, presentAddress, presentBalances, presentPayout } from "./present.ts";
 import type { Payout, PayoutAddress, PayoutAddressInput, PayoutInput } from "./schema.ts";
@@ -144,9 +145,8 @@ export async function removeAddress({ ctx, input }: Call<{ readonly id: string }
 }
 
 /** Pays a merchant out. The money is reserved at once and leaves through the settlement lanes; what refunds were promised
- *  stays. Faults:
- *  `insufficient_balance`, `payout_address_unknown`, `payout_address_cooling`, `recipient_is_ours`, `validation_failed`,
- *  `rail_unsupported`, `too_many_decimals`, `currency_unsupported`. */
+ *  stays. Faults: `merchant_suspended`, `insufficient_balance`, `payout_address_unknown`, `payout_address_cooling`,
+ *  `recipient_is_ours`, `validation_failed`, `rail_unsupported`, `too_many_decimals`, `currency_unsupported`. */
 export async function createPayout(
   { facilitator }: Till,
   { ctx, input }: Call<PayoutInput>,
@@ -158,6 +158,7 @@ export async function createPayout(
   demandWorth(money, rail);
   try {
     return await ctx.tx(async (tx) => {
+      await demandUnsuspended(tx, ctx);
       const destination = await usableAddress(tx, ctx, rail.chain, input.destination);
       // The book may be older than the rule, or than the token.
       await checkRecipient({ facilitator }, tx, {
@@ -190,6 +191,18 @@ export async function createPayout(
       error,
     );
   }
+}
+
+/** A key is known for some seconds by what its merchant was. Whoever suspends one holds its row against this, and then finds
+ *  the payouts that were faster. Fault: `merchant_suspended`. */
+async function demandUnsuspended(tx: Tx, { merchantId }: MerchantCtx): Promise<void> {
+  const [row] = await tx
+    .select({ suspendedAt: merchant.suspendedAt })
+    .from(merchant)
+    .where(eq(merchant.id, merchantId))
+    .for("key share");
+  if (!row) throw fault("not_found");
+  demandActive(row);
 }
 
 /** Each payout is a transaction that we pay for. Fault: `amount_too_small`. */

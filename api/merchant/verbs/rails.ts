@@ -55,7 +55,7 @@ export function takesAny({ rails, suspendedAt }: Taker): boolean {
 }
 
 /** Fault: `merchant_suspended`. */
-export function demandActive({ suspendedAt }: Taker): void {
+export function demandActive({ suspendedAt }: Pick<Taker, "suspendedAt">): void {
   if (suspendedAt !== null) throw fault("merchant_suspended");
 }
 

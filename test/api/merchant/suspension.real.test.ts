@@ -5,7 +5,9 @@ import { resumeMerchant, suspendMerchant } from "#api";
 import { projectPayable } from "../../../facilitator/payable/project.ts";
 import { payable } from "../../../facilitator/payable/tables.ts";
 import { sharedDatabase } from "../../support/db.ts";
+import { until } from "../../support/house.ts";
 import { type ManualClock, manualClock } from "../../support/manual-clock.ts";
+import { waitingForLocks } from "../../support/records.ts";
 import { type Answer, type Caller, newCaller, operatorOf, read, type Writer, writer } from "../caller.ts";
 import { type Ask, openSession } from "../dashboard/room.ts";
 import { fakeFacilitator, rail, world } from "../world.ts";
@@ -120,6 +122,26 @@ describe("a suspended merchant", () => {
     );
     const none = { invoices: 0, subscriptions: 0, resources: 0, payouts: 0 };
     expect(rows).toEqual([{ intents: 1, links: 1, ...none }]);
+  });
+
+  it("takes nothing out in the moment in which it is suspended, nor in the seconds for which its key is known by what it was", async () => {
+    const { address } = await must("POST", "/v1/payout-addresses", {
+      chain: "base",
+      address: `0x${"ab".repeat(20)}`,
+    });
+    await database.query("UPDATE payout_address SET usable_from = created_at");
+    const payOut = () =>
+      call("POST", "/v1/payouts", {
+        ...{ amount: { amount: "1", asset: "USDC" }, chain: "base", destination: address },
+      });
+    const { asked } = await database.db.tx(async (tx) => {
+      await suspendMerchant({ ...operator(), db: tx }, { merchantId: shop.merchantId, reason: REASON });
+      const asked = payOut();
+      await until(async () => (await waitingForLocks({ database })) === 1, "it waits for the operator");
+      return { asked };
+    });
+    expect([await asked, await payOut()].map(codeOf)).toEqual([SUSPENDED, SUSPENDED]);
+    expect(await database.query("SELECT FROM payout WHERE merchant_id = $1", [shop.merchantId])).toEqual([]);
   });
 
   it("reads everything, keeps its keys in order, and may refund", async () => {
