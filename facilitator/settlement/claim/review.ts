@@ -129,7 +129,10 @@ function decide(
   work: (tx: Tx, payment: NonNullable<Found>, open: OpenChain) => Promise<ReviewProblem | null>,
 ): Promise<ReviewProblem | null> {
   return engine.loopDb.tx(async (tx) => {
-    const payment = await findReviewed(tx, and(eq(claim.id, id as `stl_${string}`), which));
+    const isIt = eq(claim.id, id as `stl_${string}`);
+    // Two people decide one after the other; what the first did is read only then: it may have changed another row.
+    await tx.select({ id: claim.id }).from(claim).where(isIt).for("update");
+    const payment = await findReviewed(tx, and(isIt, which));
     if (!payment) return "not-in-review";
     const open = engine.chains.get(payment.chainId);
     const isListed = open?.chain.row.tokens.some(({ contract }) => contract === payment.token);
@@ -137,13 +140,7 @@ function decide(
   });
 }
 
-/** Locked: two people decide one after the other. */
 async function findReviewed(tx: Tx, which: SQL | undefined) {
-  const [payment] = await tx
-    .select(decided)
-    .from(claim)
-    .leftJoin(chainTransfer, isProofOf)
-    .where(which)
-    .for("update", { of: claim });
+  const [payment] = await tx.select(decided).from(claim).leftJoin(chainTransfer, isProofOf).where(which);
   return payment ?? null;
 }

@@ -113,8 +113,10 @@ it("sends it back: the payer has the money again, the merchant nothing, and what
   expect(await payIntent(intent, body)).toMatchObject({ body: { success: true } });
 });
 
-it("is asked once more where the money could not be sent, and sends it again", async () => {
-  const { paymentId, payer } = await inReview();
+/** A payment that was to be sent back, and whose order ended without having been sent. */
+async function withLostReturn() {
+  const reviewed = await inReview();
+  const { paymentId } = reviewed;
   await withoutSigning(world, async () => {
     await until(async () => {
       await world.dev.anvil.mine();
@@ -122,26 +124,31 @@ it("is asked once more where the money could not be sent, and sends it again", a
     }, "its block is final");
     // while it is on its way nothing is to be decided
     expect(await world.house.reviews.sendBack(paymentId)).toBe("not-in-review");
-    // given that its order ended without having been sent
     const [order] = await world.database.query<{ id: string }>("SELECT id FROM outgoing WHERE subject = $1", [
       paymentId,
     ]);
     const { outgoing } = world.house.facilitator;
     expect(await world.database.db.tx((tx) => outgoing.cancel(tx, order?.id ?? ""))).toBe(true);
   });
+  return reviewed;
+}
+const sentOnceMore = [
+  "single out unmatched → returns-in-transit 10000",
+  "single back returns-in-transit → unmatched 10000",
+  "single out unmatched → returns-in-transit 10000",
+  "pending out returns-in-transit → treasury 10000",
+  "post out returns-in-transit → treasury 10000",
+];
+
+it("is asked once more where the money could not be sent, and sends it again", async () => {
+  const { paymentId, payer } = await withLostReturn();
   const listed = await world.house.reviews.list();
   expect(listed.find(({ id }) => id === paymentId)?.why).toMatch(/^its money could not be sent back/);
   expect(await world.house.reviews.accept(paymentId)).toBe("not-in-review");
   expect(await world.house.reviews.sendBack(paymentId)).toBeNull();
   await until(async () => (await coins(payer.address)) === 10_000n, "the money is with its payer");
   await expectAtRest(world);
-  expect(await ledgerOf(world.database, paymentId)).toEqual([
-    "single out unmatched → returns-in-transit 10000",
-    "single back returns-in-transit → unmatched 10000",
-    "single out unmatched → returns-in-transit 10000",
-    "pending out returns-in-transit → treasury 10000",
-    "post out returns-in-transit → treasury 10000",
-  ]);
+  expect(await ledgerOf(world.database, paymentId)).toEqual(sentOnceMore);
 });
 
 it("is not accepted where its authorization was spent otherwise: it ends by itself", async () => {
@@ -155,20 +162,34 @@ it("is not accepted where its authorization was spent otherwise: it ends by itse
   await expectAtRest(world);
 });
 
-it("is decided by the first of two who decide at once: its money goes back once", async () => {
-  const { paymentId, payer } = await inReview();
-  await expectAtRest(world);
+/** Two who send it back in the same moment. */
+async function sentBackTwice(paymentId: string) {
   const { both } = await world.database.db.tx(async (tx) => {
     await tx.execute(sql`SELECT FROM claim WHERE id = ${paymentId} FOR UPDATE`);
     const both = [1, 2].map(() => world.house.reviews.sendBack(paymentId));
     await until(async () => (await waitingForLocks(world)) >= 2, "both wait for it");
     return { both };
   });
-  expect(new Set(await Promise.all(both))).toEqual(new Set([null, "not-in-review"]));
+  return new Set(await Promise.all(both));
+}
+
+it("is decided by the first of two who decide at once: its money goes back once", async () => {
+  const { paymentId, payer } = await inReview();
+  await expectAtRest(world);
+  expect(await sentBackTwice(paymentId)).toEqual(new Set([null, "not-in-review"]));
   const orders = await world.database.query("SELECT FROM outgoing WHERE subject = $1", [paymentId]);
   expect(orders).toHaveLength(1);
   await until(async () => (await coins(payer.address)) === 10_000n, "the money is with its payer");
   await expectAtRest(world);
+});
+
+it("goes back once, too, where two send it once more at once, while others' money waits beside it", async () => {
+  const { paymentId, payer } = await withLostReturn();
+  await inReview();
+  expect(await sentBackTwice(paymentId)).toEqual(new Set([null, "not-in-review"]));
+  await until(async () => (await coins(payer.address)) === 10_000n, "the money is with its payer");
+  await expectAtRest(world);
+  expect(await ledgerOf(world.database, paymentId)).toEqual(sentOnceMore);
 });
 
 it("cannot decide for good about a block that may leave the chain, nor about what nobody knows", async () => {
