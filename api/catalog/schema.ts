@@ -66,7 +66,7 @@ export const ProductFilter = z.object({
     .enum(["true", "false"])
     .optional()
     .openapi({ description: "A publishable key is shown active ones only" }),
-  sku: z.string().max(64).optional(),
+  sku: line(64, 0).optional(),
 });
 export type ProductFilter = z.infer<typeof ProductFilter>;
 

@@ -121,7 +121,7 @@ export type PaymentIntentPath = z.infer<typeof PaymentIntentPath>;
 export const PaymentIntentFilter = z.object({
   status: z.enum(intentStatuses).optional(),
   source: z.enum(intentSources).optional(),
-  merchantReference: z.string().max(128).optional(),
+  merchantReference: line(128, 0).optional(),
   createdFrom: Instant.optional(),
   createdTo: Instant.optional().openapi({ description: "Exclusive" }),
 });

@@ -189,6 +189,15 @@ describe("GET /v1/catalog/products", () => {
     );
   });
 
+  it("finds by the SKU as it was given, whatever was trimmed and composed of it", async () => {
+    const given = " Cafe\u0301 ";
+    const coffee = await made({ sku: given });
+    expect(coffee.sku).toBe("Caf\u00e9");
+    for (const sku of [given, coffee.sku])
+      expect((await call("GET", `${root}?sku=${encodeURIComponent(sku)}`)).body).toEqual([coffee]);
+    expect((await call("GET", `${root}?sku=%20`)).body).toEqual([]);
+  });
+
   it("finds by SKU, pages, and refuses another merchant's id", async () => {
     const tea = await made();
     expect((await call("GET", `${root}?sku=${tea.sku}&merchantId=${owner.merchantId}`)).body).toEqual([tea]);

@@ -293,6 +293,7 @@ describe("GET /v1/payment-intents", () => {
     expect(await listed("status=cancelled&source=api")).toEqual([2]);
     expect(await listed("source=invoice")).toEqual([]);
     expect(await listed("merchantReference=a")).toEqual([1]);
+    expect(await listed("merchantReference=%20a%20")).toEqual([1]);
     const first = await ask("GET", `${path}?limit=2&source=api`);
     const cursor = first.headers.get("Next-Cursor");
     const rest = await ask("GET", `${path}?limit=2&source=api&cursor=${cursor}`);
