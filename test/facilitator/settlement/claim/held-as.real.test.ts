@@ -68,9 +68,18 @@ it("is held, as the invoice is: nobody is asked for a second signature", async (
     const holder = { by: "authorization", paymentId: "stl_1", isCredited: false };
     expect([await lock(tx, invoice), await lock(tx, intent)]).toEqual([holder, holder]);
     expect(await lock(tx, other)).toBeNull();
+    // what has it keeps it, whoever else lets go
     expect(await take(tx, { payableId: invoice, payment: intent })).toBe(true);
-    await leave(tx, { payableId: invoice, payment: intent });
+    await leave(tx, { payableId: invoice, payment: other });
+    expect(await lock(tx, invoice)).toEqual(holder);
     await tx.update(payable).set({ heldBy: null }).where(eq(payable.id, invoice));
+    expect(await lock(tx, invoice)).toEqual({ by: "payment" });
+    for (const [payment, isTaken] of [
+      [intent, true],
+      [other, false],
+    ] as const)
+      expect(await take(tx, { payableId: invoice, payment })).toBe(isTaken);
+    await leave(tx, { payableId: invoice, payment: intent });
     // nor what is closed for good; what is paid may be paid again by its own money
     for (const [closedAs, isTaken] of [
       ["void", false],
