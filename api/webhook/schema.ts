@@ -61,7 +61,6 @@ const Patterns = z
   .array(pattern)
   .min(1)
   .max(MAX_PATTERNS)
-  .transform((patterns) => [...new Set(patterns)])
   .openapi({
     type: "array",
     items: { type: "string" },

@@ -55,9 +55,9 @@ export async function createEndpoint(
   { ctx, input }: Call<WebhookEndpointInput & { readonly apiVersion: string }>,
 ): Promise<IssuedWebhookEndpoint> {
   ctx.demand("webhooks:manage");
-  const { description, apiVersion, events } = input;
+  const { description, apiVersion } = input;
   const url = webhookUrl(input.url, post);
-  mustBeKnown(events, post.types, "/events");
+  const events = patternsOf(input.events, post);
   const [id, secret] = [ctx.newId("whe"), post.seal.make()];
   const now = ctx.now();
   return ctx.tx(async (tx) => {
@@ -75,6 +75,12 @@ export async function createEndpoint(
     if (!row) throw new Error("an endpoint that was just made is not there");
     return { ...presentEndpoint(row), secret };
   });
+}
+
+/** Each once; what is wrong is named by the place that it has in what was sent. Fault: `validation_failed`. */
+function patternsOf(sent: readonly string[], { types }: Post): string[] {
+  mustBeKnown(sent, types, "/events");
+  return [...new Set(sent)];
 }
 
 /** Two that are made at once wait for each other: their merchant's row is held. */
@@ -105,10 +111,9 @@ export async function changeEndpoint(
   const now = ctx.now();
   const named = {
     ...(url !== undefined && { url: webhookUrl(url, post) }),
-    ...(events !== undefined && { events }),
+    ...(events !== undefined && { events: patternsOf(events, post) }),
     ...(description !== undefined && { description }),
   };
-  if (events !== undefined) mustBeKnown(events, post.types, "/events");
   return ctx.tx(async (tx) => {
     const row = await lockEndpoint(tx, ctx, id);
     const turned = enabled !== undefined && enabled !== row.enabled ? standing(enabled, now) : {};

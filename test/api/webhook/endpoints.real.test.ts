@@ -34,7 +34,7 @@ describe("a webhook endpoint", () => {
     expect((await shop.call("DELETE", `${path}/${later.id}`)).status).toBe(204);
     expect(await shop.must("GET", path)).toEqual([shown]);
     await shop.must("POST", `${path}/${shown.id}/rotate-secret`, {});
-    const changed = await shop.must("PATCH", `${path}/${shown.id}`, { events: ["*"], enabled: false });
+    const changed = await shop.must("PATCH", `${path}/${shown.id}`, { events: ["*", "*"], enabled: false });
     expect(changed).toMatchObject({
       events: ["*"],
       enabled: false,
@@ -131,6 +131,12 @@ describe("bad input", () => {
       { ...input, events: ["payment.*", "payment.done"] },
       "400 validation_failed",
       "/events/1",
+    ],
+    [
+      "an unknown type behind one that is said twice",
+      { ...input, events: ["payment.*", "payment.*", "payment.done"] },
+      "400 validation_failed",
+      "/events/2",
     ],
     ["an unknown family", { ...input, events: ["thing.*"] }, "400 validation_failed", "/events/0"],
     ["no pattern", { ...input, events: ["pay*"] }, "400 validation_failed", "/events/0"],
