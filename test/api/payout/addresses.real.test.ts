@@ -55,6 +55,26 @@ async function house() {
   return { owner, call, add, pay, wait, orders, statuses };
 }
 
+describe("the address book", () => {
+  it("keeps an address with its label, as plain text; added again it comes back as it is", async () => {
+    const { call, add, owner } = await house();
+    const path = "/v1/payout-addresses";
+    const address = checksum(newKey().address);
+    const named = (label: string) => call("POST", path, { body: { chain: "base", address, label } });
+    const made = await named(" Cold\u200b\nwallet ");
+    expect(made).toMatchObject({ status: 201, body: { chain: "base", address, label: "Cold wallet" } });
+    expect((await named("Another")).body).toEqual(made.body);
+    expect((await call("GET", path)).body).toEqual([made.body]);
+    expect((await add("base")).label).toBe("");
+    // the merchant is told of each once
+    const told = await database.query(
+      "SELECT FROM outbox WHERE merchant_id = $1 AND type = 'payout_address.added'",
+      [owner.merchantId],
+    );
+    expect(told).toHaveLength(2);
+  });
+});
+
 describe("a payout's destination", () => {
   it("409 payout_address_cooling for the day after it was added, be it named by address or by id; its merchant was told", async () => {
     const { add, pay, wait, orders } = await house();
