@@ -1,7 +1,11 @@
 /** A person decides about a payment whose signature was public before it was claimed for something else. */
 import { randomUUID } from "node:crypto";
-import { sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { expect, it } from "vitest";
+import { hash } from "#kernel/bytes";
+import { claimKey } from "../../../../facilitator/scheme/claim-key.ts";
+import { claim } from "../../../../facilitator/settlement/claim/tables.ts";
+import { outgoing } from "../../../../facilitator/settlement/treasury/tables.ts";
 import {
   get,
   newPayer,
@@ -127,8 +131,8 @@ async function withLostReturn() {
     const [order] = await world.database.query<{ id: string }>("SELECT id FROM outgoing WHERE subject = $1", [
       paymentId,
     ]);
-    const { outgoing } = world.house.facilitator;
-    expect(await world.database.db.tx((tx) => outgoing.cancel(tx, order?.id ?? ""))).toBe(true);
+    const { cancel } = world.house.facilitator.outgoing;
+    expect(await world.database.db.tx((tx) => cancel(tx, order?.id ?? ""))).toBe(true);
   });
   return reviewed;
 }
@@ -160,6 +164,34 @@ it("is not accepted where its authorization was spent otherwise: it ends by itse
   await spentIn(null);
   expect(await world.house.reviews.accept(paymentId)).toBeNull();
   await expectAtRest(world);
+});
+
+it("is asked once more, too, where what carried it has expired, and not while that is on its way", async () => {
+  const { paymentId, payer } = await withLostReturn();
+  const { pool } = world.database.db;
+  // given that it was not called off: its claim was signed, and ended
+  const [reviewed] = await pool
+    .select()
+    .from(claim)
+    .where(eq(claim.id, paymentId as `stl_${string}`));
+  if (!reviewed) throw new Error("the payment has no claim");
+  const parts = { ...reviewed, nonce: hash(`0x${"7e".repeat(32)}`) };
+  const carrier = { ...parts, claimKey: claimKey(parts), id: `stl_of_${paymentId}` as const, kind: "return" };
+  const isAsked = async () => (await world.house.reviews.list()).some(({ id }) => id === paymentId);
+  await withoutSigning(world, async () => {
+    await pool.insert(claim).values({ ...carrier, state: "review" } as typeof claim.$inferInsert);
+    await pool
+      .update(outgoing)
+      .set({ cancelledAt: null, claimKey: carrier.claimKey })
+      .where(eq(outgoing.subject, paymentId));
+    expect(await isAsked()).toBe(false);
+    await pool.update(claim).set({ state: "expired" }).where(eq(claim.id, carrier.id));
+    expect(await isAsked()).toBe(true);
+  });
+  expect(await world.house.reviews.sendBack(paymentId)).toBeNull();
+  await until(async () => (await coins(payer.address)) === 10_000n, "the money is with its payer");
+  await expectAtRest(world);
+  expect(await ledgerOf(world.database, paymentId)).toEqual(sentOnceMore);
 });
 
 /** Two who send it back in the same moment. */
