@@ -131,6 +131,20 @@ describe("POST /v1/carts/checkout", () => {
     expect(kept).toHaveLength(1);
   });
 
+  it("the key holds after its record was pruned: the same cart is the same intent, its lines kept once", async () => {
+    const key = { "idempotency-key": "buy-late" };
+    const first = await buy(basket(), key);
+    await database.query("DELETE FROM idempotency_key WHERE key = 'buy-late'");
+    const again = await buy(basket(), key);
+    expect([again.status, again.body, again.headers.get("idempotent-replayed")]).toEqual([
+      201,
+      first.body,
+      "true",
+    ]);
+    const { id } = first.body.paymentIntent;
+    expect(await database.query("SELECT FROM cart WHERE intent_id = $1", [id])).toHaveLength(1);
+  });
+
   it("works with a secret key without permissions, and not from another page", async () => {
     const { merchantId } = owner;
     const bare = await newCaller(database.db, { merchantId, permissions: ["events:read"] });
