@@ -10,7 +10,7 @@ import {
 import type { Job } from "#api";
 import type { Clock } from "#kernel/clock";
 import { errorFields, type Log } from "#kernel/log";
-import { type outbox, type Tx, WaitingPool } from "#store";
+import { inTurn, type outbox, type Tx, WaitingPool } from "#store";
 
 export interface JobsOptions {
   /** As the owner of the database: under another role the queue's worker starts, finds nothing and says nothing. */
@@ -31,9 +31,11 @@ const CONCURRENCY = 4;
 const CONNECTIONS = 5;
 const RESTART_MS = 2_000;
 
-/** Creates or updates the queue's schema, as the owner of the database. */
+/** Creates or updates the queue's schema, as the owner of the database. Of two that make it at once one would fail. */
 export async function migrateJobs(databaseUrl: string, log: Log): Promise<void> {
-  await runMigrations({ connectionString: databaseUrl, logger: loggerOn(log), noHandleSignals: true });
+  await inTurn(databaseUrl, () =>
+    runMigrations({ connectionString: databaseUrl, logger: loggerOn(log), noHandleSignals: true }),
+  );
 }
 
 /** The house's jobs on graphile-worker. Nothing runs before `start`; the queue is there once this resolves. */

@@ -23,7 +23,7 @@ export {
 } from "./db.ts";
 export { decodeRows, readRows } from "./decode.ts";
 export { fixed } from "./fixed.ts";
-export { MigrationProblem, migrate } from "./migrate.ts";
+export { inTurn, MigrationProblem, migrate } from "./migrate.ts";
 export * as outbox from "./outbox.ts";
 export { isGone, openPresence, type Presence } from "./presence.ts";
 export { isCheckViolation, isUniqueViolation, sqlState } from "./sql-error.ts";

@@ -1,10 +1,11 @@
+import pg from "pg";
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { Job } from "#api";
 import { idMaker } from "#kernel/id";
 import { systemClock, systemRandom } from "#kernel/system";
 import { openDatabase, outbox } from "#store";
 import { openBackground } from "../../src/background.ts";
-import { openJobs } from "../../src/jobs.ts";
+import { migrateJobs, openJobs } from "../../src/jobs.ts";
 import { startProxy } from "../facilitator/store/proxy.ts";
 import { freshDatabase, type TestDatabase } from "../support/db.ts";
 import { silentLog } from "../support/dev-chain.ts";
@@ -53,6 +54,24 @@ async function withBackground(jobs: readonly Job[], work: () => Promise<void>) {
     await background.stop();
   }
 }
+
+describe("the queue's schema", () => {
+  it("is made by one of several that start at once on an empty database, and all of them go on", async () => {
+    await database.query("DROP SCHEMA graphile_worker CASCADE");
+    const first = new pg.Client({ connectionString: database.url });
+    await first.connect();
+    onTestFinished(() => first.end());
+    // held up until all of them have seen that there is none
+    await first.query("BEGIN; CREATE SCHEMA graphile_worker");
+    const starting = Promise.all(Array.from({ length: 3 }, () => migrateJobs(database.url, silentLog)));
+    const waiting =
+      "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    await expect.poll(async () => (await database.query(waiting)).length, { timeout: 10_000 }).toBe(3);
+    await first.query("ROLLBACK");
+    await starting;
+    expect(await database.query("SELECT 1 FROM graphile_worker.jobs")).toEqual([]);
+  });
+});
 
 describe("the background", () => {
   it("runs a job for each fact that it hears of, with the fact, and no other", async () => {

@@ -124,6 +124,14 @@ describe("migrate", () => {
     );
   });
 
+  it("refuses a PostgreSQL that is too old for it, and makes nothing", async () => {
+    const url = await emptyDatabase();
+    await expect(migrate({ url, folder, leastPostgres: 99 })).rejects.toThrow(
+      /^The database of DATABASE_URL is of PostgreSQL \d+\.\S.*\. Set DATABASE_URL to one of PostgreSQL 99 or newer\.$/,
+    );
+    expect(await query(url, "SELECT 1 FROM pg_namespace WHERE nspname = 'drizzle'")).toEqual([]);
+  });
+
   it("gives up when somebody holds a table for too long, with nothing changed", async () => {
     const url = await emptyDatabase();
     await migrate({ url, folder: await folderBeforeLast() });
