@@ -9,12 +9,13 @@ import { outageOf, sqlState } from "#store";
 import { loadArtifacts, routerCreation } from "../contracts/index.ts";
 import { addApprovalsCommands } from "./commands/approvals.ts";
 import { addChainsCommands } from "./commands/chains.ts";
-import { say, withDeployment } from "./commands/deployment.ts";
+import { withDeployment } from "./commands/deployment.ts";
 import { addFactsCommands } from "./commands/facts.ts";
 import { addKeysCommands } from "./commands/keys.ts";
 import { addLanesCommands } from "./commands/lanes.ts";
 import { addMerchantsCommands } from "./commands/merchants.ts";
 import { addOutflowsCommands } from "./commands/outflows.ts";
+import { outliveReaders, say } from "./commands/output.ts";
 import { addProofCommands } from "./commands/proof.ts";
 import { addReconcileCommand } from "./commands/reconcile.ts";
 import { addRestoredCommand } from "./commands/restored.ts";
@@ -101,9 +102,9 @@ const optionOf: Readonly<Record<string, string>> = {
   name: "--new-merchant",
   city: "--city",
   countryCode: "--country",
-  feeBps: "--fee-bps",
 };
 
+outliveReaders();
 try {
   await program.parseAsync();
 } catch (error) {

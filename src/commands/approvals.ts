@@ -2,8 +2,8 @@ import type { Command } from "commander";
 import { checksum } from "#kernel/bytes";
 import { formatDecimal } from "#kernel/money";
 import { ConfigProblem } from "../config.ts";
-import { say } from "./deployment.ts";
 import { TOKEN_DECIMALS, withHouse } from "./house.ts";
+import { say } from "./output.ts";
 
 /** `farebox approvals …`: what leaves the treasury only with a second person's word. */
 export function addApprovalsCommands(program: Command): void {

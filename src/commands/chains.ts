@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { ConfigProblem } from "../config.ts";
-import { say } from "./deployment.ts";
 import { withHouse } from "./house.ts";
+import { say } from "./output.ts";
 
 /** `farebox chains …`: how far each chain is followed, and whether it goes on. */
 export function addChainsCommands(program: Command): void {

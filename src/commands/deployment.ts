@@ -3,13 +3,14 @@ import { Fault } from "#kernel/fault";
 import { idMaker } from "#kernel/id";
 import type { Log } from "#kernel/log";
 import { systemClock, systemRandom } from "#kernel/system";
-import { type Database, migrate, openDatabase } from "#store";
+import { cleanText } from "#kernel/text";
+import { type Database, migrate, openDatabase, outageOf } from "#store";
 import { ConfigProblem, readConfig } from "../config.ts";
+import { databaseProblem } from "../database-problem.ts";
 import { recordedParts } from "../dev/recorded-parts.ts";
 
-export const say = (line: string) => void process.stdout.write(`${line}\n`);
 export const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
-export const migrations = fileURLToPath(new URL("../../migrations", import.meta.url));
+const migrations = fileURLToPath(new URL("../../migrations", import.meta.url));
 
 /** What adds up all books that there are may take minutes. */
 const RECOUNT_MS = 600_000;
@@ -23,7 +24,7 @@ export interface Deployment {
 export async function withDeployment(work: (deployment: Deployment) => Promise<void>): Promise<void> {
   const { outside, dataDir } = readConfig(process.env);
   const { databaseUrl, masterSecret } = outside ?? (await recordedParts(dataDir));
-  await migrate({ url: databaseUrl, folder: migrations });
+  await prepare(databaseUrl);
   const db = openDatabase({
     url: databaseUrl,
     log: silent,
@@ -39,6 +40,13 @@ export async function withDeployment(work: (deployment: Deployment) => Promise<v
   }
 }
 
+/** A command of a new version migrates, too. Rejects with what to set; an outage is told as one. */
+export function prepare(databaseUrl: string): Promise<void> {
+  return migrate({ url: databaseUrl, folder: migrations }).catch((error: unknown) => {
+    throw outageOf(error) ? error : databaseProblem(error);
+  });
+}
+
 /** Who does something on the command line. */
 export function operatorOf(db: Database) {
   return { db, clock: systemClock, newId: idMaker({ clock: systemClock, random: systemRandom }) };
@@ -49,4 +57,20 @@ export function asUnknownMerchant(merchantId: string | undefined) {
     if (!(error instanceof Fault) || error.code !== "not_found") throw error;
     throw new ConfigProblem(`There is no merchant ${merchantId} here. See farebox merchants list.`);
   };
+}
+
+/** Our fee on what a merchant sells. */
+export function feeBpsOf(text: string): number {
+  const feeBps = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (feeBps <= 10_000) return feeBps;
+  throw new ConfigProblem(
+    `The fee is a whole number of basis points from 0 to 10000, got ${text}: 50 is 0.5 %.`,
+  );
+}
+
+/** Words of the operator's that somebody will read. */
+export function wordsOf(option: string, text: string, longest: number): string {
+  const words = cleanText(text);
+  if (words !== "" && words.length <= longest) return words;
+  throw new ConfigProblem(`${option} is some text of at most ${longest} characters.`);
 }

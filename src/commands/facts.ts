@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { outbox } from "#store";
 import { ConfigProblem } from "../config.ts";
-import { say, withDeployment } from "./deployment.ts";
+import { withDeployment } from "./deployment.ts";
+import { say } from "./output.ts";
 
 /** `farebox facts …`: facts that no hearer could take. */
 export function addFactsCommands(program: Command): void {

@@ -1,10 +1,9 @@
 import { systemClock, systemRandom } from "#kernel/system";
-import { migrate } from "#store";
 import { compose, type House } from "../compose.ts";
 import { readConfig } from "../config.ts";
 import { recordedParts } from "../dev/recorded-parts.ts";
 import { version } from "../version.ts";
-import { migrations, silent } from "./deployment.ts";
+import { prepare, silent } from "./deployment.ts";
 
 /** Of every token that is listed. */
 export const TOKEN_DECIMALS = 6;
@@ -13,7 +12,7 @@ export const TOKEN_DECIMALS = 6;
 export async function withHouse(work: (house: House) => Promise<void>): Promise<void> {
   const { outside, dataDir, baseUrl } = readConfig(process.env);
   const parts = outside ?? (await recordedParts(dataDir));
-  await migrate({ url: parts.databaseUrl, folder: migrations });
+  await prepare(parts.databaseUrl);
   const house = await compose({
     ...parts,
     treasuryKey: null,

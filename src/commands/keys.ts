@@ -12,7 +12,8 @@ import { Fault } from "#kernel/fault";
 import { systemRandom } from "#kernel/system";
 import { sqlState } from "#store";
 import { ConfigProblem } from "../config.ts";
-import { asUnknownMerchant, operatorOf, say, withDeployment } from "./deployment.ts";
+import { asUnknownMerchant, feeBpsOf, operatorOf, withDeployment, wordsOf } from "./deployment.ts";
+import { say } from "./output.ts";
 
 /** `farebox keys …`: API keys of any merchant. */
 export function addKeysCommands(program: Command): void {
@@ -30,7 +31,7 @@ export function addKeysCommands(program: Command): void {
     .option("--new-merchant <name>", "create a merchant of this name for it")
     .option("--city <city>", "city of the new merchant, for receipts")
     .option("--country <code>", "two-letter country code of the new merchant, for receipts")
-    .option("--fee-bps <bps>", "our fee on the new merchant's payments, in basis points", "0")
+    .option("--fee-bps <bps>", "our fee on the new merchant's payments, in basis points; none when left out")
     .option("--publishable", "a publishable key, without permissions")
     .option("--name <name>", "what the key is for", "created on the command line")
     .option("--permissions <list>", `comma-separated; all when left out: ${permissions.join(", ")}`)
@@ -61,13 +62,14 @@ async function listKeysCommand(merchantId?: string): Promise<void> {
 }
 
 const FOREIGN_KEY_VIOLATION = "23503";
+const LONGEST_NAME = 140;
 
 interface KeyOptions {
   readonly merchant?: string;
   readonly newMerchant?: string;
   readonly city?: string;
   readonly country?: string;
-  readonly feeBps: string;
+  readonly feeBps?: string;
   readonly publishable?: boolean;
   readonly name: string;
   readonly permissions?: string;
@@ -76,20 +78,23 @@ interface KeyOptions {
 async function createKeyCommand(options: KeyOptions): Promise<void> {
   const asked = options.permissions?.split(",").map((each) => each.trim());
   const unknown = asked?.find((each) => !permissions.includes(each as Permission));
-  if (unknown) throw new ConfigProblem(`${unknown} is not a permission. Known: ${permissions.join(", ")}.`);
+  if (unknown !== undefined)
+    throw new ConfigProblem(`${unknown || "Nothing"} is not a permission. Known: ${permissions.join(", ")}.`);
   if (!options.merchant === !options.newMerchant)
     throw new ConfigProblem(
       "Name the merchant with --merchant mer_…, or create one with --new-merchant NAME.",
     );
   if (options.publishable && asked) throw new ConfigProblem("A publishable key has no permissions.");
+  refuseStray(options);
+  const name = wordsOf("--name", options.name, LONGEST_NAME);
   await withDeployment(async ({ db, masterSecret }) => {
     const operator = { ...operatorOf(db), random: systemRandom, masterSecret };
     const merchantId = options.merchant ?? (await newMerchant(operator, options));
     const key = await createKey(operator, {
       merchantId,
       kind: options.publishable ? "pk" : "sk",
-      name: options.name,
-      ...(asked ? { permissions: asked as Permission[] } : {}),
+      name,
+      ...(asked ? { permissions: [...new Set(asked as Permission[])] } : {}),
     }).catch((error: unknown) => {
       if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
       throw new ConfigProblem(
@@ -99,6 +104,17 @@ async function createKeyCommand(options: KeyOptions): Promise<void> {
     say(`merchant ${merchantId}`);
     say(key.plaintext);
   });
+}
+
+/** Said of a merchant that is there, they would change nothing. */
+function refuseStray({ merchant, city, country, feeBps }: KeyOptions): void {
+  if (merchant === undefined) return;
+  if (feeBps !== undefined)
+    throw new ConfigProblem(
+      `--fee-bps is for a new merchant. Change the fee of one that is there with farebox merchants fee ${merchant} BPS.`,
+    );
+  if (city !== undefined || country !== undefined)
+    throw new ConfigProblem("--city and --country are for a new merchant: another one changes them itself.");
 }
 
 async function rotateKeyCommand(key: string, options: { readonly graceSeconds: string }): Promise<void> {
@@ -141,7 +157,7 @@ async function newMerchant(
     name: options.newMerchant ?? "",
     city,
     countryCode: country,
-    feeBps: Number(options.feeBps),
+    feeBps: feeBpsOf(options.feeBps ?? "0"),
   });
   return id;
 }

@@ -2,8 +2,8 @@ import type { Command } from "commander";
 import type { LaneRef } from "#facilitator";
 import { checksum, parseAddress } from "#kernel/bytes";
 import { ConfigProblem } from "../config.ts";
-import { say } from "./deployment.ts";
 import { withHouse } from "./house.ts";
+import { say } from "./output.ts";
 
 /** `farebox lanes …`: gas keys, each on one chain. */
 export function addLanesCommands(program: Command): void {

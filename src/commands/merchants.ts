@@ -1,8 +1,7 @@
 import type { Command } from "commander";
 import { changeFee, type ListedMerchant, listMerchants, resumeMerchant, suspendMerchant } from "#api";
-import { cleanText } from "#kernel/text";
-import { ConfigProblem } from "../config.ts";
-import { asUnknownMerchant, operatorOf, say, withDeployment } from "./deployment.ts";
+import { asUnknownMerchant, feeBpsOf, operatorOf, withDeployment, wordsOf } from "./deployment.ts";
+import { say } from "./output.ts";
 
 const LONGEST_REASON = 500;
 
@@ -47,11 +46,7 @@ function suspensionOf({
 }
 
 async function suspend(merchantId: string, options: { readonly reason: string }): Promise<void> {
-  const reason = cleanText(options.reason);
-  if (reason === "" || reason.length > LONGEST_REASON)
-    throw new ConfigProblem(
-      `--reason is some text of at most ${LONGEST_REASON} characters: the merchant is told.`,
-    );
+  const reason = wordsOf("--reason", options.reason, LONGEST_REASON);
   await withDeployment(async ({ db }) => {
     const held = await suspendMerchant(operatorOf(db), { merchantId, reason }).catch(
       asUnknownMerchant(merchantId),
@@ -69,11 +64,7 @@ function resume(merchantId: string): Promise<void> {
 }
 
 async function fee(merchantId: string, bps: string): Promise<void> {
-  const feeBps = /^\d{1,5}$/.test(bps) ? Number(bps) : Number.NaN;
-  if (!(feeBps <= 10_000))
-    throw new ConfigProblem(
-      `The fee is a whole number of basis points from 0 to 10000, got ${bps}: 50 is 0.5 %.`,
-    );
+  const feeBps = feeBpsOf(bps);
   await withDeployment(async ({ db }) => {
     const before = await changeFee(operatorOf(db), { merchantId, feeBps }).catch(
       asUnknownMerchant(merchantId),

@@ -3,8 +3,9 @@ import type { OutflowProblem, OutflowRef, StrayOutflow } from "#facilitator";
 import { checksum, parseHash } from "#kernel/bytes";
 import { formatDecimal } from "#kernel/money";
 import { ConfigProblem } from "../config.ts";
-import { say } from "./deployment.ts";
+import { wordsOf } from "./deployment.ts";
 import { TOKEN_DECIMALS, withHouse } from "./house.ts";
+import { say } from "./output.ts";
 
 /** `farebox outflows …`: what left a treasury or a deposit address, and nothing here has sent. */
 export function addOutflowsCommands(program: Command): void {
@@ -53,6 +54,8 @@ const sentences: Readonly<Record<OutflowProblem, string>> = {
   "nobodys-loss": "went into the treasury: nobody has less for it. Leave --merchant out.",
 };
 
+const LONGEST_REASON = 500;
+
 interface Options {
   readonly reason: string;
   readonly merchant?: string;
@@ -60,8 +63,9 @@ interface Options {
 
 function book(chain: string, text: string, log: string, { reason, merchant }: Options): Promise<void> {
   const outflow = outflowRef(chain, text, log);
+  const why = wordsOf("--reason", reason, LONGEST_REASON);
   return withHouse(async ({ operate }) => {
-    const problem = await operate.bookOutflow(outflow, { reason, merchantId: merchant ?? null });
+    const problem = await operate.bookOutflow(outflow, { reason: why, merchantId: merchant ?? null });
     if (problem) throw new ConfigProblem(`Log ${log} of ${text} ${sentences[problem]}`);
     say(`log ${log} of ${text} is booked; farebox reconcile tells whether books and chain are equal now`);
   });

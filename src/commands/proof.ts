@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { type ProofProblem, problemOfProof } from "#api";
 import { ConfigProblem } from "../config.ts";
-import { say } from "./deployment.ts";
+import { say } from "./output.ts";
 
 const sentences: Readonly<Record<ProofProblem, string>> = {
   "not-a-proof": "This is no settlement proof: GET /v1/payments/{id}/proof.json answers one.",

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import type { Reconciled } from "#facilitator";
 import { formatDecimal } from "#kernel/money";
-import { say } from "./deployment.ts";
 import { withHouse } from "./house.ts";
+import { say } from "./output.ts";
 
 const TOKEN_DECIMALS = 6;
 

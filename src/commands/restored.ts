@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { checksum } from "#kernel/bytes";
 import { ConfigProblem } from "../config.ts";
-import { say } from "./deployment.ts";
 import { withHouse } from "./house.ts";
+import { say } from "./output.ts";
 
 /** `farebox restored`: the database is one of an earlier time. */
 export function addRestoredCommand(program: Command): void {

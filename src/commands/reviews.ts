@@ -4,8 +4,8 @@ import { checksum } from "#kernel/bytes";
 import { formatDecimal } from "#kernel/money";
 import type { House } from "../compose.ts";
 import { ConfigProblem } from "../config.ts";
-import { say } from "./deployment.ts";
 import { TOKEN_DECIMALS, withHouse } from "./house.ts";
+import { say } from "./output.ts";
 
 /** `farebox reviews …`: payments that wait for a person. */
 export function addReviewsCommands(program: Command): void {

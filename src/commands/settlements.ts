@@ -3,8 +3,8 @@ import type { InspectedClaim, SignedTransaction } from "#facilitator";
 import { checksum } from "#kernel/bytes";
 import { formatDecimal } from "#kernel/money";
 import { ConfigProblem } from "../config.ts";
-import { say } from "./deployment.ts";
 import { TOKEN_DECIMALS, withHouse } from "./house.ts";
+import { say } from "./output.ts";
 
 /** `farebox settlements …`: payments, refunds, payouts, returns and sweeps, as the engine has them. */
 export function addSettlementsCommands(program: Command): void {

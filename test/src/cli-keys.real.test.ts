@@ -14,7 +14,14 @@ describe("keys create", () => {
   it("makes a merchant and a key with the permissions asked for, and shows the key as its last line", async () => {
     const done = await run(
       ...["keys", "create", "--new-merchant", "Café Central", "--city", "Porto", "--country", "PT"],
-      ...["--fee-bps", "25", "--name", "till", "--permissions", `${permissions[0]}, ${permissions[1]}`],
+      ...[
+        "--fee-bps",
+        "25",
+        "--name",
+        "till",
+        "--permissions",
+        `${permissions[0]}, ${permissions[1]},${permissions[0]}`,
+      ],
     );
     expect(done).toMatchObject({ code: 0, stderr: "" });
     const [about = "", key = "", ...more] = shown(done);
@@ -64,7 +71,19 @@ describe("keys create", () => {
       [["--merchant", missing, "--new-merchant", "A"], /^Name the merchant with --merchant/],
       [["--merchant", missing], new RegExp(`^There is no merchant ${missing} here\\.`)],
       [["--new-merchant", "A", "--city", "Faro"], /^A new merchant needs --city and --country/],
-      [["--new-merchant", "A", ...inFaro, "--fee-bps", "half"], /^--fee-bps: /],
+      [["--new-merchant", "A", ...inFaro, "--fee-bps", "half"], /^The fee is a whole number .*, got half: /],
+      [["--new-merchant", "A", ...inFaro, "--fee-bps", "0x10"], /^The fee is a whole number .*, got 0x10: /],
+      [["--new-merchant", "A", ...inFaro, "--fee-bps", ""], /^The fee is a whole number /],
+      [
+        ["--merchant", merchant, "--fee-bps", "50"],
+        /^--fee-bps is for a new merchant\. Change .* fee mer_\S+ BPS/,
+      ],
+      [["--merchant", merchant, "--city", "Faro"], /^--city and --country are for a new merchant/],
+      [["--merchant", merchant, "--country", "PT"], /^--city and --country are for a new merchant/],
+      [["--merchant", merchant, "--permissions", ""], /^Nothing is not a permission\. Known: /],
+      [["--merchant", merchant, "--permissions", `${permissions[0]},`], /^Nothing is not a permission/],
+      [["--merchant", merchant, "--name", " "], /^--name is some text of at most 140 characters\.$/],
+      [["--merchant", merchant, "--name", "x".repeat(141)], /^--name is some text/],
       [["--new-merchant", "A", "--city", "Faro", "--country", "Portugal"], /^--country: /],
       [
         ["--new-merchant", "A", "--publishable", "--permissions", permissions[0]],

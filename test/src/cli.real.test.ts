@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { checksum } from "#kernel/bytes";
@@ -5,11 +7,12 @@ import { post as postEntries, resolvePending, templates } from "#ledger";
 import { loadArtifacts } from "../../contracts/index.ts";
 import { deriveKey } from "../../src/keys.ts";
 import { payment } from "../facilitator/ledger/rows.ts";
-import { atPort } from "../support/database-at.ts";
+import { atPort, databaseAt } from "../support/database-at.ts";
 import { freshDatabase } from "../support/db.ts";
 import { startDevChain } from "../support/dev-chain.ts";
 import { newMerchant, post, startHouse, startWorld, until } from "../support/house.ts";
 import { merchantWithPayouts } from "../support/payouts.ts";
+import { programs } from "../support/programs.ts";
 import { stateOf } from "../support/records.ts";
 import { newPayment, submitAsStranger } from "../support/scene.ts";
 import { shared } from "../support/shared.ts";
@@ -223,6 +226,11 @@ describe("any command", () => {
         ],
         [{ ...settings(), DATABASE_URL: nobody }, ["reconcile"], /^The database cannot be reached \(ECONN/],
         [settings(), ["reconcile"], /^The chain local cannot be read\. Its rpcUrls in FAREBOX_CHAINS must/],
+        [
+          { ...settings(), DATABASE_URL: databaseAt(database.url, "nowhere") },
+          ["trial-balance"],
+          /^The database of DATABASE_URL cannot be used \(3D000: database "nowhere" does not exist\)\. Set/,
+        ],
         [{ ...settings(), FAREBOX_X: "1" }, ["trial-balance"], /^FAREBOX_X is not a setting/],
         [local, ["trial-balanced"], /^error: unknown command 'trial-balanced'/],
       ];
@@ -232,6 +240,18 @@ describe("any command", () => {
       expect(stderr).toMatch(cases[index]?.[2] ?? /never/);
       expect(stderr).not.toMatch(/postgres:|^\s+at /m);
     }
+  });
+
+  it("goes on where who reads has left, and says where its answer found no room, exit 1", async () => {
+    const said = async (command: string) => {
+      const shell = `${process.execPath} ${programs.cli} ${command}; echo "exit $?" >&2`;
+      const env = { ...process.env, ...settings() };
+      return (await promisify(execFile)("sh", ["-c", `{ ${shell}; } | true`], { env })).stderr;
+    };
+    expect(await said("router")).toBe("exit 0\n");
+    expect(await said("router > /dev/full")).toBe(
+      "What the command did is done, and not all that it says could be written (ENOSPC).\nexit 1\n",
+    );
   });
 
   it("finds nothing to reset where there is nothing", async () => {
