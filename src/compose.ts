@@ -131,7 +131,15 @@ export async function compose(parts: Parts): Promise<House> {
     presence,
     settings: { ...defaultSettings, ...parts.settings },
   };
-  await adoptChains(engine);
+  const disconnect = async () =>
+    void (await Promise.all([
+      ...[db, lookupDb, searchDb, loopDb].map((each) => each.close()),
+      presence.close(),
+    ]));
+  await adoptChains(engine).catch(async (error: unknown) => {
+    await disconnect();
+    throw error;
+  });
   const running = createFacilitator(engine, {
     hurry: () => background.hurry(),
     areCaughtUp: (merchantId) => areCaughtUp(db.pool, merchantId, now),
@@ -225,7 +233,7 @@ export async function compose(parts: Parts): Promise<House> {
         sandbox?.clock.stop(),
       ]);
       await running.stop();
-      await Promise.all([...[db, lookupDb, searchDb, loopDb].map((each) => each.close()), presence.close()]);
+      await disconnect();
     },
   };
 }

@@ -24,7 +24,12 @@ const named = (on: DevChain, config: Partial<ChainConfig>): DevChain => ({
   config: { ...on.config, ...config },
 });
 
-/** The line of a start that is refused, and that it changed nothing. */
+const connections = () =>
+  database.query(
+    "SELECT application_name FROM pg_stat_activity WHERE datname = current_database() AND application_name IN ('farebox-requests', 'farebox-loops')",
+  );
+
+/** The line of a start that is refused, and that it changed nothing and left nothing open: a command would never end. */
 async function refusalOf(on: DevChain, role: NonNullable<HouseOptions["role"]>): Promise<string> {
   const before = [await known(), await transfers()];
   const problem = await startHouse(on, database, { role }).then(
@@ -33,6 +38,7 @@ async function refusalOf(on: DevChain, role: NonNullable<HouseOptions["role"]>):
   );
   expect(problem).toBeInstanceOf(ConfigProblem);
   expect([await known(), await transfers()]).toEqual(before);
+  await expect.poll(connections, { timeout: 10_000 }).toEqual([]);
   return (problem as ConfigProblem).message;
 }
 
