@@ -11,7 +11,7 @@ export function addLanesCommands(program: Command): void {
   lanes
     .command("list")
     .description(
-      "list them: chain, address, active, quarantined or removed from FAREBOX_SIGNER_KEYS, held by a process or free, transactions that are not final, wei or -; exit 1 when a configured one signs nothing",
+      "list them: chain, address, active, quarantined or removed from FAREBOX_SIGNER_KEYS, held by a process or free, transactions that are not final, wei or -; exit 1 when a configured one is quarantined",
     )
     .action(list);
   lanes
