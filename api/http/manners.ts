@@ -52,7 +52,7 @@ export async function readFields(
   limit: number,
 ): Promise<readonly (readonly [name: string, value: string])[]> {
   if (!(c.req.header("content-type") ?? "").toLowerCase().startsWith(FORM))
-    throw fault("unsupported_media_type");
+    throw fault("unsupported_media_type", { type: FORM });
   demandLength(c, limit);
   return filledIn([...new URLSearchParams(await c.req.text())]);
 }

@@ -1,7 +1,8 @@
 import { type RouteConfig, z } from "@hono/zod-openapi";
 import type { Context, Next } from "hono";
+import { fault } from "./faults.ts";
 import { refuseInvalid } from "./route.ts";
-import { isJson } from "./strict-json.ts";
+import { isJson, JSON_TYPE } from "./strict-json.ts";
 
 const Nothing = z.strictObject({});
 
@@ -16,12 +17,11 @@ export function refusingBodies<R extends { readonly route: RouteConfig }>(
   });
 }
 
-/** Behind `strictJson`, which has read the body and kept it. */
+/** Behind `strictJson`, which has read the body and kept it: an empty object where there is none. Fault:
+ *  `unsupported_media_type`. */
 async function refuseBody(c: Context, next: Next): Promise<Response | undefined> {
-  const text = await c.req.text();
-  if (text !== "" && isJson(c.req.header("content-type"))) {
-    const refused = refuseInvalid({ target: "json", ...Nothing.safeParse(JSON.parse(text)) }, c);
-    if (refused) return refused;
-  }
+  if (!isJson(c.req.header("content-type"))) throw fault("unsupported_media_type", { type: JSON_TYPE });
+  const refused = refuseInvalid({ target: "json", ...Nothing.safeParse(await c.req.json()) }, c);
+  if (refused) return refused;
   await next();
 }

@@ -8,6 +8,7 @@ import { outageOf } from "#store";
 import { asPublic, fault, publicFaults } from "./faults.ts";
 import { policyOf, type RateName, rateOf } from "./rates.ts";
 import { requestFields } from "./request-id.ts";
+import { JSON_TYPE } from "./strict-json.ts";
 
 const statusOf = {
   invalid: 400,
@@ -109,7 +110,7 @@ export function toFault(error: unknown): Fault {
 
 function httpFault(error: HTTPException): Fault {
   if (error.status === 413) return fault("body_too_large", {}, error);
-  if (error.status === 415) return fault("unsupported_media_type", {}, error);
+  if (error.status === 415) return fault("unsupported_media_type", { type: JSON_TYPE }, error);
   if (error.status === 404) return fault("not_found", {}, error);
   if (error.status >= 500) return fault("internal_error", {}, error);
   return fault("invalid_json", { why: "it is malformed" }, error);

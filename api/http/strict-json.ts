@@ -26,11 +26,17 @@ export function parseStrict(text: string): unknown {
   try {
     value = JSON.parse(text);
   } catch {
-    throw refuse("it is malformed");
+    throw refuse(whyUnread(text));
   }
   // Of a key that comes twice, JSON.parse keeps one.
   if (countWritten(text) !== countKeys(value)) throw refuse("an object has one key twice");
   return value;
+}
+
+/** An editor shows nothing of a mark or of blanks. */
+function whyUnread(text: string): string {
+  if (text.trim() === "") return "it is empty";
+  return text.startsWith("\ufeff") ? "it begins with a byte order mark" : "it is malformed";
 }
 
 function refuse(why: string) {
@@ -112,13 +118,19 @@ function endOfLiteral(text: string, start: number): number {
   return end - 1;
 }
 
+export const JSON_TYPE = "application/json";
+
 /** Whether a Content-Type names JSON. */
 export function isJson(contentType: string | undefined): boolean {
   return /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType ?? "");
 }
 
-/** The body as text: at most `limit` bytes, valid UTF-8. Faults: `body_too_large`, `invalid_json`. */
+/** The body as text: at most `limit` bytes, valid UTF-8. Faults: `body_too_large`, `invalid_json`,
+ *  `unsupported_media_type` for one that is compressed. */
 export async function readText(request: Request, limit: number): Promise<string> {
+  const coding = request.headers.get("content-encoding") ?? "";
+  if (!/^(?:identity)?$/i.test(coding))
+    throw fault("unsupported_media_type", { type: `${JSON_TYPE}, not compressed` });
   const bytes = await readBytes(request, limit);
   if (!isUtf8(bytes)) throw refuse("it is not UTF-8");
   return bytes.toString("utf8");
@@ -158,11 +170,12 @@ export function strictJson(limit = BODY_LIMIT): MiddlewareHandler {
 async function checkBody(c: Context, limit: number): Promise<void> {
   const text = await readText(c.req.raw, limit);
   const { headers } = c.req.raw;
-  // Without a type, or with an empty one, no schema would see it. Many clients name one with nothing, too.
-  if (text === "" && !headers.get("content-type")) headers.set("content-type", "application/json");
-  const isCalledJson = isJson(c.req.header("content-type"));
+  const isCalledJson = isJson(headers.get("content-type") ?? undefined);
   if (text !== "" && isCalledJson) parseStrict(text);
-  keepBody(c, text === "" && isCalledJson ? "{}" : text);
+  // What nothing is called does not matter, many clients call it a form. Of the ways to write the type of JSON, validators
+  // know some.
+  if (text === "" || isCalledJson) headers.set("content-type", JSON_TYPE);
+  keepBody(c, text === "" ? "{}" : text);
 }
 
 /** Validators read the body from hono's cache, since the stream is spent. Its type says text, it holds promises. */

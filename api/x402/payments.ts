@@ -21,7 +21,7 @@ import { readIdempotencyKey } from "../http/idempotency.ts";
 import { clientAddress, rateHeadersOf, spend } from "../http/limit.ts";
 import { type ProblemPlace, problemResponse, toFault } from "../http/problem.ts";
 import { requestFields } from "../http/request-id.ts";
-import { isJson, PAYMENT_BODY_LIMIT, parseStrict, readText } from "../http/strict-json.ts";
+import { isJson, JSON_TYPE, PAYMENT_BODY_LIMIT, parseStrict, readText } from "../http/strict-json.ts";
 import { countPayment } from "./count.ts";
 import { followDelivery } from "./delivery.ts";
 import { extensionResponses } from "./extension-responses.ts";
@@ -92,7 +92,8 @@ async function answer({ edge, facilitator }: Payments, call: PaymentCall): Promi
   const id = c.req.param("id");
   if (id !== undefined && !isId("x402r", id)) return unknownPayable(call);
   const contentType = c.req.header("content-type");
-  if (contentType !== undefined && !isJson(contentType)) throw fault("unsupported_media_type");
+  if (contentType !== undefined && !isJson(contentType))
+    throw fault("unsupported_media_type", { type: JSON_TYPE });
   const text = await readText(c.req.raw, PAYMENT_BODY_LIMIT);
   const body = parseStrict(text);
   if (versionOf(body) === 1)

@@ -75,7 +75,7 @@ export const requestFaults = {
   unsupported_media_type: {
     kind: "unsupported-media",
     title: "Unsupported media type",
-    detail: "Send the body as application/json.",
+    detail: "Send the body as {type}.",
   },
   idempotency_key_reused: {
     kind: "conflict",

@@ -52,6 +52,18 @@ describe("a body", () => {
     expect(await told(patch('{"city":"Oslo","city":"Bergen"}'))).toBe("400 invalid_json");
     expect(await told(patch('{"city":"\\u0000"}'))).toBe("400 invalid_json");
   });
+
+  it("is read under the type of JSON however that is written, whatever it says besides", async () => {
+    for (const type of [
+      "application/json;",
+      "application/json ; charset=utf-8",
+      "application/json; charset=utf-8; odata.metadata=minimal",
+    ]) {
+      const headers = { "content-type": type };
+      const { status, body } = await call("PATCH", "/v1/merchant", { body: { city: type }, headers });
+      expect([status, body.city]).toEqual([200, type]);
+    }
+  });
 });
 
 describe("a field that nobody asked for", () => {
@@ -79,13 +91,25 @@ describe("a field that nobody asked for", () => {
     }
   });
 
+  it("is not lost under another type either, where a write takes no body", async () => {
+    for (const type of ["application/x-www-form-urlencoded", "text/plain"]) {
+      const headers = { "content-type": type };
+      const { status, body } = await call("POST", "/v1/payment-links/x/list", {
+        body: "colour=red",
+        headers,
+      });
+      expect([status, body.code]).toEqual([415, "unsupported_media_type"]);
+    }
+  });
+
   it("nor does one that takes no body take anything but an empty object; nothing at all is fine", async () => {
     const at = (body?: unknown, headers = {}) =>
       call("POST", "/v1/payment-links/x/list", body === undefined ? { headers } : { body, headers });
     for (const body of ["[]", "null", '"red"', "1"])
       expect((await at(body)).body).toMatchObject({ code: "validation_failed", errors: [{ pointer: "" }] });
     for (const body of [undefined, "", "{}"]) expect((await at(body)).body.code).toBe("not_found");
-    expect((await at(undefined, { "content-type": "application/json" })).body.code).toBe("not_found");
+    for (const type of ["application/json", "application/x-www-form-urlencoded"])
+      expect((await at(undefined, { "content-type": type })).body.code).toBe("not_found");
   });
 });
 

@@ -65,6 +65,14 @@ it("a type that says nothing is none: a key is rotated with the grace that it ha
   expect(Math.abs(Date.parse(revokedAt) - Date.now() - 86_400_000)).toBeLessThan(600_000);
 });
 
+it("a type of nothing is none: many programs name that of a form, as curl does", async () => {
+  const path = `/v1/payment-intents/${(await seller.intent()).id}/confirm`;
+  const form = { "Content-Type": "application/x-www-form-urlencoded" };
+  const confirmed = await send(path, "form", undefined, form);
+  expect(confirmed.status).toBe(200);
+  expect(await send(path, "form")).toEqual({ ...confirmed, isReplayed: true });
+});
+
 it("what an invoice's checkout without a body made can be confirmed without one", async () => {
   const { id } = await issued(seller);
   const { body: intent } = await send(`/v1/invoices/${id}/checkout`, "checkout");

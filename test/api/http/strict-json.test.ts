@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Fault } from "#kernel/fault";
@@ -78,8 +79,13 @@ describe("strict JSON", () => {
   it("refuses numbers that a double cannot hold, and text that is not JSON", () => {
     expect(why('{"a":1e400}')).toMatch(/out of range/);
     expect(why("[-1E+999]")).toMatch(/out of range/);
-    for (const text of ["", "{", "[1,]", "{'a':1}", "NaN", "01", '{"a":1}x', "\ufeff{}"])
+    for (const text of ["{", "[1,]", "{'a':1}", "NaN", "01", '{"a":1}x'])
       expect(why(text)).toBe("it is malformed");
+  });
+
+  it("says of text that a reader would take for good what is wrong with it", () => {
+    expect(why("\ufeff{}")).toBe("it begins with a byte order mark");
+    for (const text of ["", " \n"]) expect(why(text)).toBe("it is empty");
   });
 });
 
@@ -116,6 +122,17 @@ describe("a body", () => {
   it("that is not UTF-8 is refused, not repaired", async () => {
     const bytes = new Uint8Array([0x22, 0xff, 0x22]);
     await expect(readText(request(bytes), limit)).rejects.toMatchObject({ code: "invalid_json" });
+  });
+
+  it("that is compressed is refused as what it is, not for its bytes", async () => {
+    const compressed = (coding: string) => request(gzipSync("{}"), { "content-encoding": coding });
+    for (const coding of ["gzip", "BR", "gzip, identity"])
+      await expect(readText(compressed(coding), 64)).rejects.toMatchObject({
+        code: "unsupported_media_type",
+        detail: "Send the body as application/json, not compressed.",
+      });
+    for (const coding of ["identity", "Identity", ""])
+      expect(await readText(request("{}", { "content-encoding": coding }), limit)).toBe("{}");
   });
 
   it("is JSON by its media type", () => {
