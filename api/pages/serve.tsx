@@ -5,10 +5,12 @@ import { html } from "hono/html";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { agentUrl } from "#facilitator";
 import type { Clock } from "#kernel/clock";
+import { preferredType } from "../http/accept.ts";
 import type { Edge } from "../http/context.ts";
 import { clientAddress, spend } from "../http/limit.ts";
 import { pageHeaders } from "../http/manners.ts";
 import { onError } from "../http/problem.ts";
+import { JSON_TYPE } from "../http/strict-json.ts";
 import type { InvoiceDesk } from "../invoice/verbs/desk.ts";
 import type { CheckoutDesk } from "../payment-link/verbs/checkout.ts";
 import type { Payer } from "../provider/verbs/deposit.ts";
@@ -42,7 +44,7 @@ export interface Counter extends PageDesk {
   readonly leaving: AbortSignal;
 }
 
-/** A page, and a page too where it cannot be shown. */
+/** A page, and a page too where it cannot be shown, unless who asked reads JSON rather. */
 export function page(counter: Counter, show: Handler): Handler {
   return async (c, next) => {
     pageHeaders(c);
@@ -56,7 +58,9 @@ export function page(counter: Counter, show: Handler): Handler {
 
 async function refuse(c: Context, { assets }: Counter, error: unknown): Promise<Response> {
   // What it says to programs is also what is logged, and what a browser is told to wait.
-  const { status, headers } = onError(error, c);
+  const told = onError(error, c);
+  if (preferredType(c.req.header("accept"), ["text/html", JSON_TYPE]) === JSON_TYPE) return told;
+  const { status, headers } = told;
   const retryAfter = headers.get("Retry-After");
   if (retryAfter !== null) c.header("Retry-After", retryAfter);
   const speech = speechOf(c.req.header("accept-language"));

@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import { invalid } from "../http/faults.ts";
 import { clientAddress } from "../http/limit.ts";
 import type { CheckoutDesk } from "./verbs/checkout.ts";
 import { deriveIntent, type MeantLink } from "./verbs/derive.ts";
@@ -9,6 +10,8 @@ export function linkIntents(desk: CheckoutDesk) {
   return (c: Context, ask: MeantLink) => {
     const { ctx, edge } = c.var;
     const visitor = { ctx: { ...ctx, newId: edge.newId }, address: clientAddress(c, edge) };
-    return deriveIntent(desk, { ...visitor, ...ask, amount: c.req.query("amount") });
+    const [amount, ...others] = c.req.queries("amount") ?? [];
+    if (others.length > 0) throw invalid("/query/amount", "one amount: two were named");
+    return deriveIntent(desk, { ...visitor, ...ask, amount });
   };
 }

@@ -25,7 +25,7 @@ const filters = {
   query: z.string().max(400).optional(),
   live: z
     .string()
-    .max(10)
+    .refine((text) => text === "true" || text === "false", "true or false")
     .optional()
     .openapi({ type: "boolean", description: "`true`: only what answered its last probe as registered" }),
   limit: z

@@ -195,6 +195,20 @@ describe("POST /checkout/{id}/confirm", () => {
     expect(response.headers.get("content-type")).toContain("text/html");
   });
 
+  it("tells who asks for JSON what is wrong, as everything else does: here, that it takes a form", async () => {
+    const headers = { Accept: "application/json", "Content-Type": "application/json" };
+    const { id } = await seller.intent();
+    const response = await at(`/checkout/${id}/confirm`, headers, { method: "POST", body: "{}" });
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      415,
+      "application/problem+json",
+    ]);
+    expect(await response.json()).toMatchObject({
+      code: "unsupported_media_type",
+      detail: "Send the body as application/x-www-form-urlencoded.",
+    });
+  });
+
   it("404 for an id of nobody, and what has ended stays as it is", async () => {
     expect((await choose(NOBODY)).status).toBe(404);
     const { id } = await seller.intent();

@@ -194,6 +194,7 @@ describe("a link that is not offered directly", () => {
       ["?amount=nothing", 400],
       ["?amount=0.123456789", 400],
       ["?amount=0.10", 422],
+      ["?amount=0.75&amount=0.50", 400],
     ] as const) {
       const { status, body } = await asked(agentUrl(id) + query);
       expect([query, status, body.errors[0].pointer]).toEqual([query, told, "/query/amount"]);

@@ -205,6 +205,19 @@ describe("the discovery index", () => {
     expect(body.detail).toBe("limit is a whole number from 1 to 100.");
   });
 
+  it("refuses a live that is neither true nor false: passed over, it would list what does not answer", async () => {
+    const { queries, facilitator } = asked();
+    for (const path of ["/x402/resources", "/x402/discovery/search", "/x402/payables"]) {
+      const { response, body } = await get(`${path}?live=True`, facilitator);
+      expect([path, response.status, body.errors]).toMatchObject([
+        ...[path, 400],
+        [{ pointer: "/query/live", detail: "true or false" }],
+      ]);
+      expect((await get(`${path}?live=false`, facilitator)).response.status).toBe(200);
+    }
+    expect(queries).toHaveLength(3);
+  });
+
   it("lists nothing of another type, without asking", async () => {
     const { queries, facilitator } = asked();
     const { body } = await get("/x402/resources?type=grpc", facilitator);
