@@ -5,12 +5,18 @@ export const Timestamp = z.string().openapi({ format: "date-time", example: "202
 /** What is said of text that is no moment, before an example. */
 export const NOT_AN_INSTANT = "a date and a time with its zone";
 
+/** In a query a bare + is a blank. */
+const LOST_PLUS = /\d \d\d:\d\d$/;
+const IN_A_QUERY = "; the + of an offset is %2B in a query";
+
 /** A moment that a caller names. Other years JavaScript writes as PostgreSQL does not read them. */
 export const Instant = z.iso
   .datetime({
     ...{ offset: true, abort: true },
-    error: ({ code }) =>
-      code === "invalid_format" ? `${NOT_AN_INSTANT}, such as 2026-08-11T09:30:00Z` : undefined,
+    error: ({ code, input }) =>
+      code === "invalid_format"
+        ? `${NOT_AN_INSTANT}, such as 2026-08-11T09:30:00Z${LOST_PLUS.test(String(input)) ? IN_A_QUERY : ""}`
+        : undefined,
   })
   .refine((text) => isReadable(new Date(text)), "a moment of the years 1 to 9999, in UTC")
   .openapi({ type: "string", format: "date-time" });

@@ -36,6 +36,17 @@ describe("in a query", () => {
   });
 });
 
+it.each(lists)(
+  "%s: an offset whose + came as a blank says how it is written in a query",
+  async (path, field) => {
+    const asked = (text: string) => caller(app, owner)("GET", `${path}?${field}=${text}`);
+    const { status, body } = await asked("2026-08-11T09:30:00+02:00");
+    expect([status, body.errors]).toMatchObject([400, [{ detail: expect.stringMatching(/%2B/) }]]);
+    expect((await asked("2026-08-11T09:30:00%2B02:00")).status).toBe(200);
+    expect((await asked("2026-08-11")).body.errors[0].detail).not.toContain("%2B");
+  },
+);
+
 describe("in a body", () => {
   const amount = { amount: "10", asset: "USD" };
   const bill = {
