@@ -37,7 +37,9 @@ const InvoiceLineInput = z
     const message = "give a productId, or name and unitPrice";
     ctx.issues.push({ code: "custom", input: ctx.value, path: [], message });
   })
-  .openapi("InvoiceLineInput");
+  .openapi("InvoiceLineInput", {
+    example: { name: "Tea", unitPrice: { amount: "12.50", asset: "USD" }, quantity: 2 },
+  });
 export type InvoiceLineInput = z.infer<typeof InvoiceLineInput>;
 
 const Lines = z.array(InvoiceLineInput).min(1).max(MAX_LINES);

@@ -48,7 +48,7 @@ export const EntryQuery = z.object({
 
 export const PayoutAddressInput = z
   .strictObject({
-    chain: z.string().min(1).max(64).openapi({ description: "Slug or CAIP-2 id" }),
+    chain: z.string().min(1).max(64).openapi({ description: "Slug or CAIP-2 id", example: "base" }),
     address: Destination.openapi({
       description: "0x address; a mixed-case one must carry a right EIP-55 checksum",
     }),

@@ -74,6 +74,37 @@ const PaymentPayload = z.object({
   extensions: z.record(z.string(), z.unknown()).optional(),
 });
 
+/** Of USDC on Base, as its `PAYMENT-REQUIRED` would offer it. */
+const exampleOption = {
+  scheme: "exact",
+  network: "eip155:8453",
+  amount: "10000",
+  asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+  payTo: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+  maxTimeoutSeconds: 300,
+};
+
+const examplePayment = {
+  x402Version: 2,
+  paymentPayload: {
+    x402Version: 2,
+    resource: { url: "https://api.example.com/weather" },
+    accepted: exampleOption,
+    payload: {
+      signature: `0x${"1f".repeat(64)}1b`,
+      authorization: {
+        from: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
+        to: exampleOption.payTo,
+        value: exampleOption.amount,
+        validAfter: "1786440000",
+        validBefore: "1786440900",
+        nonce: `0x${"2e".repeat(32)}`,
+      },
+    },
+  },
+  paymentRequirements: exampleOption,
+};
+
 /** Documents the body of verify and settle; `wire.ts` reads it, in both versions. */
 export const PaymentBody = z
   .object({
@@ -81,7 +112,7 @@ export const PaymentBody = z
     paymentPayload: PaymentPayload,
     paymentRequirements: PaymentRequirements.partial({ extra: true, maxTimeoutSeconds: true }).optional(),
   })
-  .openapi("PaymentBody");
+  .openapi("PaymentBody", { example: examplePayment });
 
 export const VerifyResponse = z
   .object({

@@ -7,6 +7,9 @@ import { type Call, chaptersOf } from "../../../api/reference/chapters.ts";
 import { curlOf } from "../../../api/reference/curl.ts";
 import { type Document, parametersOf, type Schema } from "../../../api/reference/document.ts";
 import { plain } from "../../../api/reference/schema.ts";
+import { v1Networks } from "../../../api/x402/v1.ts";
+import { readPayment } from "../../../api/x402/wire.ts";
+import { readPayload } from "../../../facilitator/scheme/exact-evm/schema.ts";
 import { stillSandbox, world } from "../world.ts";
 
 /** Arguments of a call, as `curl` would be handed them. */
@@ -93,6 +96,30 @@ describe("a call in the reference", () => {
       return (error?.issues ?? []).map(({ path, message }) => `${call.anchor} ${path.join(".")} ${message}`);
     });
     expect(wrong).toEqual([]);
+  });
+
+  it("of verify and settle holds a payment as it is read: version 2, of a resource, with what its payer signs", () => {
+    const paying = typed.filter(({ call }) => /^[/]x402[/].*(?:verify|settle)$/.test(call.path));
+    expect(paying).toHaveLength(4);
+    for (const { words } of paying) {
+      const body = JSON.parse(behind(words, "-d")[0] ?? "");
+      const reading = readPayment(body, v1Networks([]));
+      if (!reading.ok) throw new Error(reading.refusal.message);
+      const { version, resourceUrl, selection, accepted, payload } = reading.payment;
+      expect([version, resourceUrl]).toEqual([2, "https://api.example.com/weather"]);
+      expect(accepted).toEqual(selection);
+      expect(readPayload(payload)).toMatchObject({ value: BigInt(selection.amount) });
+    }
+  });
+
+  it("of an invoice and of a payout address asks for nothing that has to be made or looked up before", () => {
+    const bodyOf = (path: string) => {
+      const call = typed.find((each) => each.call.path === path && each.call.method === "POST");
+      return JSON.parse(behind(call?.words ?? [], "-d")[0] ?? "");
+    };
+    const [line] = bodyOf("/v1/invoices").lines;
+    expect(Object.keys(line).sort()).toEqual(["name", "quantity", "unitPrice"]);
+    expect(bodyOf("/v1/payout-addresses").chain).toBe("base");
   });
 });
 
