@@ -49,7 +49,7 @@ export const Rail = z
       verifyingContract: z.string(),
     }),
   })
-  .openapi("Rail");
+  .openapi("OfferedRail");
 export type Rail = z.infer<typeof Rail>;
 
 export const PaymentRequiredLookup = PaymentRequired.extend({ price: Money, rails: z.array(Rail) }).openapi(
@@ -152,7 +152,13 @@ export type SettleResponse = z.infer<typeof SettleResponse>;
 
 export const SupportedResponse = z
   .object({
-    kinds: z.array(z.object({ x402Version: z.int(), scheme: z.string(), network: z.string() })),
+    kinds: z.array(
+      z.object({
+        x402Version: z.int().openapi({ example: 2 }),
+        scheme: z.string().openapi({ example: "exact" }),
+        network: z.string().openapi({ example: "eip155:8453" }),
+      }),
+    ),
     extensions: z.array(z.string()),
     signers: z.record(z.string(), z.array(z.string())),
   })

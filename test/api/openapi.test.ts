@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -161,6 +161,34 @@ describe("GET /openapi.json", () => {
   it("names the shared shapes, so that a client has one type for each", () => {
     for (const name of ["Money", "MoneyInput", "Problem", "ApiKey", "Merchant", "Resource"])
       expect(Object.keys(document.components.schemas)).toContain(name);
+  });
+});
+
+describe("the name of a shape", () => {
+  // Of two that have one, the document keeps the first and says of the other's places what is not so.
+  it("is that of no other", async () => {
+    const api = new URL("../../api/", import.meta.url);
+    const files = (await readdir(api, { recursive: true })).filter((file) => /\.tsx?$/.test(file));
+    const sources = await Promise.all(files.map((file) => readFile(new URL(file, api), "utf8")));
+    const names = sources.flatMap((source) =>
+      [...source.matchAll(/\.openapi\(\s*"(\w+)"/g)].map(([, name]) => name),
+    );
+    expect(names.length).toBeGreaterThan(80);
+    expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
+  });
+
+  it("stands for what is answered: a rail of an offer has its payee and domain, one of the service how long it takes", () => {
+    const { schemas } = document.components;
+    expect(schemas).toMatchObject({
+      OfferedRail: { properties: { payTo: {}, transferMethod: {}, domain: {} } },
+      Rail: { properties: { estimatedSeconds: {} } },
+    });
+    const rails = { items: { $ref: "#/components/schemas/OfferedRail" } };
+    expect(schemas).toMatchObject({
+      PaymentRequiredLookup: { allOf: [{}, { properties: { rails } }] },
+      DiscoveryItem: { properties: { rails } },
+      PayableItem: { properties: { rails } },
+    });
   });
 });
 
