@@ -135,7 +135,23 @@ function complete(document: Document): Document {
       operation.operationId ??= operationName(method, path);
       if (path.startsWith("/v1/")) addManners(operation);
     }
+  tellNull(document);
   return document;
+}
+
+interface Both {
+  allOf?: readonly [{ readonly $ref?: string }, { readonly type?: unknown }];
+  anyOf?: readonly object[];
+}
+
+/** A shape with a name that may be null is written as that shape and null at once, which nothing is: it is one of the two. */
+function tellNull(node: unknown): void {
+  if (typeof node !== "object" || node === null) return;
+  Object.values(node).forEach(tellNull);
+  const { allOf: [named, { type, ...rest } = {}] = [{}] } = node as Both;
+  if (!named.$ref || !Array.isArray(type) || !type.includes("null")) return;
+  delete (node as Both).allOf;
+  Object.assign(node, { anyOf: [named, { type: "null" }], ...rest });
 }
 
 /** `postV1ApiKeysByIdRotate` for `POST /v1/api-keys/{id}/rotate`. */

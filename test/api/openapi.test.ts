@@ -192,6 +192,26 @@ describe("the name of a shape", () => {
   });
 });
 
+describe("a shape that may be null", () => {
+  it("is that or null: a shape that were both at once would be nothing", () => {
+    const money = { $ref: "#/components/schemas/Money" };
+    expect(document.components.schemas).toMatchObject({
+      PaymentLink: {
+        properties: {
+          amount: {
+            anyOf: [money, { type: "null" }],
+            description: expect.stringContaining("null for an open link"),
+          },
+          minAmount: { anyOf: [money, { type: "null" }] },
+        },
+      },
+      PaymentSummary: { properties: { amountRefunded: { anyOf: [money, { type: "null" }] } } },
+    });
+    const both = /"allOf":\[\{"\$ref":"[^"]+"\},\{"type":\["\w+","null"\]/;
+    expect(JSON.stringify(document).match(both)).toBeNull();
+  });
+});
+
 describe("a public linter", () => {
   let folder = "";
   beforeAll(async () => {
