@@ -10,12 +10,20 @@ export interface Plain extends Omit<Schema, "$ref" | "allOf"> {
 
 /** References followed, and the parts of `allOf` laid over each other: a later part says more of the same members. */
 export function plain(document: Document, of: Schema): Plain {
-  const { $ref, allOf = [], ...own } = of;
+  const { $ref, allOf = [], ...own } = orNull(document, of);
   const below = $ref === undefined ? [] : [named(document, $ref)];
   const parts = [...below, ...allOf.map((part) => plain(document, part))];
   const made = parts.flatMap((part) => part.made);
   const { name: _name, made: _made, ...merged } = [...parts, own].reduce<Schema & Partial<Plain>>(merge, {});
   return { ...withoutStrangers(merged), name: nameFor(parts, own), made };
+}
+
+/** What may be one shape or null has one thing to show: that shape, with null among its types. */
+function orNull(document: Document, of: Schema): Schema {
+  const [one, ...others] = choicesOf(of);
+  if (!one || others.length > 0 || !mayBeNull(of)) return of;
+  const { anyOf: _anyOf, oneOf: _oneOf, ...own } = of;
+  return { ...own, allOf: [one, { type: [...typesOf(plain(document, one)), "null"] }] };
 }
 
 /** A later part may leave fewer values than the one that gave the example. */

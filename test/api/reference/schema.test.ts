@@ -48,7 +48,8 @@ describe("the words of a type", () => {
     ["object", { type: "object", additionalProperties: {} }],
     ["object", { allOf: [ref("Money"), { properties: { fee: ref("Money") } }] }],
     ["string or integer", { type: ["string", "integer"] }],
-    ["one of several or null", { oneOf: [ref("Money"), { type: "null" }] }],
+    ["Money or null", { oneOf: [ref("Money"), { type: "null" }] }],
+    ["one of several or null", { oneOf: [ref("Money"), { type: "string" }, { type: "null" }] }],
     ["anything", {}],
     ["string", ref("a~1b")],
   ])("%s", (words, schema) => {
