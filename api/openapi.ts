@@ -1,6 +1,8 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { publicFaults } from "./http/faults.ts";
+import { answerKept, type Kept, keep } from "./http/kept.ts";
 import { exampleProblem } from "./http/route.ts";
+import { JSON_TYPE } from "./http/strict-json.ts";
 
 type Document = ReturnType<OpenAPIHono["getOpenAPI31Document"]>;
 type PathItem = NonNullable<Document["paths"]>[string];
@@ -83,12 +85,11 @@ export function addDocument(
     json ??= JSON.stringify(complete(documentOf(app, { baseUrl, version })));
     return json;
   };
-  app.get("/openapi.json", (c) =>
-    c.body(read(), 200, {
-      "Content-Type": "application/json",
-      "Cache-Control": "public, max-age=300",
-    }),
-  );
+  let kept: Promise<Kept> | undefined;
+  app.get("/openapi.json", async (c) => {
+    kept ??= keep(read());
+    return answerKept(c, await kept, JSON_TYPE);
+  });
   return read;
 }
 

@@ -234,7 +234,7 @@ async function serve(registry: Registry, gauges: Gauges, at: ListenAt, sources: 
     return reading;
   };
   const server = createServer((request, response) => {
-    if (request.url !== "/metrics") return void response.writeHead(404).end();
+    if (request.url?.split("?")[0] !== "/metrics") return void response.writeHead(404).end();
     scrape()
       .then((text) => response.writeHead(200, { "Content-Type": registry.contentType }).end(text))
       .catch(() => response.writeHead(500).end());

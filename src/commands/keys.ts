@@ -63,6 +63,7 @@ async function listKeysCommand(merchantId?: string): Promise<void> {
 
 const FOREIGN_KEY_VIOLATION = "23503";
 const LONGEST_NAME = 140;
+const LONGEST_GRACE = 604_800;
 
 interface KeyOptions {
   readonly merchant?: string;
@@ -118,8 +119,10 @@ function refuseStray({ merchant, city, country, feeBps }: KeyOptions): void {
 }
 
 async function rotateKeyCommand(key: string, options: { readonly graceSeconds: string }): Promise<void> {
-  if (!/^\d{1,6}$/.test(options.graceSeconds))
-    throw new ConfigProblem("--grace-seconds is a whole number of seconds.");
+  if (!/^\d{1,6}$/.test(options.graceSeconds) || Number(options.graceSeconds) > LONGEST_GRACE)
+    throw new ConfigProblem(
+      `--grace-seconds is a whole number of seconds, ${LONGEST_GRACE} at most, which is a week.`,
+    );
   await withDeployment(async ({ db, masterSecret }) => {
     const graceSeconds = Number(options.graceSeconds);
     const maker = { ...operatorOf(db), random: systemRandom, masterSecret };

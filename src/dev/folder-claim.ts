@@ -7,14 +7,22 @@ import { commandLine, isAlive } from "./processes.ts";
 
 const Claim = z.object({ pid: z.int().positive(), mark: z.string() });
 
-/** Throws when another living process holds the folder. A claim left by a kill -9 counts for nothing. */
+/** Throws when another living process holds the folder, and where nothing can be written. A claim left by a kill -9 counts for nothing. */
 export async function claimFolder(dataDir: string): Promise<{ release(): Promise<void> }> {
   const holder = await folderHolder(dataDir);
   if (holder !== undefined) throw new Error(`${dataDir} is in use by process ${holder}`);
   const path = claimPath(dataDir);
-  await mkdir(dataDir, { recursive: true });
   const claim = { pid: process.pid, mark: await markOf(process.pid) };
-  await writeAtomic(path, `${JSON.stringify(claim)}\n`);
+  try {
+    await mkdir(dataDir, { recursive: true });
+    await writeAtomic(path, `${JSON.stringify(claim)}\n`);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(
+      `Nothing can be kept in ${dataDir} (${code}). Set FAREBOX_DATA to a folder that this user may write in.`,
+      { cause: error },
+    );
+  }
   return { release: () => rm(path, { force: true }) };
 }
 

@@ -223,11 +223,13 @@ describe("keys rotate, keys revoke", () => {
       run("keys", "revoke", "nobody"),
       run("keys", "rotate", "nobody"),
       run("keys", "rotate", "nobody", "--grace-seconds", "soon"),
+      run("keys", "rotate", "nobody", "--grace-seconds", "604801"),
     ]);
     expect(ends.map(({ code, stdout, stderr }) => [code, stdout, stderr.trimEnd()])).toEqual([
       [1, "", expect.stringMatching(/^There is no key nobody here\./)],
       [1, "", expect.stringMatching(/^There is no key nobody here\./)],
       [1, "", expect.stringMatching(/^--grace-seconds /)],
+      [1, "", expect.stringMatching(/^--grace-seconds .* 604800 at most/)],
     ]);
   });
 });

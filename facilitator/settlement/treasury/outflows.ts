@@ -111,14 +111,15 @@ export async function bookOutflow(
       if (!row.tokens.some(({ contract }) => contract === log.token)) return "token-not-listed";
       if (isKept(row, log) && !log.bookedFinal) return "not-final";
       if (isKept(row, log) && word.merchantId !== null) return "nobodys-loss";
-      const { blockHash } = log;
+      const booking = { chainId: row.chainId, blockHash: log.blockHash, logIndex, ...word };
+      const booked = await tx.insert(outflowBooking).values(booking).onConflictDoNothing().returning();
+      if (booked.length === 0) return "not-stray"; // by somebody else in the same moment
       // What reached an order is its to take.
       if (log.orderId === null)
         await tx
           .update(chainTransfer)
           .set({ claimedKind: "booked" })
           .where(and(isStrayAnywhere(row), isIt));
-      await tx.insert(outflowBooking).values({ chainId: row.chainId, blockHash, logIndex, ...word });
       await post(tx, [bookingOf(row, { ...log, amount }, word)]);
       engine.log.warn({ chain, transaction, logIndex, ...word }, "an operator has booked what had left");
       return null;

@@ -55,6 +55,15 @@ describe("dev.json", () => {
 });
 
 describe("claimFolder", () => {
+  it("says which setting names a place that is no folder", async () => {
+    const dataDir = await dataFolder();
+    await writeFile(dataDir, "a file");
+    await expect(claimFolder(dataDir)).rejects.toThrow(
+      /^Nothing can be kept in .*\(EEXIST\)\. Set FAREBOX_DATA/,
+    );
+    await rm(dataDir);
+  });
+
   it("refuses a folder that another living process holds, and takes one that a dead process left", async () => {
     const dataDir = await dataFolder();
     await mkdir(dataDir);

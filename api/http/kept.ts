@@ -1,8 +1,10 @@
-/** A page that is the same for everybody: drawn once, packed once, and known by its tag. */
+/** What is the same for everybody: drawn once, packed once, and known by its tag. */
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Context } from "hono";
+
+const HTML = "text/html; charset=UTF-8";
 
 export interface Kept {
   readonly plain: string;
@@ -16,14 +18,15 @@ export async function keep(plain: string): Promise<Kept> {
   return { plain, packed: await promisify(gzip)(plain), tag: `W/"${hash}"` };
 }
 
-export function answerKept(c: Context, { plain, packed, tag }: Kept): Response {
+/** As `type`, 304 where the asker has it. */
+export function answerKept(c: Context, { plain, packed, tag }: Kept, type = HTML): Response {
   c.header("ETag", tag);
   c.header("Cache-Control", "public, max-age=300");
   c.header("Vary", "Accept-Encoding");
   if (isKnown(c, tag)) return c.body(null, 304);
-  if (!/\bgzip\b/.test(c.req.header("accept-encoding") ?? "")) return c.html(plain);
+  c.header("Content-Type", type);
+  if (!/\bgzip\b/.test(c.req.header("accept-encoding") ?? "")) return c.body(plain);
   c.header("Content-Encoding", "gzip");
-  c.header("Content-Type", "text/html; charset=UTF-8");
   return c.body(new Uint8Array(packed));
 }
 
