@@ -19,4 +19,7 @@ it("a steady rate is there again after its second, what may come at once beyond 
   expect(await passing("192.0.2.1")).toBe(5);
   vi.advanceTimersByTime(10_000);
   expect(await passing("192.0.2.1")).toBe(20);
+  // and who is refused is told to come again when the steady rate has room, not the burst
+  const refused = await count("publishable-key-address", "192.0.2.1");
+  expect(refused).toMatchObject({ remaining: 0, resetSeconds: 1, retryAfterSeconds: 1 });
 });
