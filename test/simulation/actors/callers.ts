@@ -81,7 +81,7 @@ export class Callers {
     const { chance, faults } = this.#parts;
     for (const asked of at ? this.payments.flatMap((payment) => payment.asked) : []) {
       const { answer, manner, released } = asked;
-      if (!at || released !== "no" || manner === "with-id" || !chance.chance(0.3)) continue;
+      if (!at || released !== "no" || manner === "with-id" || !chance.chance(0.8)) continue;
       if (answer?.outcome !== "settled" || answer.replayed) continue;
       faults.count("answer-not-delivered");
       this.#release(at, asked, answer.paymentId ?? "");

@@ -164,6 +164,6 @@ export const money: readonly Mutant[] = [
       },
     ],
     only: ["reorg"],
-    seed: 58,
+    seed: 143,
   },
 ];
