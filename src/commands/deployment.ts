@@ -68,6 +68,11 @@ export function feeBpsOf(text: string): number {
   );
 }
 
+const LONGEST_REASON = 500;
+
+/** Why an operator does it. */
+export const reasonOf = (text: string) => wordsOf("--reason", text, LONGEST_REASON);
+
 /** Words of the operator's that somebody will read. */
 export function wordsOf(option: string, text: string, longest: number): string {
   const words = cleanText(text);

@@ -1,9 +1,7 @@
 import type { Command } from "commander";
 import { changeFee, type ListedMerchant, listMerchants, resumeMerchant, suspendMerchant } from "#api";
-import { asUnknownMerchant, feeBpsOf, operatorOf, withDeployment, wordsOf } from "./deployment.ts";
+import { asUnknownMerchant, feeBpsOf, operatorOf, reasonOf, withDeployment } from "./deployment.ts";
 import { say } from "./output.ts";
-
-const LONGEST_REASON = 500;
 
 /** `farebox merchants …`: who sells here. One is made with `farebox keys create --new-merchant`. */
 export function addMerchantsCommands(program: Command): void {
@@ -46,7 +44,7 @@ function suspensionOf({
 }
 
 async function suspend(merchantId: string, options: { readonly reason: string }): Promise<void> {
-  const reason = wordsOf("--reason", options.reason, LONGEST_REASON);
+  const reason = reasonOf(options.reason);
   await withDeployment(async ({ db }) => {
     const held = await suspendMerchant(operatorOf(db), { merchantId, reason }).catch(
       asUnknownMerchant(merchantId),

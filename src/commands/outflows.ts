@@ -3,7 +3,7 @@ import type { OutflowProblem, OutflowRef, StrayOutflow } from "#facilitator";
 import { checksum, parseHash } from "#kernel/bytes";
 import { formatDecimal } from "#kernel/money";
 import { ConfigProblem } from "../config.ts";
-import { wordsOf } from "./deployment.ts";
+import { reasonOf } from "./deployment.ts";
 import { TOKEN_DECIMALS, withHouse } from "./house.ts";
 import { say } from "./output.ts";
 
@@ -54,8 +54,6 @@ const sentences: Readonly<Record<OutflowProblem, string>> = {
   "nobodys-loss": "went into the treasury: nobody has less for it. Leave --merchant out.",
 };
 
-const LONGEST_REASON = 500;
-
 interface Options {
   readonly reason: string;
   readonly merchant?: string;
@@ -63,7 +61,7 @@ interface Options {
 
 function book(chain: string, text: string, log: string, { reason, merchant }: Options): Promise<void> {
   const outflow = outflowRef(chain, text, log);
-  const why = wordsOf("--reason", reason, LONGEST_REASON);
+  const why = reasonOf(reason);
   return withHouse(async ({ operate }) => {
     const problem = await operate.bookOutflow(outflow, { reason: why, merchantId: merchant ?? null });
     if (problem) throw new ConfigProblem(`Log ${log} of ${text} ${sentences[problem]}`);
