@@ -19,7 +19,7 @@ const rounds = [
  *  all is sent again that was lost; and the one that begins behind every authorization's time. */
 const [ASKED_AGAIN, SENT_AGAIN, PAST] = [1, 2, 4];
 
-/** What is told of a transaction when it is mined at last is told before all is over: few are mined earlier. */
+/** Receipts may lie for some rounds more: most are asked for only now, since few of our transactions are mined earlier. */
 const lies: readonly FaultKind[] = ["null-receipt", "false-receipt"];
 
 /** Blocks come and loops turn until nothing is open. */

@@ -125,7 +125,8 @@ function sum(outcome: Outcome): void {
   const struck = (kind: FaultKind) => faults.get(kind) ?? { times: 0, seeds: 0 };
   for (const kind of faultKinds)
     say(`${`${struck(kind).times}`.padStart(9)}${`${struck(kind).seeds}`.padStart(9)}  ${kind}`);
-  const least = Math.floor(lived / SEEDS_PER_FAULT);
+  // Those of `--only` strike alone.
+  const least = only ? 0 : Math.floor(lived / SEEDS_PER_FAULT);
   const missing = faultKinds.filter((kind) => struck(kind).seeds < least);
   if (missing.length > 0) say(`struck in fewer than ${least} seeds: ${missing.join(", ")}`);
   say(`${violations.length} violations`);
