@@ -37,6 +37,22 @@ export function chainFaults(): ChainFaults {
   };
 }
 
+/** `work` happens once, when authorizations are read next and before they are: what was found good is not so any more. */
+export function beforeRead(faults: ChainFaults, work: () => Promise<unknown>): void {
+  let isDone = false;
+  faults.set({
+    readAuthorizations:
+      (real) =>
+      async (...asked) => {
+        if (!isDone) {
+          isDone = true;
+          await work();
+        }
+        return real.readAuthorizations(...asked);
+      },
+  });
+}
+
 /** Lets the dispatcher take claims, and stops it before it looks at them again. */
 export function holdDispatch(faults: ChainFaults) {
   const held = gate();

@@ -1,7 +1,7 @@
 /** Payments by agents: of intents at their agent URL, and of resources. */
 import { afterEach, describe, expect, it } from "vitest";
 import { agentFor, claimHook } from "../../support/agents.ts";
-import { chainFaults } from "../../support/chain-faults.ts";
+import { beforeRead, chainFaults } from "../../support/chain-faults.ts";
 import { sharedWorld, until } from "../../support/house.ts";
 import {
   heldBack,
@@ -204,17 +204,8 @@ describe("POST /x402/payables/{id} of an intent", () => {
   it("at its own rate, though a confirm offered it in another token while the payment was on its way", async () => {
     const { id } = await seller.intent({ amount: { amount: "8", asset: "GBP" } });
     const { send, offer } = await agentFor(world, id);
-    let isFirst = true;
-    faults.set({
-      readAuthorizations:
-        (real) =>
-        async (...read) => {
-          if (isFirst) {
-            isFirst = false;
-            await seller.confirm(id, { payment: { asset: "EURC" } });
-          }
-          return real.readAuthorizations(...read);
-        },
+    beforeRead(faults, async () => {
+      await seller.confirm(id, { payment: { asset: "EURC" } });
     });
     expect(await send()).toMatchObject({ body: { success: true } });
     const paid = await seller.reaches(id, "settled");

@@ -1,7 +1,7 @@
 /** Who pays an invoice, by which road, and what becomes of two who pay at once. */
 import { afterEach, describe, expect, it } from "vitest";
 import { agentFor, claimHook, offerOf } from "../../support/agents.ts";
-import { chainFaults } from "../../support/chain-faults.ts";
+import { beforeRead, chainFaults } from "../../support/chain-faults.ts";
 import { sharedWorld, until } from "../../support/house.ts";
 import { movableClock, routeOrder, sendTo, sharedSeller } from "../../support/payments.ts";
 import { ledgerOf } from "../../support/records.ts";
@@ -164,21 +164,12 @@ describe("two payers at once", () => {
     const invoice = await issued(seller);
     const asked = await deposit(world, seller, invoice.id);
     const { send, payer } = await agentFor(world, invoice.id);
-    let isFirst = true;
-    faults.set({
-      readAuthorizations:
-        (real) =>
-        async (...args) => {
-          if (isFirst) {
-            isFirst = false;
-            await sendTo(world, asked.deposit.address, 10_000_000n);
-            await until(
-              async () => (await seller.read(asked.paymentIntent.id)).clearing.state !== "awaiting-funds",
-              "it is seen",
-            );
-          }
-          return real.readAuthorizations(...args);
-        },
+    beforeRead(faults, async () => {
+      await sendTo(world, asked.deposit.address, 10_000_000n);
+      await until(
+        async () => (await seller.read(asked.paymentIntent.id)).clearing.state !== "awaiting-funds",
+        "it is seen",
+      );
     });
     expect((await send()).body.success).not.toBe(true);
     await becomes(seller, invoice.id, "paid");

@@ -1,7 +1,7 @@
 /** An invoice that is taken back: while nobody pays it, and never beside a payment. */
 import { afterEach, describe, expect, it } from "vitest";
 import { agentFor, claimHook } from "../../support/agents.ts";
-import { chainFaults } from "../../support/chain-faults.ts";
+import { beforeRead, chainFaults } from "../../support/chain-faults.ts";
 import { sharedWorld, until } from "../../support/house.ts";
 import { sendTo, sharedSeller } from "../../support/payments.ts";
 import { type Body, becomes, checkout, deposit, issued } from "./bills.ts";
@@ -77,17 +77,8 @@ describe("POST /v1/invoices/{id}/void", () => {
   it("that comes between a payment found good and its claim wins; one that comes after the claim is refused", async () => {
     const first = await issued(seller);
     const agent = await agentFor(world, first.id);
-    let isFirst = true;
-    faults.set({
-      readAuthorizations:
-        (real) =>
-        async (...args) => {
-          if (isFirst) {
-            isFirst = false;
-            await seller.must("POST", `/v1/invoices/${first.id}/void`);
-          }
-          return real.readAuthorizations(...args);
-        },
+    beforeRead(faults, async () => {
+      await seller.must("POST", `/v1/invoices/${first.id}/void`);
     });
     expect((await agent.send()).body.success).not.toBe(true);
     expect(await world.database.query("SELECT 1 FROM claim WHERE payable_id = $1", [first.id])).toEqual([]);
