@@ -1,4 +1,4 @@
-import { and, desc, eq, lt } from "drizzle-orm";
+import { and, desc, eq, lt, sql } from "drizzle-orm";
 import { assert } from "#kernel/fault";
 import { isId, type NewId } from "#kernel/id";
 import { type Executor, isUniqueViolation, outbox, type Tx } from "#store";
@@ -40,14 +40,17 @@ export async function findOrCreateCustomer(
   making: { readonly newId: NewId; readonly now: () => Date },
   who: { readonly merchantId: string; readonly email: string; readonly name: string },
 ): Promise<CustomerRow> {
-  const [made] = await tx.insert(customer).values(rowOf(making, who)).onConflictDoNothing().returning();
-  if (made) return made;
-  const [found] = await tx
-    .select()
-    .from(customer)
-    .where(and(eq(customer.merchantId, who.merchantId), eq(customer.emailKey, keyOf(who.email))));
-  assert(found, "a customer that stands in the way cannot be read");
-  return found;
+  // One statement: between two of them its email could become another one.
+  const [row] = await tx
+    .insert(customer)
+    .values(rowOf(making, who))
+    .onConflictDoUpdate({
+      target: [customer.merchantId, customer.emailKey],
+      set: { updatedAt: sql`${customer.updatedAt}` },
+    })
+    .returning();
+  assert(row, "a customer was neither made nor found");
+  return row;
 }
 
 /** Changes what is given, and tells who shows it elsewhere. Faults: `not_found`, `email_taken`. */
