@@ -1,7 +1,8 @@
-import { and, desc, eq, isNull, lt } from "drizzle-orm";
+import { and, desc, eq, isNull, lt, sql } from "drizzle-orm";
 import type { Facilitator, RailFacts } from "#facilitator";
 import { isStablecoin } from "#kernel/asset";
 import { type Address, address as addressOf, checksum, parseAddress } from "#kernel/bytes";
+import { assert } from "#kernel/fault";
 import { formatDecimal, type Money } from "#kernel/money";
 import { cleanText } from "#kernel/text";
 import { type EntryFilter, merchantBalances, merchantEntries } from "#ledger";
@@ -61,30 +62,32 @@ export async function addAddress(
   const chain = chainNamed(facilitator.rails(), input.chain);
   const address = addressOf(input.address);
   const createdAt = ctx.now();
+  const id = ctx.newId("pad");
   return ctx.tx(async (tx) => {
     await checkRecipient({ facilitator }, tx, { chain, recipient: address, pointer: "/address" });
-    const [added] = await tx
+    // One statement: between two of them it could be removed.
+    const [row] = await tx
       .insert(payoutAddress)
       .values({
         merchantId: ctx.merchantId,
-        id: ctx.newId("pad"),
+        id,
         chain,
         address,
         label: cleanText(input.label),
         usableFrom: new Date(createdAt.getTime() + coolingMs),
         createdAt,
       })
-      .onConflictDoNothing()
-      .returning({ id: payoutAddress.id });
-    if (added) {
+      .onConflictDoUpdate({
+        target: [payoutAddress.merchantId, payoutAddress.chain, payoutAddress.address],
+        targetWhere: isNull(payoutAddress.removedAt),
+        set: { label: sql`${payoutAddress.label}` },
+      })
+      .returning();
+    assert(row, "an address was neither added nor found");
+    if (row.id === id) {
       await demandRoom(tx, ctx);
-      await tellOfAddress(tx, ctx, added.id);
+      await tellOfAddress(tx, ctx, id);
     }
-    const [row] = await tx
-      .select()
-      .from(payoutAddress)
-      .where(live(ctx, chain, address));
-    if (!row) throw new Error("an address that was just added is not there");
     return presentAddress(row);
   });
 }
