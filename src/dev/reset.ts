@@ -32,7 +32,10 @@ export async function resetDataFolder({
 
 /** FAREBOX_DATA may name any folder by mistake: a home, a checkout. Those are not deleted. */
 async function demandOurs(real: string): Promise<void> {
-  const names = await readdir(real);
+  const names = await readdir(real).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOTDIR") return ["a file"];
+    throw error;
+  });
   const ours = names.length === 0 || marks.some((mark) => names.includes(mark));
   const holdsMore = [process.cwd(), homedir()].some((dir) => isWithin(dir, real));
   if (!ours || holdsMore) throw new Error(`${real} does not look like a Farebox data folder: not removed`);

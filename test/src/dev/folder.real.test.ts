@@ -91,7 +91,9 @@ describe("resetDataFolder", () => {
     await writeFile(join(other, "thesis.txt"), "years of work");
     await expect(resetDataFolder({ dataDir: other, say })).rejects.toThrow("not removed");
     await expect(resetDataFolder({ dataDir: process.cwd(), say })).rejects.toThrow("not removed");
-    expect(await readFile(join(other, "thesis.txt"), "utf8")).toBe("years of work");
+    const file = join(other, "thesis.txt");
+    await expect(resetDataFolder({ dataDir: file, say })).rejects.toThrow("not removed");
+    expect(await readFile(file, "utf8")).toBe("years of work");
   });
 });
 
