@@ -189,6 +189,7 @@ const diesOf = (what: string) => (error: unknown) => {
 };
 process.on("SIGINT", () => void stop(0));
 process.on("SIGTERM", () => void stop(0));
+process.stdout.on("error", () => {}); // who started the service may read no more of what it says
 process.on("uncaughtException", diesOf("uncaught error"));
 process.on("unhandledRejection", diesOf("unhandled rejection"));
 

@@ -105,6 +105,18 @@ describe("a service on outside parts", () => {
     const held = await query(databaseUrl, "SELECT lease_holder FROM signer");
     expect(held).toEqual([{ lease_holder: null }]);
   });
+
+  it("serves when nobody reads what it says", async () => {
+    const unheard = startService(settings);
+    unheard.child.stdout?.destroy();
+    await until(async () => {
+      if (unheard.child.exitCode !== null) throw new Error((await unheard.ended).stderr);
+      return (await call(`${baseUrl}/health/ready`).catch(() => null))?.status === 200;
+    }, "it is ready");
+    expect(unheard.child.exitCode).toBeNull();
+    unheard.signal("SIGKILL");
+    await unheard.ended;
+  });
 });
 
 describe("a start on outside parts that cannot be", () => {
