@@ -27,8 +27,8 @@ export const PaymentFilter = PaymentIntentFilter.extend({
     .enum(["true", "false"])
     .optional()
     .openapi({ description: "Money that waits for the merchant's decision" }),
-  chain: z.string().max(64).optional().openapi({ description: "Slug or CAIP-2 id" }),
-  asset: z.string().max(16).optional(),
+  chain: z.string().max(64).optional().openapi({ description: "Slug or CAIP-2 id, in any capitals" }),
+  asset: z.string().max(16).optional().openapi({ description: "Its code, in any capitals" }),
   txHash: z
     .string()
     .regex(/^0x[0-9a-fA-F]{64}$/, "a transaction hash")

@@ -71,13 +71,15 @@ function conditionsOf(
   merchantId: string,
   { state, reviewRequired, chain, asset, txHash, subscriptionId, invoiceId, ...of }: PaymentFilter,
 ): readonly SQL[] {
-  const slug = facilitator.chains().find((served) => served.network === chain)?.chain ?? chain;
+  const isMeant = (name: string) => name.toLowerCase() === chain?.toLowerCase();
+  const served = facilitator.chains().find((each) => isMeant(each.network) || isMeant(each.chain));
+  const slug = served?.chain ?? chain;
   return [
     // The status stands in an index with all of them, the state only with those that are not settled.
     state && and(eq(paymentIntent.status, statusOf[state]), eq(paymentIntent.clearingState, state)),
     reviewRequired === undefined ? undefined : underReview(merchantId, reviewRequired === "true"),
     slug === undefined ? undefined : eq(paymentIntent.paymentChain, slug),
-    asset === undefined ? undefined : eq(paymentIntent.paymentAsset, asset),
+    asset === undefined ? undefined : eq(paymentIntent.paymentAsset, asset.toUpperCase()),
     txHash === undefined ? undefined : paidIn(merchantId, txHash),
     subscriptionId === undefined ? undefined : ofSubscription(subscriptionId),
     invoiceId === undefined ? undefined : ofInvoice(invoiceId),

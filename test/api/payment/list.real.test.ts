@@ -56,6 +56,7 @@ const listed: readonly (readonly [query: string, rows: number])[] = [
   ["chain=base", 100],
   ["chain=ink", 40],
   ["chain=ink&asset=EURC", 40],
+  ["chain=BASE&asset=usdc", 100],
   [`txHash=${hashOf(7)}`, 1],
   [`txHash=${hashOf(-1)}`, 0],
   ["subscriptionId=sub_1500", 1],
