@@ -1,7 +1,7 @@
 import { type RouteConfig, z } from "@hono/zod-openapi";
 import type { Context, Next } from "hono";
-import { fault } from "./faults.ts";
-import { refuseInvalid } from "./route.ts";
+import { fault, type PublicFaultCode } from "./faults.ts";
+import { bodyFaults, problems, refuseInvalid } from "./route.ts";
 import { isJson, JSON_TYPE } from "./strict-json.ts";
 
 const Nothing = z.strictObject({});
@@ -13,7 +13,16 @@ export function refusingBodies<R extends { readonly route: RouteConfig }>(
   return routes.map((each) => {
     const { request, method, middleware = [] } = each.route;
     if (request?.body || method === "get") return each;
-    return { ...each, route: { ...each.route, middleware: [...[middleware].flat(), refuseBody] } };
+    const responses = { ...each.route.responses, ...problems(...codesOf(each.route), ...bodyFaults) };
+    return { ...each, route: { ...each.route, responses, middleware: [...[middleware].flat(), refuseBody] } };
+  });
+}
+
+/** The codes that a route documents. */
+function codesOf({ responses }: RouteConfig) {
+  return Object.values(responses).flatMap((response) => {
+    const media = "content" in response ? response.content?.["application/problem+json"] : undefined;
+    return Object.keys((media && "examples" in media && media.examples) || {}) as PublicFaultCode[];
   });
 }
 
