@@ -1,4 +1,4 @@
-import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { parseAccept } from "hono/utils/accept";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -21,7 +21,6 @@ import { readIdempotencyKey } from "../http/idempotency.ts";
 import { clientAddress, spend } from "../http/limit.ts";
 import { problem } from "../http/problem.ts";
 import { requestFields } from "../http/request-id.ts";
-import { json, problems } from "../http/route.ts";
 import { challenge } from "./challenge.ts";
 import { countPayment } from "./count.ts";
 import { followDelivery } from "./delivery.ts";
@@ -275,58 +274,3 @@ function respond(status: ContentfulStatusCode, body: unknown, headers: Readonly<
     headers: { "Content-Type": "application/json", ...headers, ...shared },
   });
 }
-
-/** The agent URL in the OpenAPI document, as indexers of x402 read it. */
-export function describeAgentUrl(app: OpenAPIHono): void {
-  const methods = ["get", "post"] as const;
-  const atPage = "The same at the address of its page, for who pays or asks for JSON";
-  const places = [
-    { methods, path: "/x402/payables/{id}", summary: "Pay an invoice, a link or an intent" },
-    { methods, path: "/checkout/{id}", summary: atPage },
-    // Its GET is described as the page that it is.
-    { methods: ["post"] as const, path: "/invoices/{id}/view", summary: atPage },
-  ];
-  for (const { methods, ...place } of places)
-    for (const method of methods)
-      app.openAPIRegistry.registerPath({
-        method,
-        ...place,
-        tags: ["x402"],
-        security: [],
-        request: { params: z.object({ id: z.string() }) },
-        responses: {
-          200: json(ReceiptBody, "The receipt; or, with success false, that the outcome is still open"),
-          402: { description: "Not paid; the header PAYMENT-REQUIRED says what to sign" },
-          409: { description: "Paid before, bound elsewhere, or a payment is under way" },
-          ...problems(
-            "duplicate_header",
-            "not_found",
-            "payable_closed",
-            "rail_unsupported",
-            "link_not_payable",
-            "amount_too_small",
-            "amount_too_large",
-            "rate_unavailable",
-          ),
-        },
-        // The price is the payable's own; the 402 tells it.
-        "x-payment-info": { price: { mode: "dynamic", currency: "USD" }, protocols: [{ x402: {} }] },
-      });
-}
-
-const ReceiptBody = z
-  .object({
-    success: z.boolean(),
-    paymentId: z.string().nullable(),
-    payable: z.object({ id: z.string(), kind: z.string(), url: z.string() }),
-    amount: z
-      .object({ atomic: z.string(), decimal: z.string(), decimals: z.int(), symbol: z.string() })
-      .nullable(),
-    transaction: z.string(),
-    network: z.string(),
-    payer: z.string().nullable(),
-    paidAt: z.string().nullable(),
-    receiptUrl: z.string().nullable(),
-    statusUrl: z.string().nullable(),
-  })
-  .openapi("Receipt");
