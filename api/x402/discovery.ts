@@ -12,7 +12,7 @@ const MAX_OFFSET = 1_000_000;
 
 const filters = {
   type: z.string().optional().openapi({ description: "`http` or `mcp`; nothing else is listed" }),
-  network: z.string().max(64).optional(),
+  network: z.string().max(64).optional().openapi({ description: "CAIP-2; as all words, in any capitals" }),
   asset: z.string().max(64).optional().openapi({ description: "A symbol or a token contract" }),
   payTo: z.string().max(64).optional(),
   scheme: z.string().max(64).optional(),

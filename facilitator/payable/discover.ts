@@ -1,6 +1,5 @@
 import { and, eq, gte, inArray, lte, ne, not, notInArray, or, type SQL, sql } from "drizzle-orm";
 import { pegs, priceDecimals } from "#kernel/asset";
-import { parseAddress } from "#kernel/bytes";
 import { canonicalJson } from "#kernel/codec";
 import { gate } from "#kernel/gate";
 import type { Database } from "#store";
@@ -19,8 +18,9 @@ import { readTrust, type Trust } from "./trust.ts";
 export interface DiscoverFilter {
   readonly kinds: readonly PayableKind[];
   readonly type?: ResourceType | undefined;
+  /** CAIP-2, or the slug of a chain. As all words of a filter in any capitals. */
   readonly network?: string | undefined;
-  /** A symbol, or a token contract in any case. */
+  /** A symbol, or a token contract. */
   readonly asset?: string | undefined;
   readonly payTo?: string | undefined;
   readonly scheme?: string | undefined;
@@ -71,7 +71,8 @@ export async function discoverPayables(
     atRate(rails, filter),
   );
   const lexemes = filter.query === undefined ? null : await lexemesOf(searchDb, filter.query);
-  const isEmpty = filter.kinds.length === 0 || (filter.scheme ?? "exact") !== "exact" || !payableOn;
+  const isOtherScheme = filter.scheme !== undefined && !isAlike(filter.scheme, "exact");
+  const isEmpty = filter.kinds.length === 0 || isOtherScheme || !payableOn;
   // A query without a word that could be looked for finds nothing; it does not mean everything.
   if (isEmpty || lexemes?.length === 0) return { items: [], total: 0 };
   const where = and(payableOn, ...conditions(filter, now));
@@ -96,7 +97,7 @@ function conditions(filter: DiscoverFilter, now: Date): (SQL | undefined)[] {
     // What can be paid once and is being paid, or was, is no longer payable.
     kinds.every((kind) => kind === "resource") ? undefined : sql`(NOT ${listing.once} OR ${isNotHeld})`,
     type === undefined ? undefined : type === "mcp" ? isTool : sql`NOT (${isTool})`,
-    currency === undefined ? undefined : eq(listing.priceAsset, currency),
+    currency === undefined ? undefined : eq(listing.priceAsset, currency.toUpperCase()),
     extension === undefined || EVERYWHERE.includes(extension)
       ? undefined
       : sql`${listing.extensions} @> ${sql.param([extension])}::text[]`,
@@ -141,8 +142,9 @@ async function readPage(db: Database, search: Search, { offset, limit }: Discove
       };
   }
   const ids = await farPages.enter(() => rankAll(db, search, { offset, limit: limit + 1 }));
-  const isLast = ids.length > 0 && ids.length <= limit;
-  return { ids: ids.slice(0, limit), search, total: offset + ids.length, isExact: isLast };
+  // Nothing there may mean that the matches end before, or that there are none.
+  if (ids.length === 0) return { ids, search, total: await countMatches(db, search), isExact: true };
+  return { ids: ids.slice(0, limit), search, total: offset + ids.length, isExact: ids.length <= limit };
 }
 
 /** The database has all matches to rank for each: those who ask for what lies near wait for none of them. */
@@ -164,9 +166,15 @@ async function load(db: Database, ids: readonly string[]): Promise<readonly Disc
 }
 
 function matchesRail({ chain, rail }: OfferedRail, { network, asset, payTo }: DiscoverFilter): boolean {
-  if (network !== undefined && network !== chain.network && network !== chain.slug) return false;
-  if (payTo !== undefined && parseAddress(payTo) !== chain.treasury) return false;
-  return asset === undefined || asset === rail.token.symbol || parseAddress(asset) === rail.token.contract;
+  if (network !== undefined && !isAlike(network, chain.network) && !isAlike(network, chain.slug))
+    return false;
+  if (payTo !== undefined && !isAlike(payTo, chain.treasury)) return false;
+  return asset === undefined || isAlike(asset, rail.token.symbol) || isAlike(asset, rail.token.contract);
+}
+
+/** But for capitals. */
+function isAlike(asked: string, ours: string): boolean {
+  return asked.toLowerCase() === ours.toLowerCase();
 }
 
 /** True of a row that is offered on at least one of these rails: the rule of `optionsOf`, as SQL. Rails of one pricing

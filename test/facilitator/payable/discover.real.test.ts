@@ -200,6 +200,30 @@ describe("words", () => {
   });
 });
 
+describe("a filter", () => {
+  it("means the same in any capitals", async () => {
+    await list("shop");
+    const usdc = `0x${"c1".repeat(20)}`;
+    for (const filter of [
+      { network: "EIP155:8453" },
+      { network: "Base" },
+      { asset: "usdc" },
+      { asset: usdc.toUpperCase().replace("X", "x") },
+      { payTo: `0x${"aA".repeat(20)}` },
+      { scheme: "Exact" },
+      { currency: "usd" },
+    ])
+      expect([filter, await ids(filter)]).toEqual([filter, ["shop"]]);
+    for (const filter of [
+      { network: "eip155:84" },
+      { asset: "usd" },
+      { scheme: "upto" },
+      { currency: "eur" },
+    ])
+      expect([filter, await ids(filter)]).toEqual([filter, []]);
+  });
+});
+
 describe("many matches", () => {
   beforeEach(() =>
     db.pool.execute(sql`
@@ -231,6 +255,16 @@ describe("many matches", () => {
     expect((await find({ query: "common", limit: 10, count: "page" })).total).toBe(11);
     expect((await find({ limit: 10 })).total).toBe(4_001);
     expect((await find({ query: "common", offset: 4_000, count: "page" })).total).toBe(4_001);
+  });
+
+  it("are paged to the end where words are taken for beginnings", async () => {
+    for (const offset of [0, 1_000, 1_400, 3_900]) {
+      const { ids, total } = await find({ query: "comm", offset });
+      expect([offset, ids.length, total]).toEqual([offset, 100, 4_000]);
+      expect(await find({ query: "comm", offset, count: "page" })).toMatchObject({ ids });
+    }
+    for (const query of ["comm", "common", "nothing"])
+      expect([query, await ids({ query, offset: 5_000 })]).toEqual([query, []]);
   });
 
   it.each([
