@@ -136,6 +136,8 @@ function isToolCall(message: unknown): boolean {
 function admitListener({ listening, caller }: Exchange): (() => void) | "refused" {
   const { address, delivery } = caller;
   if (listening.has(address)) return "refused";
+  // Who is gone already is told of by no event any more.
+  if (delivery.closed.aborted) return () => {};
   listening.add(address);
   const release = () => void listening.delete(address);
   delivery.closed.addEventListener("abort", release, { once: true });

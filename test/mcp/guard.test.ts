@@ -243,6 +243,11 @@ describe("what is read", () => {
     expect((await listen(held.signal)).status).toBe(200);
     // And a caller who is gone counts no more.
     held.abort();
+    const next = await listen(new AbortController().signal);
+    expect(next.status).toBe(200);
+    await next.text();
+    // Nor one who was gone before it was admitted, of whose answer nobody reads anything.
+    await listen(AbortSignal.abort());
     expect((await listen(new AbortController().signal)).status).toBe(200);
     await mcp.close();
   });
