@@ -58,7 +58,7 @@ export function openDesks({ db, facilitator, config, clock, newId, log, rates, s
     invoices: { ...clearing, providers: [] as const },
     documents: { facilitator, baseUrl, key: proofKey(masterSecret) },
     keys: { random: systemRandom, masterSecret },
-    shop: { facilitator, allowLocalTargets, safeFetch },
+    shop: { facilitator, baseUrl, allowLocalTargets, safeFetch },
     till: { facilitator, coolingMs: isSandbox ? 0 : COOLING_MS },
     post: { seal, allowLocalTargets, allTypes, types: allTypes.filter((type) => type !== PING) },
     telling: { newId, now, apiVersion: currentOf(later) },

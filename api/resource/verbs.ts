@@ -33,6 +33,7 @@ import { hostNames } from "./well-known.ts";
 /** What selling to agents needs besides the request. */
 export interface Shop {
   readonly facilitator: Pick<Facilitator, "rails" | "refusedRails" | "quote" | "project" | "assess">;
+  readonly baseUrl: string;
   readonly allowLocalTargets: boolean;
   readonly safeFetch: SafeFetch;
 }
@@ -82,11 +83,11 @@ export async function registerResource(
 
 /** What a merchant asks to sell, once it has been found possible. */
 async function readOffer(
-  { facilitator, allowLocalTargets }: Shop,
+  { facilitator, baseUrl, allowLocalTargets }: Shop,
   db: Executor,
   { ctx, input }: Call<ResourceInput>,
 ) {
-  const url = resourceUrl(input.url, { allowLocalTargets });
+  const url = resourceUrl(input.url, { baseUrl, allowLocalTargets });
   const price = parsePrice(input.price, "/price");
   const seller = await findMerchant(db, ctx.merchantId);
   const { taken, rails } = chooseRails(facilitator, seller, { price, asked: input.rails });

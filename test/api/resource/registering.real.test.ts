@@ -3,10 +3,13 @@ import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { idempotencyKey } from "../../../api/http/tables.ts";
 import { resource } from "../../../api/resource/tables.ts";
+import { agentUrl } from "../../../facilitator/payable/agent-url.ts";
 import { findPayables } from "../../../facilitator/payable/find.ts";
+import { projectPayable } from "../../../facilitator/payable/project.ts";
 import { payable } from "../../../facilitator/payable/tables.ts";
 import { outbox } from "../../../facilitator/store/tables.ts";
-import { rail, shownRail } from "../world.ts";
+import { payableOf } from "../../facilitator/payable/shapes.ts";
+import { baseUrl, newId, rail, shownRail } from "../world.ts";
 import { type Caller, freshUrl, type Keeping, path, startKeeping, terms } from "./keeping.ts";
 
 let db: Keeping["db"];
@@ -112,6 +115,29 @@ describe("POST /v1/x402/resources", () => {
     expect(await db.pool.select().from(resource).where(sql`merchant_id = ${other.merchantId}`)).toEqual([]);
     expect((await call(shop, "DELETE", `${path}/${held.body.id}`)).status).toBe(204);
     expect((await call(other, "POST", path, same)).status).toBe(201);
+  });
+
+  it("422 url_not_allowed: the agent URL of a link is the link's, also while it is closed", async () => {
+    const id = newId("plink");
+    const link = {
+      kind: "payment-link",
+      id,
+      merchantId: shop.merchantId,
+      url: agentUrl(baseUrl, id),
+    } as const;
+    const put = (closedAt: Date | null) =>
+      db.tx((tx) => projectPayable(tx, payableOf({ ...link, closedAt })));
+    await put(new Date());
+    const other = await caller();
+    for (const url of [link.url, link.url.replace("https://pay.example", "HTTPS://PAY.example:443")])
+      expect(await call(other, "POST", path, terms({ url }))).toMatchObject({
+        status: 422,
+        body: { code: "url_not_allowed", errors: [{ pointer: "/url" }] },
+      });
+    await put(null);
+    const [found] = await findPayables(db.pool, [{ by: "url", url: link.url }]);
+    expect(found).toMatchObject({ id, closedAt: null });
+    expect((await call(other, "POST", path, terms({ url: `${baseUrl}/weather` }))).status).toBe(201);
   });
 
   it("takes chosen rails by slug or CAIP-2, once each", async () => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { resourceUrl } from "../../../api/resource/url.ts";
 
-const strictly = (text: string) => resourceUrl(text, { allowLocalTargets: false });
-const locally = (text: string) => resourceUrl(text, { allowLocalTargets: true });
+const baseUrl = "https://pay.example";
+const strictly = (text: string) => resourceUrl(text, { baseUrl, allowLocalTargets: false });
+const locally = (text: string) => resourceUrl(text, { baseUrl, allowLocalTargets: true });
 
 describe("the URL of a resource", () => {
   it("is public https, in the form it is found by", () => {
