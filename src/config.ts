@@ -173,13 +173,13 @@ function baseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !/^https?:$/.test(url.protocol))
     throw new ConfigProblem(`FAREBOX_BASE_URL must be an http(s) URL, got ${JSON.stringify(text)}.`);
-  const bare = text.replace(/\/+$/, "");
   // Routes, forms and agents' addresses begin at the root of a host.
   if (url.pathname !== "/" || url.username || url.password || /[?#]/.test(text))
     throw new ConfigProblem(
       `FAREBOX_BASE_URL must be scheme, host and port and nothing else, such as ${url.origin}, got ${JSON.stringify(text)}.`,
     );
-  return bare;
+  // As URLs are found again, whatever capitals or usual port it was written with.
+  return url.origin;
 }
 
 function smtpUrl({ SMTP_URL: text }: Env): string | null {

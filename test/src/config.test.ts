@@ -91,6 +91,11 @@ describe("readConfig with everything set", () => {
     expect([config.baseUrl, config.outside?.treasuryKey]).toEqual(["http://127.0.0.1:8080", null]);
   });
 
+  it("is known by its public URL in the form that URLs are found again", () => {
+    for (const FAREBOX_BASE_URL of ["https://Pay.Example", "HTTPS://pay.example:443/"])
+      expect(readConfig({ FAREBOX_BASE_URL }).baseUrl).toBe("https://pay.example");
+  });
+
   it.each([
     ["https://pay.example:8443/", "no-reply@pay.example"],
     ["http://192.0.2.7:4020", "no-reply@localhost"],
