@@ -1,6 +1,8 @@
-import { type Facilitator, hasAgentUrl, namesItsPrice, type Offer } from "#facilitator";
+import { agentUrl, type Facilitator, hasAgentUrl, namesItsPrice, type Offer } from "#facilitator";
+import { Fault } from "#kernel/fault";
 import { isId } from "#kernel/id";
-import type { Call } from "./deps.ts";
+import type { Call, ReadPayment } from "./deps.ts";
+import { signedOf } from "./payment-ref.ts";
 import { priceOf } from "./present.ts";
 import { badArgument, failure, type ToolResult } from "./result.ts";
 
@@ -52,9 +54,36 @@ export async function refuseAmount(
   return badArgument("openAmount", `none: this costs ${decimal} ${symbol}, all at once. Leave it out`);
 }
 
-/** What a payload pays that comes with the id of a link or invoice: where that is paid by intents, one of them. */
-export function findPaid(call: Call, id: string, payment: unknown): Promise<Offer | null> {
-  return findToPay(call, { id, openAmount: undefined, payment });
+/** What a payload pays that comes with the id of a link or invoice: where that is paid by intents, one of them. What its
+ *  payer names is the amount of the intent, so who names the intent need not say how much. */
+export async function findPaid(call: Call, id: string, payment: unknown): Promise<Offer | null> {
+  try {
+    return await findToPay(call, { id, openAmount: undefined, payment });
+  } catch (error) {
+    if (!(error instanceof Fault) || error.context.pointer !== "/query/amount") throw error;
+    throw new Fault("validation_failed", nameless, { ...namesNoIntent }, error);
+  }
+}
+const nameless = { kind: "invalid", title: "Payload without its resource", detail: "{why}." } as const;
+const namesNoIntent = {
+  pointer: "/paymentPayload",
+  why: "it does not say which intent of the link it pays: add resource, as paymentRequired has it; it is not signed, so the signature stays good",
+};
+
+/** Of identical calls that come at once each has an intent made for it, and one of them is claimed: the one that all pay.
+ *  Null where the payment names an intent, or is bound to something that is not of this link or invoice. */
+export async function findClaimed(
+  { facilitator, derive, config, caller: { address } }: Call,
+  { id, offer, payment }: { readonly id: string; readonly offer: Offer; readonly payment: ReadPayment },
+): Promise<Offer | null> {
+  const asked = idIn({ id });
+  if (asked === null || asked === offer.payable.id) return null;
+  const signed = signedOf(payment);
+  const bound = signed && (await facilitator.boundTo(signed));
+  if (!bound || bound === offer.payable.id) return null;
+  const naming = { resource: { url: agentUrl(config.baseUrl, bound) } };
+  const derived = await derive({ id: asked, amount: undefined, payment: naming, address });
+  return derived === bound ? facilitator.offer({ by: "id", id: bound }) : null;
 }
 
 /** In whichever argument: who was sent an invoice has its URL, and hands it on as it is. */

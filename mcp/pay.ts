@@ -1,6 +1,7 @@
 import type { Offer, PaymentRequest, Refusal, SettleAnswer, VerifyAnswer } from "#facilitator";
 import { errorFields } from "#kernel/log";
 import type { Call, ReadPayment } from "./deps.ts";
+import { findClaimed } from "./find.ts";
 import { failure, rateLimited, type ToolResult } from "./result.ts";
 
 /** What a payment is checked or spent for. */
@@ -31,8 +32,20 @@ export function verify(call: Call, spending: Spending): Promise<VerifyAnswer> {
   return call.facilitator.verify(requestOf(call, spending));
 }
 
-/** Settles, waiting as long as the engine does. A success that the caller's connection did not take is given back. */
-export async function settle(call: Call, spending: Spending): Promise<SettleAnswer> {
+/** Settles for what was asked by `id`, or for the intent of it that the authorization was claimed for meanwhile: also what
+ *  the answer is about. */
+export async function settle(
+  call: Call,
+  { id, ...spending }: Spending & { readonly id: string },
+): Promise<{ readonly answer: SettleAnswer; readonly offer: Offer }> {
+  const answer = await settleOnce(call, spending);
+  const claimed = answer.outcome === "bound-elsewhere" ? await findClaimed(call, { ...spending, id }) : null;
+  if (!claimed) return { answer, offer: spending.offer };
+  return { answer: await settleOnce(call, { ...spending, offer: claimed }), offer: claimed };
+}
+
+/** Waits as long as the engine does. A success that the caller's connection did not take is given back. */
+async function settleOnce(call: Call, spending: Spending): Promise<SettleAnswer> {
   const { facilitator, caller, requestId, log } = call;
   const answer = await facilitator.settle(requestOf(call, spending), { closed: caller.delivery.closed });
   const { paymentId } = answer;

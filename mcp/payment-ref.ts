@@ -1,6 +1,7 @@
-import type { Facilitator, PaymentRef } from "#facilitator";
+import type { Facilitator, PaymentRef, SignedRef } from "#facilitator";
 import { parseAddress, parseHash } from "#kernel/bytes";
 import { isId } from "#kernel/id";
+import type { Members, ReadPayment } from "./deps.ts";
 
 /** How a caller names a payment: all members of one of the three ways. */
 interface Named {
@@ -61,4 +62,11 @@ function addressProblem(name: string, text: string): BadArgument | null {
 
 function hashProblem(name: string, text: string): BadArgument | null {
   return parseHash(text) ? null : { name, why: "not 32 bytes of hex, which is 0x and 64 digits" };
+}
+
+/** What was signed in a payment; null where it does not say. */
+export function signedOf({ selection, payer, payload }: ReadPayment): SignedRef | null {
+  const { network, asset } = selection;
+  const { nonce } = ((payload as Members).authorization ?? {}) as Members;
+  return payer === null || typeof nonce !== "string" ? null : { network, asset, payer, nonce };
 }

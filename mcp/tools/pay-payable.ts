@@ -48,10 +48,11 @@ export const payPayable = defineTool({
       const { reason, message } = reading.refusal;
       return unpaid(call, offer, { why: { error: call.wire.reason(reason, reading.version), message } });
     }
-    const spending = { offer, payment: reading.payment, idempotencyKey };
+    const { payment: read } = reading;
+    const spending = { id: payableId, offer, payment: read, idempotencyKey };
     const refused = await overBudget(call, spending);
     if (refused) return refused;
-    return told(call, { offer, payment: reading.payment, answer: await settle(call, spending) });
+    return told(call, { payment: read, ...(await settle(call, spending)) });
   },
 });
 

@@ -66,11 +66,12 @@ export const settlePayment = defineTool({
         next: await nextFor(call.facilitator, offer, outcomeNext(refusedFor(reason))),
       });
     }
-    const spending = { offer, payment: reading.payment, idempotencyKey };
+    const id = resourceId ?? payableId ?? "";
+    const spending = { id, offer, payment: reading.payment, idempotencyKey };
     const refused = await overBudget(call, spending);
     if (refused) return refused;
-    const answer = await settle(call, spending);
-    const next = await nextFor(call.facilitator, offer, outcomeNext(answer));
+    const { answer, offer: paid } = await settle(call, spending);
+    const next = await nextFor(call.facilitator, paid, outcomeNext(answer));
     const settled = call.wire.settled(answer, reading.payment.version);
     return unanswered(answer) ?? success({ ...facts(answer, settled), next });
   },

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import type { Offer, Reason, SignedRef } from "#facilitator";
+import type { Offer, Reason } from "#facilitator";
 import type { Call, Members, ReadPayment, Verified } from "../deps.ts";
 import { findPaid, findResource, noPayable, noResource } from "../find.ts";
 import { nextFor, spentNext } from "../outcome.ts";
 import { overBudget, unreadable, verify } from "../pay.ts";
+import { signedOf } from "../payment-ref.ts";
 import { type Next as NextStep, success } from "../result.ts";
 import { isReturned, returnedNext } from "../returned.ts";
 import { Next, PaymentPayload, ShortText } from "../schema.ts";
@@ -100,11 +101,6 @@ async function judgedNext({ facilitator }: Call, payment: ReadPayment, reason: R
   const signed = reason === "invalid_payment_requirements" ? signedOf(payment) : null;
   const found = signed && (await facilitator.lookup({ by: "nonce", ...signed }));
   return found?.kind === "found" && isReturned(found.status) ? returnedNext : invalidNext(reason);
-}
-
-function signedOf({ selection: { network, asset }, payer, payload }: ReadPayment): SignedRef | null {
-  const { nonce } = ((payload as Members).authorization ?? {}) as Members;
-  return payer === null || typeof nonce !== "string" ? null : { network, asset, payer, nonce };
 }
 
 /** By our own reason: version 1 has one word for several. */

@@ -126,6 +126,53 @@ describe("verify_payment and settle_payment", () => {
   });
 });
 
+describe("a payment of a link that names no intent", () => {
+  const signed = async (id: string, args: object) => {
+    const asked = await agent.call("pay_payable", { payableId: id, ...args });
+    const payer = await newPayer(world.dev, 5_000_000n);
+    const { resource: _, ...payment } = await signRequired(payer, asked.structuredContent);
+    return payment;
+  };
+
+  it.each([
+    ["pay_payable", "payment", open, { openAmount: "0.75" }],
+    ["settle_payment", "paymentPayload", inPounds, {}],
+  ] as const)(
+    "three times at once is paid once, and no call of %s says that it pays for something else",
+    async (tool, argument, body, args) => {
+      const { id } = await newLink(body);
+      const payment = await signed(id, args);
+      const call = { payableId: id, [argument]: payment, ...args };
+      const answers = await Promise.all([1, 2, 3].map(() => agent.call(tool, call)));
+      const told = answers.map(
+        ({ structuredContent: facts, content: [first] }) =>
+          facts?.errorReason ?? facts?.status ?? first?.text.split(":")[0],
+      );
+      expect(told.sort()).toEqual(["duplicate_settlement", "duplicate_settlement", "settled"]);
+      await until(async () => (await completed(id)) === 1, "the merchant sees one payment");
+    },
+  );
+
+  it("is told what it lacks by a tool that takes no amount", async () => {
+    const { id } = await newLink(open);
+    const paymentPayload = await signed(id, { openAmount: "0.75" });
+    for (const tool of ["verify_payment", "settle_payment"])
+      expect(await textOf(tool, { payableId: id, paymentPayload })).toMatch(
+        /^invalid_arguments: paymentPayload: .*add resource, as paymentRequired has it/,
+      );
+  });
+
+  it("pays nothing of another link", async () => {
+    const [one, two] = [await newLink(open), await newLink(open)];
+    const args = { payment: await signed(one.id, { openAmount: "0.75" }), openAmount: "0.75" };
+    const paid = await agent.call("pay_payable", { payableId: one.id, ...args });
+    expect(paid.structuredContent).toMatchObject({ status: "settled" });
+    expect(await textOf("pay_payable", { payableId: two.id, ...args })).toMatch(
+      /^authorization_bound_elsewhere: /,
+    );
+  });
+});
+
 describe("pay_payable", () => {
   it.each([
     ["what the payer names", open, { openAmount: "2.50" }],
