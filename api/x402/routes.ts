@@ -158,13 +158,16 @@ export function x402Routes({ facilitator, baseUrl }: Deps) {
 
 /** Puts verify and settle, which are not made from schemas, into the OpenAPI document. */
 export function describePayments(app: OpenAPIHono): void {
+  const typedProblem = (schema: typeof VerifyResponse | typeof SettleResponse) => ({
+    "application/problem+json": { schema: Problem.and(schema) },
+  });
   const refusals = (schema: typeof VerifyResponse | typeof SettleResponse) =>
     Object.fromEntries(
       [400, 404, 413, 415, 429].map((status) => [
         status,
         {
           description: "Problem details, with the typed fields of the answer beside them",
-          content: { "application/problem+json": { schema: Problem.and(schema) } },
+          content: typedProblem(schema),
         },
       ]),
     );
@@ -184,9 +187,16 @@ export function describePayments(app: OpenAPIHono): void {
       summary: "Settle a signed payment",
       responses: {
         200: json(SettleResponse, "How it ended, or that it is pending"),
-        409: json(SettleResponse, "Settled before, bound elsewhere, or the idempotency key was reused"),
-        503: json(SettleResponse, "We cannot say; repeat the identical request"),
         ...refusals(SettleResponse),
+        409: {
+          description:
+            "Settled before or bound elsewhere; as problem details, the idempotency key was reused",
+          content: { ...json(SettleResponse, "").content, ...typedProblem(SettleResponse) },
+        },
+        503: {
+          description: "We cannot say; repeat the identical request",
+          content: typedProblem(SettleResponse),
+        },
       },
     });
   }

@@ -160,6 +160,17 @@ describe("GET /openapi.json", () => {
     expect(patterns.filter((pattern) => !pattern.startsWith("^") || !pattern.endsWith("$"))).toEqual([]);
   });
 
+  it("says in which media type settle refuses: what nobody can say and a key used twice are problem details", () => {
+    for (const base of ["/x402", "/x402/resources/{id}"]) {
+      const [, , settle] = operations.find(([name]) => name === `POST ${base}/settle`) ?? [];
+      const typesOf = (status: number) => Object.keys(settle?.responses[status]?.content ?? {});
+      expect(typesOf(200)).toEqual(["application/json"]);
+      expect(typesOf(409)).toEqual(["application/json", "application/problem+json"]);
+      for (const status of [400, 404, 413, 415, 429, 503])
+        expect(typesOf(status)).toEqual(["application/problem+json"]);
+    }
+  });
+
   it("names the shared shapes, so that a client has one type for each", () => {
     for (const name of ["Money", "MoneyInput", "Problem", "ApiKey", "Merchant", "Resource"])
       expect(Object.keys(document.components.schemas)).toContain(name);
