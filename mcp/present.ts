@@ -4,6 +4,7 @@ import {
   type Payable,
   type PaymentOption,
   type Quote,
+  resourceType,
   type Trust,
 } from "#facilitator";
 import { decimalsOfPrice } from "#kernel/asset";
@@ -97,8 +98,10 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 const MAX_EXAMPLE = 1_500;
 
 /** How to call a resource so that the paid call is not malformed: the example that the seller registered. */
-export function callExample({ url, extensions }: Payable) {
-  const input = membersAt(membersAt(membersAt(extensions, "bazaar"), "info"), "input");
+export function callExample(payable: Payable) {
+  const { url, extensions } = payable;
+  const input = inputOf(extensions);
+  if (isTool(payable)) return toolExample(url, input);
   const method = methodOf(extensions);
   if (method === null)
     return {
@@ -106,13 +109,33 @@ export function callExample({ url, extensions }: Payable) {
       text: "The seller registered no input description. Ask the URL itself what it takes before you pay.",
     };
   const { queryParams, pathParams, bodyType, body, headers } = input;
-  const given = plainJson({ query: queryParams, path: pathParams, bodyType, body, headers });
-  const fits = JSON.stringify(given).length <= MAX_EXAMPLE;
-  return { available: true, trust: "merchant-supplied", method, url, ...(fits ? membersOf(given) : {}) };
+  const given = fitting({ query: queryParams, path: pathParams, bodyType, body, headers });
+  return { available: true, trust: "merchant-supplied", method, url, ...given };
+}
+
+/** Of a tool of an MCP server: what it may be called with, or what it takes. */
+function toolExample(url: string, { toolName, example, inputSchema }: Members) {
+  const given = fitting(example === undefined ? { inputSchema } : { arguments: example });
+  return { available: true, trust: "merchant-supplied", url, toolName: plainJson(toolName), ...given };
+}
+
+/** Cleaned; nothing where it is too long to be shown. */
+function fitting(given: Members): Members {
+  const plain = plainJson(given);
+  return JSON.stringify(plain).length <= MAX_EXAMPLE ? membersOf(plain) : {};
+}
+
+/** Whether it is a tool of an MCP server, whose call carries the payment. */
+export function isTool(payable: Payable): boolean {
+  return resourceType(payable) === "mcp";
+}
+
+function inputOf(extensions: Members): Members {
+  return membersAt(membersAt(membersAt(extensions, "bazaar"), "info"), "input");
 }
 
 export function methodOf(extensions: Members): string | null {
-  const { method } = membersAt(membersAt(membersAt(extensions, "bazaar"), "info"), "input");
+  const { method } = inputOf(extensions);
   return typeof method === "string" && METHODS.includes(method) ? method : null;
 }
 

@@ -56,8 +56,8 @@ function llms(baseUrl: string): string {
 2. Price: GET ${baseUrl}/x402/resources/{id}/payment-required, or call the URL unpaid and read the header
    PAYMENT-REQUIRED of its 402. Amounts are atomic units of the token in "asset".
 3. Pay: sign one option with an x402 client. A resource: send the payload to the resource's own URL in
-   PAYMENT-SIGNATURE; its server settles. An invoice or link: send it to its agent URL, which settles and answers with
-   the receipt.
+   PAYMENT-SIGNATURE, of an MCP tool in _meta["x402/payment"] of its call; its server settles. An invoice or link: send it
+   to its agent URL, which settles and answers with the receipt.
 4. Follow up: GET ${baseUrl}/x402/settlements/{paymentId}. "settlement_pending" is not a failure: repeat the identical
    request, never sign again.
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Offer } from "#facilitator";
 import { findResource, noResource } from "../find.ts";
-import { callExample, clientNotes, merchantText, priceOf, requiredOf, trustOf } from "../present.ts";
+import { callExample, clientNotes, isTool, merchantText, priceOf, requiredOf, trustOf } from "../present.ts";
 import { failure, type Next as NextStep, success } from "../result.ts";
 import { Amount, MerchantText, Next, Notes, PaymentRequired, ShortText, Url } from "../schema.ts";
 import { defineTool } from "../tool.ts";
@@ -49,7 +49,7 @@ export const getPaymentRequired = defineTool({
   },
 });
 
-function nextOf({ options }: Offer): NextStep {
+function nextOf({ payable, options }: Offer): NextStep {
   if (options.length === 0)
     return {
       action: "wait",
@@ -59,8 +59,10 @@ function nextOf({ options }: Offer): NextStep {
   return {
     action: "sign",
     text:
-      "Sign one option of paymentRequired.accepts with your own wallet and check it with verify_payment " +
-      "(resourceId). Then send it to the resource's URL in the header PAYMENT-SIGNATURE.",
+      "Sign one option of paymentRequired.accepts with your own wallet and check it with verify_payment (resourceId). " +
+      (isTool(payable)
+        ? 'Then call the tool in callExample, on the MCP server at its URL, with it as _meta["x402/payment"].'
+        : "Then send it to the resource's URL in the header PAYMENT-SIGNATURE."),
     tool: "verify_payment",
   };
 }

@@ -8,6 +8,7 @@ import { nothingFound } from "../nothing-found.ts";
 import {
   clientNotes,
   inputSchema,
+  isTool,
   merchantText,
   methodOf,
   networksOf,
@@ -113,6 +114,7 @@ function conciseItem(wire: PaymentWire, item: Discovered): Members {
   return {
     id: payable.id,
     url: payable.url,
+    ...(isTool(payable) ? { type: "mcp" } : {}),
     ...(method === null ? {} : { method }),
     price: priceOf(payable),
     networks: networksOf(item),

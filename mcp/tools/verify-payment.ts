@@ -5,6 +5,7 @@ import { findPaid, findResource, noPayable, noResource } from "../find.ts";
 import { nextFor, spentNext } from "../outcome.ts";
 import { overBudget, unreadable, verify } from "../pay.ts";
 import { signedOf } from "../payment-ref.ts";
+import { isTool } from "../present.ts";
 import { type Next as NextStep, success } from "../result.ts";
 import { isReturned, returnedNext } from "../returned.ts";
 import { Next, PaymentPayload, ShortText } from "../schema.ts";
@@ -78,8 +79,8 @@ function validNext({ payable }: Offer, payload: Members): NextStep {
       action: "send-to-resource",
       text:
         (isNameless(payload) ? NAMELESS : "") +
-        "Send this payload, base64 of its JSON, to the resource's own URL in the header PAYMENT-SIGNATURE. Do not call " +
-        "settle_payment: the seller's server settles and delivers. Then ask get_payment_status with network, asset, " +
+        (isTool(payable) ? TO_TOOL : TO_URL) +
+        "Do not call settle_payment: the seller's server settles and delivers. Then ask get_payment_status with network, asset, " +
         "payer and nonce.",
       tool: "get_payment_status",
     };
@@ -89,6 +90,11 @@ function validNext({ payable }: Offer, payload: Members): NextStep {
     tool: "pay_payable",
   };
 }
+
+const TO_URL =
+  "Send this payload, base64 of its JSON, to the resource's own URL in the header PAYMENT-SIGNATURE. ";
+const TO_TOOL =
+  'Call the tool that get_payment_required names, on the MCP server at its URL, with this payload as _meta["x402/payment"]. ';
 
 /** Version 1 names what it pays beside the payload. */
 const isNameless = ({ x402Version, resource }: Members) => x402Version === 2 && resource === undefined;

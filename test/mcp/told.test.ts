@@ -1,6 +1,8 @@
+import { declareDiscoveryExtension } from "@x402/extensions/bazaar";
 import { describe, expect, it } from "vitest";
 import type { SettlementStatus } from "#facilitator";
 import {
+  nothingKnown,
   offer,
   payer,
   paymentId,
@@ -72,6 +74,36 @@ describe("what is told of a payment", () => {
       expect.stringMatching(/^The payload names no resource.*add resource, as paymentRequired has it/),
     ]);
     expect((await nextOf(open(), "verify_payment")).text).toMatch(/^Send this payload/);
+  });
+
+  it("of a tool of an MCP server is said which tool, with what, and that its call takes the payment", async () => {
+    const inputSchema = { type: "object", properties: { city: { type: "string" } } };
+    const askAbout = async (tool: { inputSchema: object; example?: object }) => {
+      const extensions = declareDiscoveryExtension({ toolName: "forecast", ...tool } as never);
+      const sold = { ...offer, payable: { ...offer.payable, extensions } };
+      const discover = async () => ({ items: [{ ...sold, trust: nothingKnown }], total: 1 });
+      const world = open({ facilitator: { offer: async () => sold, discover } });
+      const { body: found } = await world.ask(call("search_resources"));
+      expect(found.result.structuredContent.items).toMatchObject([{ id: resourceId, type: "mcp" }]);
+      const { body } = await world.ask(call("get_payment_required", { id: resourceId }));
+      const { callExample, next } = body.result.structuredContent;
+      for (const { action, text } of [next, await nextOf(world, "verify_payment")]) {
+        expect(["sign", "send-to-resource"]).toContain(action);
+        expect(text).toMatch(/tool.* at its URL, .*_meta\["x402\/payment"\]/);
+        expect(text).not.toContain("PAYMENT-SIGNATURE");
+      }
+      return callExample;
+    };
+    const named = {
+      available: true,
+      trust: "merchant-supplied",
+      url: offer.payable.url,
+      toolName: "forecast",
+    };
+    const example = { city: "Oslo" };
+    expect(await askAbout({ inputSchema, example })).toEqual({ ...named, arguments: example });
+    expect(await askAbout({ inputSchema })).toEqual({ ...named, inputSchema });
+    expect(await askAbout({ inputSchema, example: { city: Array(600).fill("Oslo") } })).toEqual(named);
   });
 
   it("a refusal of pay_payable has its sentence in the text, after the challenge", async () => {
