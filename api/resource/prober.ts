@@ -30,6 +30,7 @@ const A_RUN = 400;
 const IN_HAND = "10 minutes";
 const GOOD_AGAIN = "6 hours";
 const LONGEST = "24 hours";
+const NOT_SOLD_SECONDS = 600;
 const JUST_NOW_MS = 20_000;
 const TRUSTED_MS = 24 * 3_600_000;
 const DOUBTED_MS = 600_000;
@@ -67,9 +68,11 @@ export async function probeListed(prober: Prober, key: Key, stopping: AbortSigna
   const found = await find(prober, key);
   if (!found || isFresh(found, prober.clock.now())) return;
   const { row, seller, last } = found;
+  const options = optionsOf(priceOf(row), row.rails, takenRails(seller, prober.facilitator.rails()));
+  // That nothing is taken for it just now, by us or by its merchant, says nothing about the endpoint.
+  if (options.length === 0) return postpone(prober.db, key, NOT_SOLD_SECONDS);
   const seconds = await spendProbe(prober.db, row.url);
   if (seconds !== null) return postpone(prober.db, key, seconds);
-  const options = optionsOf(priceOf(row), row.rails, takenRails(seller, prober.facilitator.rails()));
   const hostVerified = await verifyHost(prober, row, stopping);
   const probed = await probeEndpoint(
     prober.safeFetch,

@@ -1,5 +1,9 @@
 import { decodePaymentRequiredHeader, encodePaymentRequiredHeader } from "@x402/core/http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "#kernel/system";
+import { createSafeFetch } from "../../../api/http/safe-fetch.ts";
+import { probeListed } from "../../../api/resource/prober.ts";
+import { silentLog } from "../../support/dev-chain.ts";
 import { type Endpoint, serveEndpoint } from "../../support/endpoint.ts";
 import {
   type Answer,
@@ -197,6 +201,31 @@ describe("a listed resource", () => {
     const live = await get(world.baseUrl, "/x402/resources?query=fog&live=true");
     expect(live.body.items.map(({ id }: { id: string }) => id)).toEqual([good.id]);
     expect(live.body.pagination.total).toBe(1);
+  });
+
+  it("is not judged while we take nothing for it: it is asked later, and what was known stays", async () => {
+    const { body } = await write("/v1/x402/resources", terms());
+    await answerAs(body.id);
+    await write(`/v1/x402/resources/${body.id}/list`);
+    const { trust } = await probed(body.id);
+    expect(trust.lastProbe.ok).toBe(true);
+    await world.database.query(
+      "UPDATE resource_probe SET at = at - interval '1 hour' WHERE resource_id = $1",
+      [body.id],
+    );
+    const asked = endpoint.requests.length;
+    const { db } = world.database;
+    const facilitator = { rails: () => [], assess: () => Promise.reject(new Error("it was judged")) };
+    const parts = { safeFetch: createSafeFetch({ allowLocal: true, userAgent: "t" }), clock: systemClock };
+    const key = { merchantId: shop.id, resourceId: body.id };
+    await probeListed({ db, facilitator, ...parts, log: silentLog }, key, new AbortController().signal);
+    expect(endpoint.requests.length).toBe(asked);
+    expect((await itemOf(body.id)).trust.lastProbe).toEqual(trust.lastProbe);
+    const [row] = await world.database.query<{ waits: boolean }>(
+      "SELECT next_at BETWEEN now() + interval '9 minutes' AND now() + interval '11 minutes' AS waits FROM resource_probe WHERE resource_id = $1",
+      [body.id],
+    );
+    expect(row?.waits).toBe(true);
   });
 
   it("tells its merchant, and nobody else, what the last probe found", async () => {
