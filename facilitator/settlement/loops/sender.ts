@@ -66,7 +66,8 @@ export function sender(
     ]);
     let queue: Queue | null = first;
     if (queue.hasOrders && engine.clock.monotonicMs() >= signAt) {
-      if ((await signOutgoing(engine, open)) > 0) queue = await queueOf(engine, open.chain.row);
+      const canSend = ready.length > 0;
+      if ((await signOutgoing(engine, open, { canSend })) > 0) queue = await queueOf(engine, open.chain.row);
       else signAt = engine.clock.monotonicMs() + SIGN_MS;
     }
     if (queue.length > 0 || incoming() > 0) expectBlocks();

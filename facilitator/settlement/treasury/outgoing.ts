@@ -161,8 +161,13 @@ const LIFE_SECONDS = 3_600n;
 /** Signs what waits and the treasury has the money for, as the treasury, and commits each authorization as a claim; the
  *  lanes send it like any payment. Money of deposits comes with their sweeps. What is owed in an asset whose books differ
  *  from the chain, or of which something left that nothing here explains, waits too, unless it has left already, and holds
- *  nobody else up; so does what is beyond the operator's daily limit, or not approved. Returns how many. */
-export async function signOutgoing(engine: Engine, open: OpenChain): Promise<number> {
+ *  nobody else up; so does what is beyond the operator's daily limit, or not approved. While no lane here `canSend`, all waits that
+ *  has not left: what is signed has an hour to land, and fails after it. Returns how many. */
+export async function signOutgoing(
+  engine: Engine,
+  open: OpenChain,
+  { canSend }: { readonly canSend: boolean },
+): Promise<number> {
   const { custodian, chain } = open;
   if (!custodian) return 0;
   const { chainId, treasury } = chain.row;
@@ -184,7 +189,7 @@ export async function signOutgoing(engine: Engine, open: OpenChain): Promise<num
     await takeTurns(tx, chain.row);
     for (const token of live.filter(isSound)) free.set(token, await spendable(tx, chain.row, token));
     let signed = 0;
-    for (const order of [...departed, ...(await waiting(tx, chainId, free))]) {
+    for (const order of [...departed, ...(canSend ? await waiting(tx, chainId, free) : [])]) {
       const { id, kind, merchantId, token, recipient, amount } = order;
       const rail = liveRail(open, token);
       const left = (free.get(token) ?? 0n) - amount;
