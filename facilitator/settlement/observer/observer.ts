@@ -61,16 +61,10 @@ export async function tellFollowed({ loopDb }: Engine, { chainId, fence }: Obser
 /** At a final block: one that may leave the chain would take all that we know with it. */
 async function begin(engine: Engine, chain: Chain): Promise<void> {
   const from = await chain.finalized();
-  const { chainId, tokens, treasury } = chain.row;
-  const held = await Promise.all(
-    tokens.map(({ contract }) => chain.tokenBalance(contract, treasury, from.number)),
-  );
-  const opening = tokens.map(({ contract }, i) =>
-    templates.treasuryOpened({
-      asset: assetOf(chain.row, contract),
-      amount: held[i] ?? 0n,
-      blockNumber: from.number,
-    }),
+  const { chainId } = chain.row;
+  const held = await heldAt(chain, from.number);
+  const opening = held.map(({ contract, amount }) =>
+    templates.treasuryOpened({ asset: assetOf(chain.row, contract), amount, blockNumber: from.number }),
   );
   await engine.loopDb.tx(async (tx) => {
     const start = { startBlock: from.number, cursorNumber: from.number, cursorHash: from.hash };
@@ -83,10 +77,24 @@ async function begin(engine: Engine, chain: Chain): Promise<void> {
     const { number, hash, parentHash: parent, timestamp } = from;
     const first = { chainId, number, hash, parent, timestamp, canonical: true };
     await tx.insert(chainBlock).values(first).onConflictDoNothing();
-    const followed = tokens.map(({ contract: token }) => ({ chainId, token, sinceBlock: from.number }));
+    const followed = held.map(({ contract: token }) => ({ chainId, token, sinceBlock: from.number }));
     if (followed.length > 0) await tx.insert(followedToken).values(followed).onConflictDoNothing();
     await post(tx, opening);
   });
+}
+
+/** What the treasury held of each token that says so. One that does not, or is none, is followed once it does, and keeps no
+ *  other back. Rejects where all are silent: that is the chain. */
+async function heldAt(chain: Chain, block: number) {
+  const { tokens, treasury } = chain.row;
+  const asked = tokens.map(async ({ contract }) => ({
+    contract,
+    amount: await chain.tokenBalance(contract, treasury, block),
+  }));
+  const answers = await Promise.allSettled(asked);
+  const held = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+  if (held.length === 0) await Promise.all(asked);
+  return held;
 }
 
 /** Keeps a reorganisation from being booked, here or by another process, until a transaction that books by our view has

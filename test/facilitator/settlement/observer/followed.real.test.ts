@@ -104,6 +104,24 @@ it("a contract that does not say what the treasury holds is asked once at each b
   }
 });
 
+it("an address that is no token's does not keep a chain from being followed for the first time", async () => {
+  const wrong = { symbol: "EURC", contract: "0xcA11bde05977b3631167028862bE2a173976CA11" };
+  const assets = (dev.config.assets ?? []).map((asset) => (asset.symbol === "EURC" ? wrong : asset));
+  const house = await startHouse({ ...dev, config: { ...dev.config, assets } }, database);
+  try {
+    const refused = house.house.facilitator.refusedRails();
+    expect(refused).toMatchObject([
+      { asset: "EURC", problem: expect.stringContaining("expected the symbol") },
+    ]);
+    await followed(1);
+    const paid = await newPayment({ dev, database, baseUrl: house.baseUrl }, await newMerchant(house));
+    expect((await paid.settle()).body).toMatchObject({ success: true });
+    expect(await openings()).toEqual([]);
+  } finally {
+    await house.stop();
+  }
+});
+
 it("an authorization that was used before its token was listed pays for nothing: its money opened the books", async () => {
   // given one that a stranger submits while nobody looks at its token
   const before = await startWithout("USDC");
