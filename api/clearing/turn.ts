@@ -180,7 +180,8 @@ function standingOf(desk: ClearingDesk, work: Work, { payments, isRateGood }: Ou
   const [least, amount] = [leastOf(clearing), heldOf(clearing, rows, returns)];
   const coming = comingTo(order, seen, { least, held: amount });
   const fresh = rows.filter((row) => row.isBooked && !row.isDecided);
-  const facts = order && factsOf(desk)(order.chain);
+  // What is asked for on a chain that is not served any more ends with its window all the same.
+  const facts = order && servedFacts(desk, order.chain);
   const confirmations = facts ? requiredFor(clearing.sourceAmount, facts.depth).confirmations : 0;
   return {
     state: clearing.state,
@@ -330,10 +331,14 @@ function heldAnywhere(rows: Purse["deposits"], returns: readonly ReturnRow[]): b
 /** Of the chain, not of a rail: money that is there is counted though its token is paused. */
 function factsOf({ facilitator }: Pick<ClearingDesk, "facilitator">): (chain: string) => ChainFacts {
   return (chain) => {
-    const facts = facilitator.chains().find((each) => each.chain === chain);
+    const facts = servedFacts({ facilitator }, chain);
     assert(facts, `${chain} is served`);
     return facts;
   };
+}
+
+function servedFacts({ facilitator }: Pick<ClearingDesk, "facilitator">, slug: string) {
+  return facilitator.chains().find(({ chain }) => chain === slug);
 }
 
 function depthOf(desk: Pick<ClearingDesk, "facilitator">): (chain: string) => ChainFacts["depth"] {

@@ -37,6 +37,8 @@ export async function openPayment(desk: ClearingDesk, id: string): Promise<OpenP
 /** Rows are brought up when it matters to the books; a person looks at every block. */
 async function confirmationsOf(desk: ClearingDesk, { clearing: row }: Payment): Promise<number | null> {
   if (row?.state !== "funds-detected" || row.executionPath === "x402") return null;
+  // Of a chain that is not served any more nobody knows them.
+  if (!desk.facilitator.chains().some(({ chain }) => chain === row.chain)) return null;
   const arrivals = await desk.facilitator.deposits.arrivals(desk.db.pool, [row.id]);
   const here = arrivals.filter(({ isCanonical }) => isCanonical).map(({ confirmations }) => confirmations);
   return here.length === 0 ? null : Math.min(...here);
