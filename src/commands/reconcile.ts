@@ -27,27 +27,38 @@ type Line = readonly [
   asset: string,
   place: string,
   ledger: string,
+  waiting: string,
   chain: string,
   difference: string,
   block: string,
   status: string,
 ];
-const heading: Line = ["asset", "place", "ledger", "chain", "difference", "block", "status"];
+const heading: Line = ["asset", "place", "ledger", "waiting", "chain", "difference", "block", "status"];
 
-function cells({ asset, place, ledger, onChain, blockNumber, status, unexplained }: Reconciled): Line {
+/** What was seen to come and is not in the books yet is no difference. */
+function cells({
+  asset,
+  place,
+  ledger,
+  waiting,
+  onChain,
+  blockNumber,
+  status,
+  unexplained,
+}: Reconciled): Line {
   const money = (amount: bigint) => formatDecimal(amount, TOKEN_DECIMALS);
   const why =
     unexplained > 0 ? `${status} (${unexplained} transfers out that nothing of ours explains)` : status;
   const chain = onChain === null ? "-" : money(onChain);
-  const difference = onChain === null ? "-" : money(onChain - ledger);
-  return [asset, place, money(ledger), chain, difference, String(blockNumber), why];
+  const difference = onChain === null ? "-" : money(onChain - ledger - waiting);
+  return [asset, place, money(ledger), money(waiting), chain, difference, String(blockNumber), why];
 }
 
-const table = ([asset, place, ledger, chain, difference, block, status]: Line) =>
+const table = ([asset, place, ledger, waiting, chain, difference, block, status]: Line) =>
   [
     asset.padEnd(18),
     place.padEnd(10),
-    ...[ledger, chain, difference].map((text) => text.padStart(20)),
+    ...[ledger, waiting, chain, difference].map((text) => text.padStart(20)),
     block.padStart(12),
     ` ${status}`,
   ].join(" ");

@@ -87,10 +87,10 @@ describe("reconcile", () => {
     const equal = await farebox(here, "reconcile");
     expect(equal).toMatchObject({ code: 0, stderr: "" });
     expect(shown(equal).map((line) => line.split(/\s+/))).toEqual([
-      ["asset", "place", "ledger", "chain", "difference", "block", "status"],
-      ["USDC@local", "treasury", "1.500000", "1.500000", "0.000000", await block(), "equal"],
-      ["EURC@local", "treasury", "0.000000", "0.000000", "0.000000", await block(), "equal"],
-      ["USDG@local", "treasury", "0.000000", "0.000000", "0.000000", await block(), "equal"],
+      ["asset", "place", "ledger", "waiting", "chain", "difference", "block", "status"],
+      ["USDC@local", "treasury", "1.500000", "0.000000", "1.500000", "0.000000", await block(), "equal"],
+      ["EURC@local", "treasury", "0.000000", "0.000000", "0.000000", "0.000000", await block(), "equal"],
+      ["USDG@local", "treasury", "0.000000", "0.000000", "0.000000", "0.000000", await block(), "equal"],
     ]);
     // when money comes that nobody books
     await dev.administer("mint", [dev.contracts.treasury.address, 2n]);
@@ -98,12 +98,25 @@ describe("reconcile", () => {
     const different = await farebox(here, "reconcile");
     expect(different.code).toBe(1);
     expect(shown(different)[1]?.split(/\s+/)).toEqual([
-      ...["USDC@local", "treasury", "1.500000", "1.500002", "0.000002", await block(), "different"],
+      ...["USDC@local", "treasury", "1.500000", "0.000000", "1.500002"],
+      ...["0.000002", await block(), "different"],
     ]);
     expect(await books.query("SELECT asset, status FROM reconciliation ORDER BY id DESC LIMIT 3")).toEqual([
       { asset: "USDG@local", status: "equal" },
       { asset: "EURC@local", status: "equal" },
       { asset: "USDC@local", status: "different" },
+    ]);
+    // and once it was seen to come, and only waits to be booked
+    await books.query(
+      `INSERT INTO chain_transfer (chain_id, block_number, block_hash, tx_hash, log_index, token, sender, recipient, amount,
+         block_time, canonical, ordinal)
+       SELECT chain_id, finalized_number, cursor_hash, cursor_hash, 0, $1, $1, $2, 2, now(), true, 0 FROM observer`,
+      [dev.usdc, dev.contracts.treasury.address].map((hex) => Buffer.from(hex.slice(2), "hex")),
+    );
+    const waiting = await farebox(here, "reconcile");
+    expect(waiting.code).toBe(0);
+    expect(shown(waiting)[1]?.split(/\s+/)).toEqual([
+      ...["USDC@local", "treasury", "1.500000", "0.000002", "1.500002", "0.000000", await block(), "equal"],
     ]);
   });
 });
