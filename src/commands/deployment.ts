@@ -1,6 +1,8 @@
 import { fileURLToPath } from "node:url";
+import { openMovableClock } from "#api";
+import type { Clock } from "#kernel/clock";
 import { Fault } from "#kernel/fault";
-import { idMaker } from "#kernel/id";
+import { idMaker, type NewId } from "#kernel/id";
 import type { Log } from "#kernel/log";
 import { systemClock, systemRandom } from "#kernel/system";
 import { cleanText } from "#kernel/text";
@@ -18,12 +20,21 @@ const RECOUNT_MS = 600_000;
 export interface Deployment {
   readonly db: Database;
   readonly masterSecret: string;
+  /** Who does something on the command line. */
+  readonly operator: Operator;
+}
+
+interface Operator {
+  readonly db: Database;
+  /** The merchants': ends of keys go by it, and a sandbox's may be ahead of the machine's. */
+  readonly clock: Clock;
+  readonly newId: NewId;
 }
 
 /** The deployment that the environment names, or the local one that runs on the data folder. */
 export async function withDeployment(work: (deployment: Deployment) => Promise<void>): Promise<void> {
   const { outside, dataDir } = readConfig(process.env);
-  const { databaseUrl, masterSecret } = outside ?? (await recordedParts(dataDir));
+  const { databaseUrl, masterSecret, chains } = outside ?? (await recordedParts(dataDir));
   await prepare(databaseUrl);
   const db = openDatabase({
     url: databaseUrl,
@@ -34,7 +45,8 @@ export async function withDeployment(work: (deployment: Deployment) => Promise<v
     statementMs: RECOUNT_MS,
   });
   try {
-    await work({ db, masterSecret });
+    const isSandbox = chains.every(({ isLocal }) => isLocal);
+    await work({ db, masterSecret, operator: await operatorOf(db, { isSandbox }) });
   } finally {
     await db.close();
   }
@@ -47,9 +59,11 @@ export function prepare(databaseUrl: string): Promise<void> {
   });
 }
 
-/** Who does something on the command line. */
-export function operatorOf(db: Database) {
-  return { db, clock: systemClock, newId: idMaker({ clock: systemClock, random: systemRandom }) };
+async function operatorOf(db: Database, { isSandbox }: { readonly isSandbox: boolean }): Promise<Operator> {
+  const clock = isSandbox
+    ? (await openMovableClock({ db, clock: systemClock, log: silent })).clock
+    : systemClock;
+  return { db, clock, newId: idMaker({ clock, random: systemRandom }) };
 }
 
 export function asUnknownMerchant(merchantId: string | undefined) {

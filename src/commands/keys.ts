@@ -12,7 +12,7 @@ import { Fault } from "#kernel/fault";
 import { systemRandom } from "#kernel/system";
 import { sqlState } from "#store";
 import { ConfigProblem } from "../config.ts";
-import { asUnknownMerchant, feeBpsOf, operatorOf, withDeployment, wordsOf } from "./deployment.ts";
+import { asUnknownMerchant, feeBpsOf, withDeployment, wordsOf } from "./deployment.ts";
 import { say } from "./output.ts";
 
 /** `farebox keys …`: API keys of any merchant. */
@@ -48,8 +48,7 @@ export function addKeysCommands(program: Command): void {
 }
 
 async function listKeysCommand(merchantId?: string): Promise<void> {
-  await withDeployment(async ({ db }) => {
-    const operator = operatorOf(db);
+  await withDeployment(async ({ operator }) => {
     const now = operator.clock.now();
     const keys = await listEveryKey(operator, { merchantId }).catch(asUnknownMerchant(merchantId));
     for (const key of keys) {
@@ -88,8 +87,8 @@ async function createKeyCommand(options: KeyOptions): Promise<void> {
   if (options.publishable && asked) throw new ConfigProblem("A publishable key has no permissions.");
   refuseStray(options);
   const name = wordsOf("--name", options.name, LONGEST_NAME);
-  await withDeployment(async ({ db, masterSecret }) => {
-    const operator = { ...operatorOf(db), random: systemRandom, masterSecret };
+  await withDeployment(async ({ operator: by, masterSecret }) => {
+    const operator = { ...by, random: systemRandom, masterSecret };
     const merchantId = options.merchant ?? (await newMerchant(operator, options));
     const key = await createKey(operator, {
       merchantId,
@@ -123,9 +122,9 @@ async function rotateKeyCommand(key: string, options: { readonly graceSeconds: s
     throw new ConfigProblem(
       `--grace-seconds is a whole number of seconds, ${LONGEST_GRACE} at most, which is a week.`,
     );
-  await withDeployment(async ({ db, masterSecret }) => {
+  await withDeployment(async ({ operator, masterSecret }) => {
     const graceSeconds = Number(options.graceSeconds);
-    const maker = { ...operatorOf(db), random: systemRandom, masterSecret };
+    const maker = { ...operator, random: systemRandom, masterSecret };
     const made = await replaceKey(maker, { key, graceSeconds }).catch(asUnknownKey(key));
     say(`merchant ${made.merchantId}`);
     say(made.plaintext);
@@ -133,8 +132,8 @@ async function rotateKeyCommand(key: string, options: { readonly graceSeconds: s
 }
 
 async function revokeKeyCommand(key: string): Promise<void> {
-  await withDeployment(async ({ db }) => {
-    const { merchantId, id } = await revokeKey(operatorOf(db), { key }).catch(asUnknownKey(key));
+  await withDeployment(async ({ operator }) => {
+    const { merchantId, id } = await revokeKey(operator, { key }).catch(asUnknownKey(key));
     say(`merchant ${merchantId}`);
     say(`revoked ${id}`);
   });

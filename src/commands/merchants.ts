@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { changeFee, type ListedMerchant, listMerchants, resumeMerchant, suspendMerchant } from "#api";
-import { asUnknownMerchant, feeBpsOf, operatorOf, reasonOf, withDeployment } from "./deployment.ts";
+import { asUnknownMerchant, feeBpsOf, reasonOf, withDeployment } from "./deployment.ts";
 import { say } from "./output.ts";
 
 /** `farebox merchants …`: who sells here. One is made with `farebox keys create --new-merchant`. */
@@ -30,8 +30,8 @@ export function addMerchantsCommands(program: Command): void {
 }
 
 function list(): Promise<void> {
-  return withDeployment(async ({ db }) => {
-    for (const { id, createdAt, feeBps, keys, name, ...rest } of await listMerchants(operatorOf(db)))
+  return withDeployment(async ({ operator }) => {
+    for (const { id, createdAt, feeBps, keys, name, ...rest } of await listMerchants(operator))
       say([id, createdAt.toISOString(), feeBps, keys, name, ...suspensionOf(rest)].join("  "));
   });
 }
@@ -45,28 +45,24 @@ function suspensionOf({
 
 async function suspend(merchantId: string, options: { readonly reason: string }): Promise<void> {
   const reason = reasonOf(options.reason);
-  await withDeployment(async ({ db }) => {
-    const held = await suspendMerchant(operatorOf(db), { merchantId, reason }).catch(
-      asUnknownMerchant(merchantId),
-    );
+  await withDeployment(async ({ operator }) => {
+    const held = await suspendMerchant(operator, { merchantId, reason }).catch(asUnknownMerchant(merchantId));
     const waits = held === 0 ? "" : `; payouts that wait for farebox approvals give: ${held}`;
     say(`${merchantId} is suspended${waits}`);
   });
 }
 
 function resume(merchantId: string): Promise<void> {
-  return withDeployment(async ({ db }) => {
-    const was = await resumeMerchant(operatorOf(db), merchantId).catch(asUnknownMerchant(merchantId));
+  return withDeployment(async ({ operator }) => {
+    const was = await resumeMerchant(operator, merchantId).catch(asUnknownMerchant(merchantId));
     say(was ? `${merchantId} sells again` : `${merchantId} was not suspended`);
   });
 }
 
 async function fee(merchantId: string, bps: string): Promise<void> {
   const feeBps = feeBpsOf(bps);
-  await withDeployment(async ({ db }) => {
-    const before = await changeFee(operatorOf(db), { merchantId, feeBps }).catch(
-      asUnknownMerchant(merchantId),
-    );
+  await withDeployment(async ({ operator }) => {
+    const before = await changeFee(operator, { merchantId, feeBps }).catch(asUnknownMerchant(merchantId));
     say(`${merchantId} pays ${feeBps} basis points, before ${before}`);
   });
 }

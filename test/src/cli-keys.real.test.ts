@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { permissions } from "../../api/http/permissions.ts";
 import { hashingKey, keyHmac } from "../../api/merchant/key.ts";
 import { commandLine, MASTER_SECRET, shown } from "./command-line.ts";
@@ -216,6 +216,21 @@ describe("keys rotate, keys revoke", () => {
       "key.revoked",
       "key.rotated",
     ]);
+  });
+
+  it("leave the replaced key good for as long as asked by the time of a sandbox that was moved on", async () => {
+    await database.query("INSERT INTO sandbox_clock (id, offset_seconds) VALUES (1, 2592000)"); // a month
+    onTestFinished(async () => void (await database.query("DELETE FROM sandbox_clock")));
+    const made = await run("keys", "create", "--new-merchant", "Moved", "--city", "Bath", "--country", "GB");
+    const [about = "", old = ""] = shown(made);
+    await run("keys", "rotate", old.slice(3, 15), "--grace-seconds", "600");
+    const [key] = await database.query<{ ends: number }>(
+      `SELECT extract(epoch FROM revoked_at - now() - interval '30 days')::int AS ends FROM api_key
+       WHERE merchant_id = $1 AND revoked_at IS NOT NULL`,
+      [about.slice("merchant ".length)],
+    );
+    expect(key?.ends).toBeGreaterThan(500);
+    expect(key?.ends).toBeLessThanOrEqual(600);
   });
 
   it("say in one line what is wrong, exit 1", async () => {
