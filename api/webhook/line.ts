@@ -5,6 +5,7 @@ import { type Due, keepEndpoint, LEASE_SECONDS, leaveEndpoint, readDue } from ".
 import type { EndpointRow } from "./present.ts";
 import type { Result } from "./record.ts";
 import type { Seal } from "./seal.ts";
+import { replacedIn } from "./secrets.ts";
 import { type Sender, send, type Target } from "./send.ts";
 
 /** What serving one endpoint needs. */
@@ -160,8 +161,7 @@ function wake(held: Held): void {
 }
 
 function targetOf({ seal, now }: Pick<Line, "seal" | "now">, row: EndpointRow): Target {
-  const { url, secret, previousSecret, previousUntil, apiVersion, id } = row;
-  const isOldGood = previousSecret !== null && previousUntil !== null && previousUntil > now();
-  const sealed = isOldGood ? [secret, previousSecret] : [secret];
+  const { url, secret, apiVersion, id } = row;
+  const sealed = [secret, ...replacedIn(row, now()).map((replaced) => replaced.secret)];
   return { url, apiVersion, secrets: sealed.map((each) => seal.open(each, id)) };
 }

@@ -13,6 +13,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/pg-core";
+import type { Hex } from "#kernel/bytes";
 import { hexBytes, instant } from "#store";
 import { merchant } from "../merchant/tables.ts";
 import type { Attempt } from "./schema.ts";
@@ -51,6 +52,12 @@ export interface EventData {
   readonly previous: object | null;
 }
 
+/** A secret that was replaced, sealed, and until when it signs. */
+export interface OlderSecret {
+  readonly secret: Hex;
+  readonly until: string;
+}
+
 /** Where a merchant listens. Deleted ones stay while deliveries name them, without their secrets. */
 export const webhookEndpoint = pgTable(
   "webhook_endpoint",
@@ -69,6 +76,8 @@ export const webhookEndpoint = pgTable(
     secret: hexBytes("secret").notNull(),
     previousSecret: hexBytes("previous_secret"),
     previousUntil: instant("previous_until"),
+    /** Those replaced before it whose time is not over: each signs until its own end. */
+    olderSecrets: jsonb("older_secrets").$type<readonly OlderSecret[]>().notNull().default([]),
     /** First failure after the last success, how many since, and after how many days the merchant was told. */
     failingSince: instant("failing_since"),
     failures: integer("failures").notNull().default(0),

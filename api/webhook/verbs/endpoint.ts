@@ -17,6 +17,7 @@ import type {
   WebhookEndpointPath,
 } from "../schema.ts";
 import type { Seal } from "../seal.ts";
+import { replacedIn } from "../secrets.ts";
 import { webhookEndpoint } from "../tables.ts";
 import { webhookUrl } from "../url.ts";
 
@@ -128,11 +129,16 @@ export async function deleteEndpoint({ ctx, input }: Call<WebhookEndpointPath>):
   await ctx.tx(async (tx) => {
     const row = await lockEndpoint(tx, ctx, input.id);
     const gone = { deletedAt: now, updatedAt: now, secret: "0x" as const };
-    await update(tx, row, { ...gone, previousSecret: null, previousUntil: null });
+    await update(tx, row, { ...gone, ...noneBefore });
   });
 }
 
-/** A new secret; the old one signs as well for `graceSeconds`. Fault: `not_found`. */
+const noneBefore = { previousSecret: null, previousUntil: null, olderSecrets: [] };
+/** Of secrets that sign once more; the header that carries their signatures stays short. */
+const MOST_OLDER = 14;
+
+/** A new secret; the old one signs as well for `graceSeconds`, and those before it until the end that each was given. Without
+ *  a grace the new one signs alone at once. Fault: `not_found`. */
 export async function rotateSecret(
   { seal }: Post,
   { ctx, input }: Call<WebhookEndpointPath & SecretRotation>,
@@ -145,8 +151,12 @@ export async function rotateSecret(
     const row = await lockEndpoint(tx, ctx, id);
     const old =
       graceSeconds === 0
-        ? { previousSecret: null, previousUntil: null }
-        : { previousSecret: row.secret, previousUntil: new Date(now.getTime() + graceSeconds * 1_000) };
+        ? noneBefore
+        : {
+            previousSecret: row.secret,
+            previousUntil: new Date(now.getTime() + graceSeconds * 1_000),
+            olderSecrets: replacedIn(row, now).slice(0, MOST_OLDER),
+          };
     const rotated = await update(tx, row, { ...old, secret: seal.close(secret, row.id), updatedAt: now });
     return { ...presentEndpoint(rotated), secret };
   });

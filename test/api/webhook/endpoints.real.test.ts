@@ -235,24 +235,27 @@ describe("bad input", () => {
 });
 
 describe("POST …/rotate-secret", () => {
+  /** Sends an event, and tells which secrets signed it. */
+  async function signing({ intent }: Awaited<ReturnType<typeof listener>>) {
+    await intent();
+    await office.tellAndSend();
+    const got = receiver.got.at(-1);
+    if (!got) throw new Error("nothing came");
+    return (secret: string) => {
+      try {
+        return Boolean(verified(got, secret));
+      } catch {
+        return false;
+      }
+    };
+  }
+
   it("has both secrets sign for the grace, then the new one alone; without a grace at once", async () => {
     const shop = await listener();
     const { id, secret: old } = await shop.listen(receiver.url);
     const { secret: fresh } = await shop.must("POST", `${path}/${id}/rotate-secret`, {});
     expect(fresh).not.toBe(old);
-    const next = async () => {
-      await shop.intent();
-      await office.tellAndSend();
-      const got = receiver.got.at(-1);
-      if (!got) throw new Error("nothing came");
-      return (secret: string) => {
-        try {
-          return Boolean(verified(got, secret));
-        } catch {
-          return false;
-        }
-      };
-    };
+    const next = () => signing(shop);
     const both = await next();
     expect([both(old), both(fresh)]).toEqual([true, true]);
     expect(receiver.got.at(-1)?.headers["webhook-signature"]?.split(" ")).toHaveLength(2);
@@ -268,6 +271,20 @@ describe("POST …/rotate-secret", () => {
     expect(await database.query("SELECT previous_secret FROM webhook_endpoint")).toEqual([
       { previous_secret: null },
     ]);
+  });
+
+  it("twice within the grace leaves each replaced secret its own: the answer of the first may have been lost", async () => {
+    const shop = await listener();
+    const { id, secret: first } = await shop.listen(receiver.url);
+    const rotate = async (graceSeconds: number): Promise<string> =>
+      (await shop.must("POST", `${path}/${id}/rotate-secret`, { graceSeconds })).secret;
+    const secrets = [first, await rotate(3_600), await rotate(7_200)];
+    const sign = async () => secrets.map(await signing(shop));
+    expect(await sign()).toEqual([true, true, true]);
+    office.time.forward(3_600_001);
+    expect(await sign()).toEqual([false, true, true]);
+    secrets.push(await rotate(60), await rotate(0));
+    expect(await sign()).toEqual([false, false, false, false, true]);
   });
 });
 
