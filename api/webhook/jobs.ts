@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "#store";
 import type { Job } from "../http/job.ts";
 
@@ -32,6 +32,12 @@ async function prune({ pool }: Database, table: keyof typeof KEPT_MS, now: Date)
   const name = sql.identifier(table);
   const { rowCount } = await pool.execute(sql`
     DELETE FROM ${name} WHERE (merchant_id, id) IN (
-      SELECT merchant_id, id FROM ${name} WHERE created_at < ${before} ORDER BY created_at LIMIT ${GROUP})`);
+      SELECT merchant_id, id FROM ${name} WHERE created_at < ${before} AND ${isOver(table, before)}
+      ORDER BY created_at LIMIT ${GROUP})`);
   return rowCount ?? 0;
+}
+
+/** What was asked for again is old, and still to be sent. */
+function isOver(table: keyof typeof KEPT_MS, before: string): SQL {
+  return table === "event" ? sql`true` : sql`(state <> 'pending' OR updated_at < ${before})`;
 }

@@ -6,6 +6,7 @@ import { webhookJobs } from "../../../api/webhook/jobs.ts";
 import { sharedDatabase } from "../../support/db.ts";
 import { factId, newListener, type Office, openOffice } from "./office.ts";
 
+const DAY = 86_400_000;
 const database = sharedDatabase();
 let office: Office;
 beforeEach(async () => {
@@ -186,9 +187,28 @@ describe("what is old", () => {
       [58, [1, 0]],
       [2, [0, 0]],
     ] as const) {
-      office.time.forward(days * 86_400_000);
+      office.time.forward(days * DAY);
       await prune();
       expect(await counts()).toEqual(expected);
     }
+  });
+
+  it("is kept while it is sent again: a delivery that was called for on its last day has all its attempts", async () => {
+    const shop = await listener();
+    const { id } = await shop.listen("http://127.0.0.1:9/");
+    await shop.intent();
+    await office.tell();
+    const [job] = webhookJobs({ db: database.db, now: () => office.time.now() });
+    const states = async () => {
+      await job?.run({ fact: null, stopping: new AbortController().signal });
+      return (await shop.deliveries(id)).map(({ state }: { state: string }) => state);
+    };
+    office.time.forward(30 * DAY - 1_000);
+    const [{ id: delivery }] = await shop.deliveries(id);
+    await shop.must("POST", `/v1/webhook-deliveries/${delivery}/redeliver`);
+    office.time.forward(3 * DAY);
+    expect(await states()).toEqual(["pending"]);
+    office.time.forward(28 * DAY);
+    expect(await states()).toEqual([]);
   });
 });
