@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, isNull, sql } from "drizzle-orm";
 import { type Database, decodeRows, fixed, toArray } from "#store";
 import type { DeliveryRow, EndpointRow, EventRow } from "./present.ts";
 import { QUICK_PAUSE_MS } from "./schedule.ts";
@@ -54,6 +54,19 @@ export async function leaveEndpoint({ pool }: Database, held: EndpointRow): Prom
   // Kept to the millisecond, a moment is rounded: half of them would be ahead.
   const now = sql`date_trunc('milliseconds', now())`;
   await pool.update(webhookEndpoint).set({ leasedUntil: now }).where(isHeld(held));
+}
+
+/** Where an endpoint is by now; null when it is deleted. */
+export async function urlOf(
+  { pool }: Database,
+  { merchantId, id }: Pick<EndpointRow, "merchantId" | "id">,
+): Promise<string | null> {
+  const { url, deletedAt, merchantId: owner, id: own } = webhookEndpoint;
+  const [row] = await pool
+    .select({ url })
+    .from(webhookEndpoint)
+    .where(and(eq(owner, merchantId), eq(own, id), isNull(deletedAt)));
+  return row?.url ?? null;
 }
 
 function isHeld({ merchantId, id, lease: count }: EndpointRow) {

@@ -1,7 +1,7 @@
 import type { Clock } from "#kernel/clock";
 import { errorFields, type Log } from "#kernel/log";
 import type { Database } from "#store";
-import { type Due, keepEndpoint, LEASE_SECONDS, leaveEndpoint, readDue } from "./due.ts";
+import { type Due, keepEndpoint, LEASE_SECONDS, leaveEndpoint, readDue, urlOf } from "./due.ts";
 import type { EndpointRow } from "./present.ts";
 import type { Result } from "./record.ts";
 import type { Seal } from "./seal.ts";
@@ -132,7 +132,8 @@ async function sendOne(line: Line, held: Held, { delivery, event }: Due): Promis
   held.inHand.add(delivery.id);
   held.open += 1;
   try {
-    const sending = send(line, held.target, event, { at: now(), signal: giveUp.signal });
+    const { target } = held;
+    const sending = send(line, target, event, { at: now(), signal: giveUp.signal });
     const outcome = await sending.finally(() => {
       underWay.delete(giveUp);
       held.open -= 1;
@@ -142,7 +143,8 @@ async function sendOne(line: Line, held: Held, { delivery, event }: Due): Promis
     wake(held);
     // Given up by us: nobody knows what became of it, so it counts as not made.
     if (giveUp.signal.aborted && !outcome.isAccepted) return;
-    await line.record({ delivery, outcome });
+    const isGone = outcome.isGone && !(await hasMoved(line, held, target));
+    await line.record({ delivery, outcome: { ...outcome, isGone } });
   } catch (error) {
     held.isLost = true;
     log.warn(
@@ -153,6 +155,12 @@ async function sendOne(line: Line, held: Held, { delivery, event }: Due): Promis
     held.inHand.delete(delivery.id);
     wake(held);
   }
+}
+
+/** Its merchant named another address while it was sent to the old one: what is gone is that, and nobody listens there. */
+async function hasMoved({ db, inTurn }: Line, { endpoint }: Held, { url }: Target): Promise<boolean> {
+  const today = await inTurn(() => urlOf(db, endpoint));
+  return today !== null && today !== url;
 }
 
 function wake(held: Held): void {

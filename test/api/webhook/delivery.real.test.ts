@@ -209,6 +209,29 @@ describe("an endpoint that fails", () => {
     expect(await database.query("SELECT type FROM event WHERE type LIKE 'webhook%'")).toEqual([]);
   });
 
+  it("with 410 at an address that it has left meanwhile stays enabled, and gets the event at its new one", async () => {
+    const shop = await listener();
+    const { id } = await shop.listen(receiver.url);
+    const answers: (() => void)[] = [];
+    receiver.answerWith((response) => void answers.push(() => response.writeHead(410).end()));
+    await shop.intent();
+    await office.tell();
+    await office.courier.turn();
+    await until(async () => answers.length === 1, "it is being sent");
+    const there = await receiveWebhooks();
+    await shop.must("PATCH", `/v1/webhook-endpoints/${id}`, { url: there.url });
+    answers[0]?.();
+    await office.courier.idle();
+    expect(await shop.endpoint(id)).toMatchObject({ enabled: true, url: there.url });
+    office.time.forward(MINUTE);
+    await office.send();
+    await there.stop();
+    expect(there.got.map((got) => eventOf(got).type)).toEqual(["payment.created"]);
+    expect(await shop.deliveries(id)).toMatchObject([
+      { state: "succeeded", attempts: [{ status: 410 }, { status: 200 }] },
+    ]);
+  });
+
   it("with 429 or 503 is not asked before it said, within an hour", async () => {
     const shop = await listener();
     const { id } = await shop.listen(receiver.url);
