@@ -34,6 +34,11 @@ function reminder(template: ReminderTemplate, at: number): Reminder {
   return { template, at: new Date(at) };
 }
 
+/** Whether it still says what is so: nothing is due today once that day is over. Pure. */
+export function isStillSo({ template, at }: Reminder, now: Date): boolean {
+  return template !== "due-today" || now.getTime() < at.getTime() + DAY_MS;
+}
+
 /** The reminders whose time has come, and when the next one's comes. Pure. */
 export function remindersAt(
   when: { readonly issuedAt: Date; readonly dueAt: Date },

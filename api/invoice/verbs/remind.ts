@@ -2,7 +2,7 @@ import { and, asc, eq, isNotNull, isNull, lte } from "drizzle-orm";
 import { fixed, outbox, type Tx } from "#store";
 import { merchant } from "../../merchant/tables.ts";
 import type { InvoiceRow } from "../present.ts";
-import { remindersAt } from "../reminders.ts";
+import { isStillSo, remindersAt } from "../reminders.ts";
 import { invoice, invoiceReminder } from "../tables.ts";
 import type { InvoiceDesk } from "./desk.ts";
 import { factOf } from "./move.ts";
@@ -11,7 +11,7 @@ import { pastDue } from "./past-due.ts";
 const GROUP = 100;
 
 /** Calls for the reminders whose time has come, each once; how many invoices were in hand. After a downtime a buyer is
- *  reminded once, by the latest; by no merchant that is suspended. */
+ *  reminded once, by the latest, as far as that is still so; by no merchant that is suspended. */
 export async function remindBuyers(desk: InvoiceDesk): Promise<number> {
   const now = desk.now();
   return desk.db.tx(async (tx) => {
@@ -39,6 +39,7 @@ async function remind(
   const isOwed = state === "open" && issuedAt !== null && dueAt !== null;
   const { due, nextAt } = isOwed ? remindersAt({ issuedAt, dueAt }, now) : { due: [], nextAt: null };
   const latest = due.at(-1);
+  const isMeant = !isHeld && latest !== undefined && isStillSo(latest, now);
   const made =
     due.length === 0
       ? []
@@ -47,7 +48,7 @@ async function remind(
           .values(
             due.map(({ template }) => ({
               ...{ merchantId, invoiceId: id, template, createdAt: now },
-              isTold: template === latest?.template && !isHeld,
+              isTold: isMeant && template === latest.template,
             })),
           )
           .onConflictDoNothing()

@@ -285,6 +285,19 @@ describe("actions", () => {
       invoiceId: id,
     });
   });
+
+  it("is not said to be due today once that day is over", async () => {
+    const asked = draft({ issue: true, sendEmail: true, daysUntilDue: 2 });
+    const { id } = await merchant.must("POST", "/v1/invoices", asked);
+    const reminders = async (at: string) => {
+      time.set(at);
+      await house.settle();
+      const told = (await facts(database, id)).filter(({ type }) => type === "invoice.reminder_due");
+      return told.map(({ payload }) => payload.template);
+    };
+    expect(await reminders("2026-08-14T00:00:00Z")).toEqual([]);
+    expect(await reminders("2026-08-16T09:30:00Z")).toEqual(["overdue-3"]);
+  });
 });
 
 describe("what merchants are told", () => {
