@@ -18,7 +18,7 @@ const latePollMs = () => (document.getElementById("wallet") ? POLL_MS : LATE_POL
 
 /** Keeps the page at what the server tells: by its stream, or by asking where that does not come through. */
 export function startLive(page: HTMLElement, shown: () => void): void {
-  if (OVER.has(page.dataset.phase ?? "") || location.search.includes("change=1")) return;
+  if (OVER.has(page.dataset.phase ?? "")) return;
   const base = `/checkout/${page.dataset.id}`;
   let stream: EventSource | null = null;
   let polling = 0;

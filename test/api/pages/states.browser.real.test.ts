@@ -65,6 +65,21 @@ describe("the page of a payment", () => {
     expect(tab.faults).toEqual([]);
   });
 
+  it("paid while its payer looks at the other coins: says so there too, also when it is loaded again meanwhile", async () => {
+    const { paymentIntent, deposit } = await seller.asked();
+    const tab = await openTab(browser);
+    await tab.page.goto(pageOf(paymentIntent.id));
+    await tab.page.getByRole("link", { name: "Another coin or network" }).click();
+    await reads(tab, "How do you want to pay?");
+    await sendTo(world, deposit.address, 4_000_000n);
+    await reads(tab, "Part of it has arrived");
+    await tab.page.reload();
+    await reads(tab, "Part of it has arrived");
+    await sendTo(world, deposit.address, 6_000_000n);
+    await reads(tab, "Paid");
+    expect(tab.faults).toEqual([]);
+  });
+
   it("paid with less, which was accepted: says what came", async () => {
     const { paymentIntent, deposit } = await seller.asked();
     await sendTo(world, deposit.address, 4_000_000n);
