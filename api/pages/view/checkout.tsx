@@ -63,7 +63,7 @@ export function CheckoutPage(props: CheckoutProps) {
       >
         <Stub {...props} />
         <div class="body">
-          {problem ? (
+          {problem && isStillSo(problem, props) ? (
             <p class="problem" role="alert">
               {say(problem)}
             </p>
@@ -111,6 +111,12 @@ function Stub({ status, payment, speech, brand }: CheckoutProps) {
 /** Whether the payer is asked for something. */
 function isAsking({ status: { phase } }: CheckoutProps): boolean {
   return phase === "choose" || phase === "waiting" || phase === "underpaid";
+}
+
+/** The address keeps what was said once, and is loaded again: when money has come, no word of choosing is said any more. */
+function isStillSo(problem: NonNullable<CheckoutProps["problem"]>, { status: { phase } }: CheckoutProps) {
+  if (problem === "intent_not_confirmable" || problem === "intent_expired") return true;
+  return phase === "choose" || phase === "waiting" || (phase === "underpaid" && problem === "testPayFailed");
 }
 
 function Body(props: CheckoutProps) {

@@ -27,7 +27,7 @@ export function InvoicePage({ invoice, speech, assets, brand, problem }: Invoice
       <main class="ticket">
         <Stub invoice={invoice} speech={speech} brand={brand} title={title} />
         <div class="body stack">
-          {problem ? (
+          {problem && isAsking(invoice) ? (
             <p class="problem" role="alert">
               {say(problem)}
             </p>
@@ -48,6 +48,11 @@ export function InvoicePage({ invoice, speech, assets, brand, problem }: Invoice
       </main>
     </Page>
   );
+}
+
+/** The address keeps a problem that was told once, and is loaded again: where nothing can be paid it says nothing true. */
+function isAsking({ state, underWay }: OpenInvoice): boolean {
+  return isPayable(state) && !underWay;
 }
 
 type PartProps = Pick<InvoiceProps, "invoice" | "speech">;

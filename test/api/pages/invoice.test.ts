@@ -22,13 +22,15 @@ const invoice = {
   ...{ buyerName: null, notes: null, underWay: null, refunds: null, issuedAt: null, dueAt: null },
 };
 
-async function pageOf(over: object, lang = "en"): Promise<string> {
+type Problem = Parameters<typeof InvoicePage>[0]["problem"];
+
+async function pageOf(over: object, lang = "en", problem: Problem = null): Promise<string> {
   const html = await InvoicePage({
     invoice: { ...invoice, ...over } as OpenInvoice,
     speech: speechOf(lang),
     assets: { style: "/a.css", script: "/a.js" },
     brand: { colour: null, logo: null, isSuspended: false },
-    problem: null,
+    problem,
   });
   return String(html);
 }
@@ -93,4 +95,15 @@ it("of one that is open, what went back is to be paid again", async () => {
   expect(await pageOf({ state: "open", refunds })).toContain(
     "<dt>Paid so far</dt><dd>$6.00</dd><dt>Refunded</dt><dd>$2.00</dd><dt>To pay</dt><dd>$6.00</dd></dl>",
   );
+});
+
+it("says why it could not be paid while it can, and no more once that is over", async () => {
+  const told = (over: object) => pageOf(over, "en", "linkPending");
+  expect(await told({ state: "open" })).toContain("Somebody is paying this right now.");
+  for (const over of [
+    { state: "paid" },
+    { state: "void" },
+    { state: "open", underWay: { intentId: "pi_x" } },
+  ])
+    expect(await told(over)).not.toContain('role="alert"');
 });

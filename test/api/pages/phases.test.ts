@@ -172,20 +172,44 @@ describe("the page of money that goes back", () => {
   });
 });
 
+type Problem = Parameters<typeof CheckoutPage>[0]["problem"];
+
 /** Its page, as the server writes it. */
 function pageOf(
   seen: OpenPayment,
-  { explorer = rail.explorer, status = presentStatus(seen, now) } = {},
+  { explorer = rail.explorer, status = presentStatus(seen, now), problem = null as Problem } = {},
 ): string {
   return String(
     CheckoutPage({
       ...{ status, payment: seen, rail, explorer, offers: [], refunds: [], contact: null },
-      ...{ isChoosing: false, isTestPayable: false, problem: null, speech: speechOf("en") },
+      ...{ isChoosing: false, isTestPayable: false, problem, speech: speechOf("en") },
       assets: { style: "/a.css", script: "/a.js" },
       brand: { colour: null, logo: null, isSuspended: false },
     }),
   );
 }
+
+describe("what was said of a choice, at the same address later", () => {
+  const suspended = "The seller takes no payments right now. Nothing was paid.";
+  const problem = "merchant_suspended";
+
+  it("is said as long as a choice is what the page is about", () => {
+    for (const state of [null, "awaiting-funds"] as const)
+      expect(pageOf(payment({ state }), { problem })).toContain(suspended);
+  });
+
+  it.each([
+    { state: "awaiting-funds", received: "4.000000" },
+    { state: "funds-detected", received: "10.000000" },
+    { state: "settled", received: "10.000000" },
+    { state: "in-review", received: "4.000000" },
+  ] as const)("is not said any more of a payment that has money: %j", (asked) => {
+    const seen = payment(asked);
+    for (const each of [problem, "rail_switched_too_often"] as const)
+      expect(pageOf(seen, { problem: each })).not.toContain('role="alert"');
+    expect(pageOf(seen, { problem: "intent_not_confirmable" })).toContain("The payment has moved on.");
+  });
+});
 
 describe("the title of the page", () => {
   it.each([
