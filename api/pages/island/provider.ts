@@ -1,4 +1,5 @@
 import type { Provider } from "./eip1193.ts";
+import { say } from "./words.ts";
 
 /** A wallet of this browser. */
 export interface FoundWallet {
@@ -30,7 +31,7 @@ export function findWallets(found: (wallets: readonly FoundWallet[], isAll: bool
   setTimeout(() => {
     const old = (window as unknown as { readonly ethereum?: Provider }).ethereum;
     if (wallets.size === 0 && old)
-      wallets.set("window", { id: "window", name: "Browser wallet", icon: null, provider: old });
+      wallets.set("window", { id: "window", name: say("walletOfBrowser"), icon: null, provider: old });
     found([...wallets.values()], true);
   }, OLD_MS);
 }

@@ -18,6 +18,7 @@ const told = [
   "copied",
   "walletNone",
   "walletFind",
+  "walletOfBrowser",
   "walletConnected",
   "walletConfirm",
   "walletApprove",

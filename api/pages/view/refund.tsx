@@ -20,6 +20,7 @@ interface RefundProps extends OpenRefunds, Dressed {
 const told = [
   "walletNone",
   "walletFind",
+  "walletOfBrowser",
   "walletConnected",
   "walletConfirm",
   "walletRejected",

@@ -97,6 +97,7 @@ export const de: Words = {
   walletTitle: "Mit einer Wallet zahlen",
   walletNone: "In diesem Browser wurde keine Wallet gefunden.",
   walletFind: "Wählen Sie eine Wallet",
+  walletOfBrowser: "Wallet des Browsers",
   walletConnected: "Verbunden: {account}",
   gasless: "Unterschreiben und zahlen, ohne Gas",
   gaslessHint: "Sie unterschreiben {amount} an {merchant}; wir senden es und zahlen das Netzwerk.",

@@ -92,6 +92,7 @@ export const en = {
   walletTitle: "Pay with a wallet",
   walletNone: "No wallet was found in this browser.",
   walletFind: "Choose a wallet",
+  walletOfBrowser: "Browser wallet",
   walletConnected: "Connected: {account}",
   gasless: "Sign and pay, no gas needed",
   gaslessHint: "You sign {amount} to {merchant}; we send it and pay the network.",

@@ -91,6 +91,7 @@ export const es: Words = {
   walletTitle: "Pagar con una cartera",
   walletNone: "No se encontró ninguna cartera en este navegador.",
   walletFind: "Elija una cartera",
+  walletOfBrowser: "Cartera del navegador",
   walletConnected: "Conectada: {account}",
   gasless: "Firmar y pagar, sin gas",
   gaslessHint: "Usted firma {amount} a {merchant}; nosotros lo enviamos y pagamos la red.",
