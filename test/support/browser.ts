@@ -89,6 +89,8 @@ export interface TestWallet {
   lastParams(method: string): readonly unknown[] | undefined;
   /** Declines the next request of this method. */
   decline(method: string): void;
+  /** Does what the next request of this method asks for, and fails all the same. */
+  lose(method: string): void;
   /** Keeps the next request of this method waiting, as a wallet does whose owner looks at it, until it is let go. */
   hold(method: string): () => void;
   /** Its owner chooses another account, or disconnects the page. */
@@ -104,6 +106,7 @@ export async function giveWallet(
   const asked: string[] = [];
   const last = new Map<string, readonly unknown[]>();
   const declined = new Set<string>();
+  const lost = new Set<string>();
   let owner = payer;
   const held = new Map<string, Promise<void>>();
   let chainId = "0x1";
@@ -130,9 +133,8 @@ export async function giveWallet(
     await held.get(method);
     if (declined.delete(method)) return { error: { code: 4001, message: "declined" } };
     try {
-      return {
-        result: await (answers[method] ? answers[method](params) : dev.anvil.rpc(method, [...params])),
-      };
+      const result = await (answers[method] ? answers[method](params) : dev.anvil.rpc(method, [...params]));
+      return lost.delete(method) ? { error: { code: -32603, message: "failed to fetch" } } : { result };
     } catch (error) {
       return { error: { code: -32000, message: String(error) } };
     }
@@ -142,6 +144,7 @@ export async function giveWallet(
     asked,
     lastParams: (method) => last.get(method),
     decline: (method) => declined.add(method),
+    lose: (method) => lost.add(method),
     hold: (method) => {
       let letGo = () => {};
       held.set(method, new Promise((resolve) => (letGo = resolve)));

@@ -11,3 +11,10 @@ export function codeOf(error: unknown): number | null {
   const inner = data?.originalError?.code;
   return typeof inner === "number" ? inner : typeof code === "number" ? code : null;
 }
+
+/** Declined, asked already, not allowed, not known, not connected, not understood: with these nothing was done. */
+const refusals: ReadonlySet<number | null> = new Set([4001, -32002, 4100, 4200, 4900, 4901, -32601, -32602]);
+
+export function isRefusal(error: unknown): boolean {
+  return refusals.has(codeOf(error));
+}

@@ -1,5 +1,5 @@
 import { authorizationOf, fromHeader, type Option, toHeader, typedData } from "./authorization.ts";
-import type { Provider } from "./eip1193.ts";
+import { isRefusal, type Provider } from "./eip1193.ts";
 import {
   allowanceCall,
   approveCall,
@@ -49,6 +49,8 @@ export class Changed extends Error {}
 export class Held extends Error {}
 /** It was signed and sent, and nobody could say what became of it: it may be charged. */
 export class Unknown extends Error {}
+/** The wallet failed while it sent, and did not say that it sent nothing. */
+export class Unsure extends Error {}
 
 const same = (a: string | null, b: string) => a?.toLowerCase() === b.toLowerCase();
 
@@ -57,7 +59,7 @@ export async function sendTransfer({ provider, account, facts, tell }: Paying): 
   if (facts.to === null) throw new Changed();
   await demandBalance(provider, account, facts);
   tell("walletConfirm");
-  return send(provider, account, facts.token, transferCall(facts.to, BigInt(facts.amount)));
+  return sendPayment(provider, account, facts.token, transferCall(facts.to, BigInt(facts.amount)));
 }
 
 /** Through the router, as the signed order says: an allowance first where there is none. */
@@ -77,7 +79,7 @@ export async function payContract({ provider, account, facts, id, tell }: Paying
     await mined(provider, approval);
   }
   tell("walletConfirm");
-  return send(provider, account, router, payCall(signed));
+  return sendPayment(provider, account, router, payCall(signed));
 }
 
 interface Required {
@@ -172,6 +174,15 @@ async function read(provider: Provider, to: string, data: string): Promise<bigin
 
 async function send(provider: Provider, from: string, to: string, data: string): Promise<string> {
   return String(await provider.request({ method: "eth_sendTransaction", params: [{ from, to, data }] }));
+}
+
+/** An answer may be lost after the transaction went out: what is no refusal is not told as if nothing was charged. */
+async function sendPayment(provider: Provider, from: string, to: string, data: string): Promise<string> {
+  try {
+    return await send(provider, from, to, data);
+  } catch (error) {
+    throw isRefusal(error) ? error : new Unsure();
+  }
 }
 
 const ASK_MS = 1_000;

@@ -12,8 +12,10 @@ import {
   sendTransfer,
   TooPoor,
   Unknown,
+  Unsure,
 } from "./pay.ts";
 import { type FoundWallet, findWallets } from "./provider.ts";
+import { keepSent, sentBefore } from "./sent.ts";
 
 const DECLINED = 4001;
 /** The wallet has an earlier question open. */
@@ -38,6 +40,7 @@ export function startWallet(): void {
   const panel = document.getElementById("wallet");
   if (!panel) return;
   panel.hidden = false;
+  if (!isSearching) recall(panel);
   // What was sent came to nothing: it can be paid again.
   if (document.getElementById("checkout")?.dataset.phase === "failed" && isSent()) forget();
   for (const button of panel.querySelectorAll<HTMLButtonElement>("[data-do]"))
@@ -53,6 +56,16 @@ export function startWallet(): void {
   draw();
 }
 
+/** Says again what was sent before the page was loaded anew. */
+function recall({ dataset }: HTMLElement): void {
+  if (dataset.facts === undefined) return;
+  const facts = JSON.parse(dataset.facts) as Facts;
+  const sent = sentBefore(idShown(), facts.amount, Date.now());
+  if (sent) tellSent(sent.hash, facts);
+}
+
+const idShown = () => document.querySelector<HTMLElement>("[data-id]")?.dataset.id ?? "";
+
 function draw(): void {
   const list = document.getElementById("wallets");
   const actions = document.getElementById("wallet-actions");
@@ -62,7 +75,7 @@ function draw(): void {
   const destination = document.getElementById("destination") as HTMLInputElement | null;
   if (taken && destination?.value === "") destination.value = taken.account;
   if (wallets.length > 0 && isTold("walletNone")) tell("walletFind");
-  if (wallets.length === 0 && isAll) tell("walletNone");
+  if (wallets.length === 0 && isAll && !isSent()) tell("walletNone");
   drawNote();
   drawButtons();
 }
@@ -127,7 +140,7 @@ async function act(button: HTMLButtonElement): Promise<void> {
   if (!panel || !taken || isBusy) return;
   const { wallet, account } = taken;
   const { provider } = wallet;
-  const id = document.querySelector<HTMLElement>("[data-id]")?.dataset.id ?? "";
+  const id = idShown();
   const { payer, facts } = panel.dataset;
   isBusy = true;
   drawButtons();
@@ -142,11 +155,14 @@ async function act(button: HTMLButtonElement): Promise<void> {
 
 async function pay(name: string, paying: Paying): Promise<void> {
   const way = ways[name];
-  const { provider, facts } = paying;
+  const { provider, facts, id } = paying;
   if (!way) return;
   await attempt(async () => {
     await ensureNetwork(provider, facts);
-    tellSent(await way(paying), facts);
+    const hash = await way(paying);
+    tellSent(hash, facts);
+    // Of a signature the server knows, and tells the page that is loaded again.
+    if (hash !== null && way !== paySigned) keepSent(id, { hash, amount: facts.amount, atMs: Date.now() });
   }, facts);
 }
 
@@ -163,6 +179,7 @@ function reasonOf(error: unknown, facts?: Facts): readonly [string, Readonly<Rec
   if (error instanceof TooPoor && facts)
     return ["walletPoor", { balance: `${decimal(error.balance, facts.decimals)} ${facts.symbol}` }];
   if (error instanceof Unknown) return ["walletUnknown"];
+  if (error instanceof Unsure) return ["walletUnsure"];
   if (error instanceof Held) return ["walletHeld"];
   if (error instanceof Changed) return ["walletChanged"];
   if (error instanceof WrongNetwork) return ["walletChain"];

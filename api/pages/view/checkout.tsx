@@ -28,6 +28,7 @@ const told = [
   "walletChain",
   "walletFailed",
   "walletUnknown",
+  "walletUnsure",
   "walletChanged",
   "walletHeld",
   "showsAt",

@@ -125,6 +125,8 @@ export const de: Words = {
   walletFailed: "Die Wallet konnte es nicht tun. Es wurde nichts belastet.",
   walletUnknown:
     "Es wurde gesendet, und die Antwort ging verloren. Zahlen Sie nicht noch einmal: Diese Seite zeigt, wie es ausgeht.",
+  walletUnsure:
+    "Beim Senden hatte die Wallet einen Fehler. Sehen Sie dort nach, ob gesendet wurde, bevor Sie noch einmal zahlen.",
   walletChanged: "Die Zahlung hat sich geändert. Sehen Sie noch einmal hin, bevor Sie zahlen.",
   walletHeld:
     "Was Sie zuvor signiert haben, kann noch abgebucht werden. Versuchen Sie es in ein paar Minuten noch einmal.",

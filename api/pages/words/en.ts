@@ -118,6 +118,7 @@ export const en = {
   walletChain: "Your wallet does not know this network. Add it there, then try again.",
   walletFailed: "The wallet could not do it. Nothing was charged.",
   walletUnknown: "It was sent, and the answer was lost. Do not pay again: this page shows how it ends.",
+  walletUnsure: "The wallet failed while it sent. Look there whether it was sent, before you pay again.",
   walletChanged: "The payment has changed. Look at it again before you pay.",
   walletHeld: "What you signed before can still be charged. Try again in a few minutes.",
   problem: "That did not work",

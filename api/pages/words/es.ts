@@ -117,6 +117,7 @@ export const es: Words = {
   walletChain: "Su cartera no conoce esta red. Añádala y vuelva a intentarlo.",
   walletFailed: "La cartera no pudo hacerlo. No se cobró nada.",
   walletUnknown: "Se envió y la respuesta se perdió. No pague otra vez: esta página muestra cómo termina.",
+  walletUnsure: "La cartera falló al enviar. Mire en ella si se envió antes de pagar otra vez.",
   walletChanged: "El pago ha cambiado. Mírelo de nuevo antes de pagar.",
   walletHeld: "Lo que firmó antes todavía puede cobrarse. Inténtelo de nuevo en unos minutos.",
   problem: "Eso no funcionó",

@@ -123,6 +123,8 @@ export const fr: Words = {
   walletFailed: "Le portefeuille n’a pas pu le faire. Rien n’a été débité.",
   walletUnknown:
     "Le paiement a été envoyé et la réponse s’est perdue. Ne payez pas une seconde fois : cette page montre la suite.",
+  walletUnsure:
+    "Le portefeuille a eu une erreur pendant l’envoi. Vérifiez-y si le paiement est parti avant de payer de nouveau.",
   walletChanged: "Le paiement a changé. Regardez-le encore avant de payer.",
   walletHeld: "Ce que vous avez signé auparavant peut encore être débité. Réessayez dans quelques minutes.",
   problem: "Cela n’a pas fonctionné",

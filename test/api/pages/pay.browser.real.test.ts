@@ -338,6 +338,40 @@ describe("two blocks after a wallet has sent it", () => {
   });
 });
 
+describe("a transfer that the network has not taken up yet", () => {
+  it("is offered no second time by the page that is loaded again", async () => {
+    const { id, tab, payer } = await visitor();
+    await rail(tab, "USDC on Local chain").click();
+    await rail(tab, "Test Wallet").click();
+    await withMiningHeld(world, async () => {
+      await rail(tab, "Send 10.00 USDC").click();
+      const sent = tab.page.getByText(/^Sent\. Waiting for the network\. 0x/);
+      await sent.waitFor();
+      await tab.page.reload();
+      await sent.waitFor();
+      expect(await rail(tab, "Test Wallet").isDisabled()).toBe(true);
+      await inTheMempool(world.dev, payer);
+      await world.dev.anvil.mine(2);
+      await reads(tab, "Paid");
+    });
+    expect((await seller.read(id)).deposit.deposits).toHaveLength(1);
+  });
+
+  it("is not said to be uncharged where the wallet failed after it was sent", async () => {
+    const { tab, wallet, payer } = await visitor();
+    await rail(tab, "USDC on Local chain").click();
+    await rail(tab, "Test Wallet").click();
+    await withMiningHeld(world, async () => {
+      wallet.lose("eth_sendTransaction");
+      await rail(tab, "Send 10.00 USDC").click();
+      await tab.page.getByText("Look there whether it was sent, before you pay again.").waitFor();
+      await inTheMempool(world.dev, payer);
+      await world.dev.anvil.mine(2);
+      await reads(tab, "Paid");
+    });
+  });
+});
+
 describe("the books", () => {
   it("balance after all of it and equal the chain", async () => {
     await expectAtRest(world);
