@@ -52,9 +52,10 @@ export async function payLink(
 ): Promise<string> {
   const { link } = await openLink(desk, id, ctx.now());
   const fingerprint = stableHash([id, token, amount ?? null]);
-  const write = { scope: `${id} form`, key: token, fingerprint };
+  // A browser that goes back may show the form as it was: with another amount it asks for another payment.
+  const write = { scope: `${id} form`, key: fingerprint, fingerprint };
   const earlier = await findByWrite(desk.db.pool, link.merchant.id, write);
-  if (earlier?.fingerprint === fingerprint) return earlier.id;
+  if (earlier) return earlier.id;
   const input = { executionPath: "deposit-match" as const, ...(amount ? { amount } : {}) };
   const visit = { ctx, id, input, address };
   const found = await checkVisit(desk, visit);

@@ -192,6 +192,20 @@ describe("POST /checkout/{id}/pay", () => {
     ]);
   });
 
+  it("a form that a browser had kept, sent again with another amount, asks for that; with the same, for the same", async () => {
+    const { id } = await link({ kind: "open", currency: "USD" });
+    const paying = (amount: string) => send(id, { token: "form-0005", amount, currency: "USD" });
+    const [first, other, again] = [await paying("10"), await paying("20"), await paying("10.00")];
+    expect(again).toEqual(first);
+    const intents = await intentsOf(id);
+    expect(new Set([first, other])).toEqual(
+      new Set(intents.map((intent) => [303, `/checkout/${intent.id}`] as const)),
+    );
+    const amountOf = async ([, at]: typeof first) =>
+      (await seller.read(at?.split("/")[2] ?? "")).paymentIntent.amount.amount;
+    expect([await amountOf(first), await amountOf(other)]).toEqual(["10.00", "20.00"]);
+  });
+
   it.each([
     [{ token: "form-0003" }, "amountWrong"],
     [{ token: "form-0003", amount: "ten", currency: "USD" }, "amountWrong"],
