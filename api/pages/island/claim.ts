@@ -4,6 +4,10 @@ import type { Provider } from "./eip1193.ts";
 export class OtherWallet extends Error {}
 /** No address was written yet. */
 export class NoAddress extends Error {}
+/** The address that was written is none that a refund can go to: a letter of it may be wrong. */
+export class WrongAddress extends Error {}
+/** Nothing waits for an address any more. */
+export class NothingWaits extends Error {}
 
 interface Claiming {
   readonly provider: Provider;
@@ -22,6 +26,8 @@ export async function claimRefund({ provider, account, payer, id, tell }: Claimi
   if (!form?.reportValidity()) throw new NoAddress();
   const asked = new URLSearchParams({ destination: field("destination").value });
   const response = await fetch(`/checkout/${id}/refund/message?${asked}`);
+  if (response.status === 400) throw new WrongAddress();
+  if (response.status === 404) throw new NothingWaits();
   if (!response.ok) throw new Error(`the message: ${response.status}`);
   const { message, nonce } = (await response.json()) as { readonly message: string; readonly nonce: string };
   tell("walletConfirm");

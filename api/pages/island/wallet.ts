@@ -1,4 +1,4 @@
-import { claimRefund, NoAddress, OtherWallet } from "./claim.ts";
+import { claimRefund, NoAddress, NothingWaits, OtherWallet, WrongAddress } from "./claim.ts";
 import { codeOf, type Provider } from "./eip1193.ts";
 import { ensureNetwork, WrongNetwork } from "./networks.ts";
 import { drawNote, forget, isTold, showEnd, tell, tellSent } from "./note.ts";
@@ -184,6 +184,8 @@ function reasonOf(error: unknown, facts?: Facts): readonly [string, Readonly<Rec
   if (error instanceof Changed) return ["walletChanged"];
   if (error instanceof WrongNetwork) return ["walletChain"];
   if (error instanceof NoAddress) return ["walletAddress"];
+  if (error instanceof WrongAddress) return ["refund_destination"];
+  if (error instanceof NothingWaits) return ["refund_nothing"];
   if (error instanceof OtherWallet) return ["walletOther", { account: shortened(payerShown()) }];
   if (codeOf(error) === PENDING) return ["walletConfirm"];
   return [codeOf(error) === DECLINED ? "walletRejected" : "walletFailed"];

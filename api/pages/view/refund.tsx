@@ -27,6 +27,8 @@ const told = [
   "walletFailed",
   "walletOther",
   "walletAddress",
+  "refund_destination",
+  "refund_nothing",
 ] as const;
 
 /** The page where the payer of a refunded payment sees what became of it, and claims what waits for an address. */

@@ -66,6 +66,25 @@ describe("the page of a refund that waits", () => {
     expect(tab.faults).toEqual([]);
   });
 
+  it("says of a mistyped address that it is the address, and of a refund that was taken back that nothing waits", async () => {
+    const { id, payer, refundId } = await waiting();
+    const tab = await openTab(browser);
+    const { page } = tab;
+    const wallet = await giveWallet(page, { dev: world.dev, payer });
+    await page.goto(`${world.baseUrl}/checkout/${id}/refund`);
+    await page.getByRole("button", { name: "Test Wallet" }).click();
+    const address = page.getByLabel("Your address on Local chain");
+    await address.fill("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Beaed");
+    const claim = page.getByRole("button", { name: "Sign and claim 10.00 USDC" });
+    await claim.click();
+    await page.getByText("The refund cannot be sent to that address. Choose another.").waitFor();
+    await address.fill(checksum(newKey().address));
+    await seller.must("POST", `/v1/refunds/${refundId}/cancel`);
+    await claim.click();
+    await page.getByText("Nothing waits for an address any more.").waitFor();
+    expect(wallet.asked).not.toContain("personal_sign");
+  });
+
   it("with another wallet says which account it has to be, and signs nothing", async () => {
     const { id, payer } = await waiting();
     const tab = await openTab(browser);
