@@ -132,7 +132,7 @@ async function takeSteps(tx: Tx, desk: ClearingDesk, work: Work, outside: Outsid
     state = advance(state, next.trigger);
     // Agents must have been told that it is being paid before the money counts, or both would be taken.
     isMidway = next.trigger === "detect" && work.held.intent.offerAmount !== null;
-    if (isMidway || next.trigger === "review" || next.trigger === "extend") break;
+    if (isMidway || next.trigger === "review") break;
   }
   if (steps.length === 0) return work;
   const isTaken = steps.some(({ trigger }) => trigger === "receive" || trigger === "reopen");

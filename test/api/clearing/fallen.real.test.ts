@@ -120,6 +120,30 @@ it("of a part that its merchant let wait is to be decided about again when it is
   });
 });
 
+it("while their merchant is asked about them end the payment where its window has closed", async () => {
+  const { id, clearing, looked } = await newPayment();
+  const part = arrival(5_000_000n, 8);
+  arrivals = [part];
+  await looked();
+  time.forward(45 * MINUTE);
+  expect((await looked()).clearing.state).toBe("in-review");
+  arrivals = [];
+  expect(await looked()).toMatchObject({
+    paymentIntent: { id, status: "expired", failureReason: "order_expired" },
+    clearing: { state: "expired" },
+    deposit: { uri: null, reviewRequired: false },
+  });
+  const told =
+    "SELECT type FROM outbox WHERE subject = $1 AND type LIKE 'payment.%' ORDER BY id DESC LIMIT 2";
+  expect(await database.query(told, [clearing.id])).toEqual([
+    { type: "payment.expired" },
+    { type: "payment.reopened" },
+  ]);
+  // and is asked about again when they are back
+  arrivals = [{ ...part, booking: 2 }];
+  expect((await looked()).clearing.state).toBe("in-review");
+});
+
 it("count once they have their confirmations, and dust that is on its way where it completes the sum", async () => {
   const { clearing, looked } = await newPayment();
   const coming = (amount: bigint, block: number) => ({ ...arrival(amount, block), confirmations: 11 });
