@@ -150,7 +150,13 @@ async function once(
     const leave = writes.enter(name);
     if (leave) {
       try {
-        const work = await prepared();
+        const work = await prepared().catch(async (error: unknown) => {
+          // A twin of another process may have ended meanwhile: what it did is no reason to refuse it.
+          const twin = await find(db.pool, attempt);
+          if (!twin) throw error;
+          return twin;
+        });
+        if ("fingerprint" in work) return replay(work, fingerprint);
         return await db.tx((tx) => first(tx, c, { ...attempt, waitMs }, work));
       } finally {
         leave();

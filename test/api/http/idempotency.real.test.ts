@@ -3,7 +3,7 @@ import { and, eq, like, sql } from "drizzle-orm";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { outbox as facts, type Tx } from "#store";
 import { fault } from "../../../api/http/faults.ts";
-import { keyed, pruneIdempotencyKeys } from "../../../api/http/idempotency.ts";
+import { keyed, keyedAfter, pruneIdempotencyKeys } from "../../../api/http/idempotency.ts";
 import { MoneyInput } from "../../../api/http/money.ts";
 import { body, secretKey } from "../../../api/http/route.ts";
 import { idempotencyKey } from "../../../api/http/tables.ts";
@@ -55,6 +55,20 @@ function house() {
   write("/v1/notes", true);
   write("/v1/optional-notes", false);
   write("/v1/notes/{id}/copies", true);
+  let looking = async () => {};
+  app.openapi(
+    createRoute({
+      method: "put",
+      path: "/v1/notes",
+      ...secretKey({ permission: "x402:manage" }),
+      responses: { 200: { description: "written" } },
+    }),
+    (c) =>
+      keyedAfter(c, { input: null, isRequired: true, beforehand: () => looking() }, async (ctx) => {
+        await ctx.tx((tx) => effect(tx, ctx.merchantId, "put"));
+        return { status: 200, body: { id: newId("evt") } };
+      }),
+  );
   app.openapi(
     createRoute({
       method: "delete",
@@ -85,6 +99,10 @@ function house() {
         return may;
       };
       return { began: isIn, goOn };
+    },
+    /** What writes find out beforehand. */
+    before(work: () => Promise<void>) {
+      looking = work;
     },
     failNext(error: unknown) {
       ahead = () => Promise.reject(error);
@@ -237,6 +255,22 @@ describe("a twin of a write that is still running", () => {
     expect(answers.map(({ status }) => status)).toEqual([201, 201]);
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     expect(await effects()).toBe(1);
+  });
+
+  it("gets the stored answer where what it looks at beforehand has changed by the write itself", async () => {
+    const put = (at: ReturnType<typeof house>) =>
+      caller(at.app, shop)("PUT", "/v1/notes", { headers: { "idempotency-key": "k" } });
+    const refused = fault("link_not_payable", { why: "it was paid as often as it may be" });
+    const answers: Answer[] = [];
+    second.before(async () => {
+      if (answers.length === 0) answers.push(await put(first));
+      throw refused;
+    });
+    const twin = await put(second);
+    expect([twin.status, twin.text, isReplay(twin)]).toEqual([200, answers[0]?.text, true]);
+    expect(await effects()).toBe(1);
+    shop = await newCaller(database.db);
+    expect((await put(second)).body.code).toBe("link_not_payable");
   });
 
   it("409 idempotency_in_progress with Retry-After once the wait is over, in the same process and in another", async () => {
