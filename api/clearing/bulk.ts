@@ -27,6 +27,8 @@ export interface Recorded {
   readonly currency: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly merchantReference: string | null;
+  /** The seller as what was paid names it; as its merchant's record does when left out. */
+  readonly seller?: Pick<IntentRow, "merchantName" | "merchantCity" | "merchantCountryCode">;
 }
 /** Says for what agents paid, in the order of the payments. */
 type Describe = (tx: Tx, payments: readonly PaymentView[]) => Promise<readonly Recorded[]>;
@@ -221,7 +223,7 @@ interface Born {
 
 function bornOf(
   { newId, now }: Pick<ClearingDesk, "newId" | "now">,
-  { payment, source, currency, metadata, merchantReference }: Recorded,
+  { payment, source, currency, metadata, merchantReference, seller: named }: Recorded,
   seller: MerchantRow,
   walk: Walk,
 ): Born {
@@ -244,9 +246,9 @@ function bornOf(
     paymentChain: chain,
     payerAddress: payment.payer,
     payerDeclared: false,
-    merchantName: seller.name,
-    merchantCity: seller.city,
-    merchantCountryCode: seller.countryCode,
+    merchantName: named?.merchantName ?? seller.name,
+    merchantCity: named?.merchantCity ?? seller.city,
+    merchantCountryCode: named?.merchantCountryCode ?? seller.countryCode,
     merchantCategoryCode: seller.categoryCode,
     customer: null,
     returnUrl: null,

@@ -50,6 +50,7 @@ async function describe(tx: Tx, payments: readonly PaymentView[]): Promise<reado
       currency: link.currency,
       metadata: { ...link.metadata, paymentLinkId: link.id },
       merchantReference: link.merchantReference,
+      seller: link,
     };
   });
 }

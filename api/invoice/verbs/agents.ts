@@ -41,5 +41,6 @@ function recordOf(payment: PaymentView, row: InvoiceRow): Recorded {
     currency: row.currency,
     metadata: { ...row.metadata, ...originOf(row) },
     merchantReference: row.number,
+    seller: row,
   };
 }

@@ -202,6 +202,34 @@ it("of a link is written in the coin where that is no whole cents of its price",
   ]);
 });
 
+it("of a link names the seller as the link does", async () => {
+  const seller = await newSeller();
+  const merchant = { name: "Corner Shop", city: "Porto", countryCode: "PT" };
+  const { body: link } = await seller.post("/v1/payment-links", {
+    ...{ kind: "fixed", merchant, amount: { amount: "10", asset: "USD" } },
+  });
+  payments = [paymentOf(seller.merchantId, { payableId: link.id, state: "included" })];
+  await hear("settlement.credited", ...payments);
+  const { body: byPerson } = await seller.post(`/v1/payment-links/${link.id}/checkout`);
+  const [, byAgent] = await seller.get("/v1/payments");
+  expect(byAgent.paymentIntent).toMatchObject({ status: "completed", merchant: link.merchant });
+  expect(byPerson.merchant).toEqual(link.merchant);
+});
+
+it("of an invoice names the seller as on the day it was issued", async () => {
+  const seller = await newSeller();
+  const { body: bill } = await seller.post("/v1/invoices", {
+    ...{ buyer: { name: "Ada" }, currency: "USD", issue: true },
+    lines: [{ name: "Tea", unitPrice: { amount: "10", asset: "USD" }, quantity: 1 }],
+  });
+  await database.query("UPDATE merchant SET name = 'Moved On' WHERE id = $1", [seller.merchantId]);
+  payments = [paymentOf(seller.merchantId, { payableId: bill.id, state: "included" })];
+  await hear("settlement.credited", ...payments);
+  const [{ paymentIntent }] = await seller.get("/v1/payments");
+  expect(paymentIntent.source).toBe("invoice");
+  expect(bill.merchant).toMatchObject(paymentIntent.merchant);
+});
+
 it("is not yet followed where it is told while somebody asks whether it is", async () => {
   const seller = await newSeller();
   const { id } = (await seller.post("/v1/payment-intents", { amount: { amount: "10.00", asset: "USD" } }))
