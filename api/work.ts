@@ -61,7 +61,7 @@ export function loopsOf({ facilitator, newId, log }: Parts, desks: Desks): reado
 export type Hearer = (tx: Tx, facts: readonly outbox.ToldFact[]) => Promise<void>;
 
 /** Who inside wants to know of facts. */
-export function hearersOf({ newId }: Parts, desks: Desks): readonly Hearer[] {
+export function hearersOf({ facilitator, newId }: Parts, desks: Desks): readonly Hearer[] {
   const { clearing, invoices, telling, mail } = desks;
   return [
     clearingHearer(clearing, merchantTeller(telling)),
@@ -70,7 +70,7 @@ export function hearersOf({ newId }: Parts, desks: Desks): readonly Hearer[] {
     invoiceHearer(invoices),
     subscriptionHearer(invoices),
     providerHearer(desks.provider),
-    payoutHearer({ newId }),
+    payoutHearer({ facilitator, newId }),
     webhookHearer({ ...telling, families: desks.families }),
     ...(mail ? [mailHearer(mail)] : []),
   ];

@@ -11,7 +11,7 @@ import type { ChainFacts, Facilitator, Quote, RailFacts, RefusedRail, Supported 
 import { discoverPayables } from "./payable/discover.ts";
 import { findPayables } from "./payable/find.ts";
 import type { Payable } from "./payable/payable.ts";
-import { forgetOldPayers } from "./payable/popularity.ts";
+import { forgetOldPayers, noteOwnWallets } from "./payable/popularity.ts";
 import { projectPayable } from "./payable/project.ts";
 import { type OfferedRail, optionsOf, preferWorking } from "./payable/requirements.ts";
 import { asOf } from "./payable/row.ts";
@@ -259,6 +259,7 @@ function doorOf(
     readmit,
     once: { take: takeOnce, leave: leaveOnce, lock: lockOnce },
     assess,
+    noteOwnWallets,
     tidy: () => forgetOldPayers(engine.loopDb),
     hasCode: (slug, account) => hasCode(engine, slug, account),
     isSignedBy: (slug, signed) => isSignedBy(chainOf(engine, slug), signed),

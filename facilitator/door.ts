@@ -2,6 +2,7 @@
 import type { Address } from "#kernel/bytes";
 import type { Executor, Tx } from "#store";
 import type { Payable, PaymentOption } from "./payable/payable.ts";
+import type { OwnWallet } from "./payable/popularity.ts";
 import type { ResourceType } from "./payable/resource-type.ts";
 import type { Assessment, Trust } from "./payable/trust.ts";
 import type { Holder } from "./settlement/claim/hold.ts";
@@ -148,6 +149,8 @@ export interface Facilitator {
   };
   /** Write down what a probe found out about a payable. In one transaction with `project` it comes first. */
   assess(tx: Tx, payableId: string, found: Assessment): Promise<void>;
+  /** Count these wallets no more among those that pay their merchants. */
+  noteOwnWallets(tx: Tx, wallets: readonly OwnWallet[]): Promise<void>;
   /** Forget wallets that have not paid for long; to be called now and then. */
   tidy(): Promise<void>;
   /** Whether a contract stands at an address of a chain (its slug). Asks the chain: never inside a transaction. Fault:

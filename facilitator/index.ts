@@ -32,6 +32,7 @@ export { checkExtensions, type ExtensionFinding, shapeProblem } from "./payable/
 export { payableKey } from "./payable/find.ts";
 export { clientNotes } from "./payable/notes.ts";
 export type { Payable, PayableKind, PayableRail, PaymentOption } from "./payable/payable.ts";
+export type { OwnWallet } from "./payable/popularity.ts";
 export { projectPayable } from "./payable/project.ts";
 export { type ResourceType, resourceType } from "./payable/resource-type.ts";
 export type { ListingWarning } from "./payable/tables.ts";

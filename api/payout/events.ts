@@ -1,10 +1,11 @@
 import { and, inArray } from "drizzle-orm";
+import type { Facilitator, OwnWallet } from "#facilitator";
 import type { NewId } from "#kernel/id";
 import { outbox, type Tx } from "#store";
 import type { EventFamily } from "../http/event.ts";
 import { presentPayout } from "./present.ts";
 import { Payout } from "./schema.ts";
-import { payout } from "./tables.ts";
+import { payout, payoutAddress } from "./tables.ts";
 import type { Till } from "./verbs.ts";
 
 type Teller = Pick<Till, "facilitator">;
@@ -35,8 +36,13 @@ const ends: Readonly<Record<string, string>> = {
   "outgoing.cancelled": "payout.failed",
 };
 
-/** Hears of the ends of money that leaves, and tells those of payouts. */
-export function payoutHearer({ newId }: { readonly newId: NewId }) {
+interface Hearing {
+  readonly facilitator: Pick<Facilitator, "noteOwnWallets">;
+  readonly newId: NewId;
+}
+
+/** Hears of the ends of money that leaves, and tells those of payouts; and of addresses that merchants named as theirs. */
+export function payoutHearer({ facilitator, newId }: Hearing) {
   return async (tx: Tx, facts: readonly outbox.Fact[]): Promise<void> => {
     const told = facts.flatMap(({ type, subject, merchantId }): outbox.Fact[] => {
       const end = subject.startsWith("po_") ? ends[type] : undefined;
@@ -44,5 +50,18 @@ export function payoutHearer({ newId }: { readonly newId: NewId }) {
       return end === undefined ? [] : [{ id: newId("evt"), type: end, subject, merchantId, payload }];
     });
     await outbox.append(tx, told);
+    const added = facts.filter(({ type }) => type === "payout_address.added");
+    if (added.length > 0) await facilitator.noteOwnWallets(tx, await walletsOf(tx, added));
   };
+}
+
+async function walletsOf(tx: Tx, facts: readonly outbox.Fact[]): Promise<readonly OwnWallet[]> {
+  const ids = facts.map(({ subject }) => subject);
+  const merchants = facts.map(({ merchantId }) => merchantId);
+  const { merchantId, id, address } = payoutAddress;
+  return tx
+    .select({ merchantId, wallet: address })
+    .from(payoutAddress)
+    .where(and(inArray(merchantId, merchants), inArray(id, ids)))
+    .orderBy(merchantId, id);
 }

@@ -91,7 +91,18 @@ export const payablePayer = pgTable(
   (table) => [
     primaryKey({ columns: [table.payableId, table.payer] }),
     index("payable_payer_last_paid").on(table.lastPaidAt),
+    index("payable_payer_payer").on(table.payer),
   ],
+);
+
+/** Wallets that merchants have named as their own: what comes from there says nothing of what they sell. */
+export const ownWallet = pgTable(
+  "own_wallet",
+  {
+    merchantId: text("merchant_id").notNull(),
+    wallet: addressBytes("wallet").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.merchantId, table.wallet] })],
 );
 
 /** Facts that have been counted, so that one that is told again is not counted again. */

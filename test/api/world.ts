@@ -189,6 +189,7 @@ export function fakeFacilitator(changes: Partial<Facilitator> = {}): FakeFacilit
     readmit: async () => {},
     once: { take: async () => true, leave: async () => {}, lock: async () => null },
     assess: async () => {},
+    noteOwnWallets: async () => {},
     tidy: async () => {},
     hasCode: async () => false,
     isSignedBy: async () => false,

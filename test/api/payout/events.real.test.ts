@@ -7,6 +7,7 @@ import { payoutHearer } from "../../../api/payout/events.ts";
 import { presentPayout } from "../../../api/payout/present.ts";
 import { freshDatabase, type TestDatabase } from "../../support/db.ts";
 import { manualClock } from "../../support/manual-clock.ts";
+import { fakeFacilitator } from "../world.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -15,7 +16,10 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 it("one that ended is told once, as paid or as failed; what came before its end, and other money, is not", async () => {
-  const hear = payoutHearer({ newId: idMaker({ clock: manualClock(), random: systemRandom }) });
+  const hear = payoutHearer({
+    facilitator: fakeFacilitator(),
+    newId: idMaker({ clock: manualClock(), random: systemRandom }),
+  });
   const fact = (type: string, subject: string, i: number) => ({
     ...{ id: `evt_${i}` as const, type, subject, merchantId: "mer_1", payload: {} },
   });

@@ -1,5 +1,6 @@
 import { decodePaymentRequiredHeader, encodePaymentRequiredHeader } from "@x402/core/http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { checksum } from "#kernel/bytes";
 import { systemClock } from "#kernel/system";
 import { createSafeFetch } from "../../../api/http/safe-fetch.ts";
 import { probeListed } from "../../../api/resource/prober.ts";
@@ -353,6 +354,30 @@ describe("a listed resource", () => {
       "all facts told",
     );
     expect((await itemOf(resource.id)).trust).toMatchObject({ settledCount: 3, distinctPayers: 2 });
+  });
+
+  it("does not count wallets that are payout addresses of its merchant, be it before or after they pay", async () => {
+    const { body: resource } = await write("/v1/x402/resources", terms({ listed: true }));
+    const [one, before, after] = [
+      await newPayer(world.dev),
+      await newPayer(world.dev),
+      await newPayer(world.dev),
+    ];
+    const name = ({ address }: typeof one) =>
+      write("/v1/payout-addresses", { chain: "local", address: checksum(address) });
+    expect((await name(before)).status).toBe(201);
+    const known = () => world.database.query("SELECT FROM own_wallet");
+    await until(async () => (await known()).length === 1, "the address is heard of");
+    for (const payer of [one, before, after]) {
+      const { body } = await signPayment(world.dev, payer, resource);
+      const settling = post(world.baseUrl, `/x402/resources/${resource.id}/settle`, body);
+      expect((await settling).body).toMatchObject({ success: true });
+    }
+    await until(async () => (await itemOf(resource.id)).trust.settledCount === 3, "three payments counted");
+    expect((await itemOf(resource.id)).trust.distinctPayers).toBe(2);
+    await name(after);
+    await until(async () => (await itemOf(resource.id)).trust.distinctPayers === 1, "one is not counted");
+    expect((await itemOf(resource.id)).trust.settledCount).toBe(3);
   });
 
   it("is probed no more once it is hidden or archived", async () => {
