@@ -167,8 +167,10 @@ async function perform<Input, Found>(
   return kept.once ?? answer;
 }
 
-/** Back here afterwards, if it was a page. Who sent a form is told that it did nothing. */
+/** Back here afterwards, if it was a page, with what it was narrowed by. Who sent a form is told that it did nothing. */
 function toSignIn({ req, redirect }: Context): Response {
-  const next = req.path === "/dashboard" ? "" : `?next=${req.path}`;
+  const { search } = new URL(req.url);
+  const next =
+    req.path === "/dashboard" && search === "" ? "" : `?next=${req.path}${encodeURIComponent(search)}`;
   return redirect(`/dashboard/sign-in${req.method === "GET" ? next : "?ended=1"}`, 303);
 }

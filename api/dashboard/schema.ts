@@ -5,7 +5,8 @@ export const SignInForm = z.strictObject({
   key: z.string().max(300).default(""),
   next: z
     .string()
-    .regex(/^\/dashboard(?:\/[\w-]+)*$/)
+    .max(1_000)
+    .regex(/^\/dashboard(?:\/[\w-]+)*(?:\?[\w%&*+,.:;=@~-]*)?$/)
     .optional()
     .catch(undefined),
 });

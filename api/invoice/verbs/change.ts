@@ -99,6 +99,7 @@ function datesOf(desk: InvoiceDesk, row: InvoiceRow, input: InvoiceChange): Part
     return { daysUntilDue: input.daysUntilDue, dueAt: null };
   if (input.dueAt === undefined) return {};
   const [dueAt, now] = [new Date(input.dueAt), desk.now()];
+  if (row.dueAt?.getTime() === dueAt.getTime()) return {};
   if (dueAt < now) throw fault("due_date_invalid", { why: "it is past", pointer: "/dueAt" });
   if (row.state === "draft") return { dueAt, daysUntilDue: null };
   if (row.dueAt && dueAt < row.dueAt)

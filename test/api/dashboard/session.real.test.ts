@@ -98,8 +98,19 @@ describe("POST /dashboard/sign-in", () => {
       return /name="next" value="([^"]*)"/.exec(page)?.[1] ?? null;
     };
     expect(await at("/dashboard/payments")).toBe("/dashboard/payments");
-    for (const next of ["//evil.example", "https://evil.example", "/dashboard/../v1", "/dashboard//x"])
+    for (const next of [
+      "//evil.example",
+      "https://evil.example",
+      "/dashboard/../v1",
+      "/dashboard//x",
+      "/dashboard?a#b",
+    ])
       expect(await at(next)).toBeNull();
+    const narrowed = "/dashboard/payments?state=settled&from=2026-08-01&find=order%201";
+    const { headers } = await ask(narrowed);
+    const { searchParams } = new URL(headers.get("location") ?? "", "https://pay.example");
+    expect(searchParams.get("next")).toBe(narrowed);
+    expect((await at(narrowed))?.replaceAll("&amp;", "&")).toBe(narrowed);
   });
 
   it("429: attempts are limited by address", async () => {

@@ -199,6 +199,10 @@ describe("actions", () => {
     expect(await toldBy("2026-08-13T00:00:00Z")).toEqual([1, 0]);
     const past = await merchant.ask("PATCH", `/v1/invoices/${first.id}`, { dueAt: "2026-08-12T20:00:00Z" });
     expect(past).toMatchObject({ status: 422, body: { code: "due_date_invalid" } });
+    const same = { dueAt: first.dueAt, notes: "Thank you" };
+    expect(await merchant.must("PATCH", `/v1/invoices/${first.id}`, same)).toMatchObject({
+      ...{ status: "overdue", dueAt: first.dueAt },
+    });
     const later = { dueAt: "2026-08-20T00:00:00Z" };
     expect(await merchant.must("PATCH", `/v1/invoices/${first.id}`, later)).toMatchObject({ status: "open" });
     expect(await toldBy("2026-08-19T00:00:00Z")).toEqual([1, 0]);
