@@ -2,7 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import { type Address, checksum, type Hash } from "#kernel/bytes";
 import { coalesce } from "#kernel/coalesce";
 import { crowd } from "#kernel/crowd";
-import { assert } from "#kernel/fault";
+import { assert, fault } from "#kernel/fault";
 import { fixed, type outbox, type Tx, toBytesArray } from "#store";
 import type { Chain } from "./chain/port.ts";
 import { isTaken } from "./chain/rails.ts";
@@ -287,7 +287,7 @@ async function hasCode(engine: Engine, slug: string, account: Address): Promise<
 
 function chainOf({ chains }: Engine, slug: string): Chain {
   const open = namedChain(chains, slug);
-  assert(open, `chain ${slug} is not served`);
+  if (!open) throw fault("chain_unavailable", { chain: slug });
   return open.chain;
 }
 

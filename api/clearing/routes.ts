@@ -154,6 +154,7 @@ export function clearingRoutes(desk: ClearingDesk) {
           "funds_not_final",
           "destination_required",
           "recipient_is_ours",
+          "chain_unavailable",
         ),
       },
     }),

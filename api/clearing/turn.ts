@@ -1,7 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { Arrival, ChainFacts, PaymentView } from "#facilitator";
 import type { Address } from "#kernel/bytes";
-import { assert } from "#kernel/fault";
+import { assert, fault } from "#kernel/fault";
 import type { Tx } from "#store";
 import { followAgent, waitsForOperator } from "./agent.ts";
 import { book, heldOf, postSettlement, resolveSettlement, saveDeposits, unbook } from "./book.ts";
@@ -332,7 +332,7 @@ function heldAnywhere(rows: Purse["deposits"], returns: readonly ReturnRow[]): b
 function factsOf({ facilitator }: Pick<ClearingDesk, "facilitator">): (chain: string) => ChainFacts {
   return (chain) => {
     const facts = servedFacts({ facilitator }, chain);
-    assert(facts, `${chain} is served`);
+    if (!facts) throw fault("chain_unavailable", { chain });
     return facts;
   };
 }

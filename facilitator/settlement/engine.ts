@@ -1,5 +1,6 @@
 import type { Address } from "#kernel/bytes";
 import type { Clock } from "#kernel/clock";
+import { fault } from "#kernel/fault";
 import type { NewId } from "#kernel/id";
 import type { Log } from "#kernel/log";
 import type { Database, Presence } from "#store";
@@ -130,4 +131,11 @@ export function sellersNow({ merchantClock, clock }: Pick<Engine, "merchantClock
 /** The chain of this slug, where it is served. */
 export function namedChain(chains: Engine["chains"], slug: string): OpenChain | undefined {
   return [...chains.values()].find(({ chain }) => chain.row.slug === slug);
+}
+
+/** The chain of this id. Fault: `chain_unavailable` where it is not served any more: what is there waits until it is. */
+export function servedChain(chains: Engine["chains"], chainId: number): OpenChain {
+  const open = chains.get(chainId);
+  if (!open) throw fault("chain_unavailable", { chain: `eip155:${chainId}` });
+  return open;
 }

@@ -2,9 +2,9 @@ import { asc, desc, eq, inArray, sql } from "drizzle-orm";
 import type { Address, Hash } from "#kernel/bytes";
 import { assert } from "#kernel/fault";
 import { type Executor, type Tx, toBytesArray } from "#store";
-import type { Engine } from "../engine.ts";
+import { type Engine, servedChain } from "../engine.ts";
 import { chainTransfer, observer } from "../observer/tables.ts";
-import { chainNamed, openChainOf } from "./order.ts";
+import { chainNamed } from "./order.ts";
 import { depositOrder } from "./tables.ts";
 
 /** A transfer that reached an order, as the canonical chain says now. */
@@ -81,7 +81,7 @@ function isNamed(
     order,
   }: { readonly log: typeof chainTransfer.$inferSelect; readonly order: typeof depositOrder.$inferSelect },
 ): boolean {
-  const { tokens } = openChainOf(engine, order.chainId).chain.row;
+  const { tokens } = servedChain(engine.chains, order.chainId).chain.row;
   return log.bookings > 0 || tokens.some(({ contract }) => contract === log.token);
 }
 
@@ -95,7 +95,7 @@ function arrivalOf(
 ): Arrival {
   const { log, order, at } = row;
   // To leave it out would look like a reorganisation.
-  const { chain } = openChainOf(engine, order.chainId);
+  const { chain } = servedChain(engine.chains, order.chainId);
   const token = chain.row.tokens.find(({ contract }) => contract === log.token);
   assert(token, `the token ${log.token} is listed on ${chain.row.slug}`);
   const isTaken = log.claimedKind !== null;

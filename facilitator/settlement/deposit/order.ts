@@ -1,10 +1,10 @@
 import { eq, sql } from "drizzle-orm";
 import type { Address, Hash, Hex } from "#kernel/bytes";
-import { assert } from "#kernel/fault";
+import { assert, fault } from "#kernel/fault";
 import type { Tx } from "#store";
 import { orderDigest } from "../../chain/evm/order.ts";
 import type { LiveRail } from "../../chain/port.ts";
-import { type Engine, namedChain, type OpenChain } from "../engine.ts";
+import { type Engine, namedChain, type OpenChain, servedChain } from "../engine.ts";
 import { type DepositPath, depositAddressIndex, depositOrder } from "./tables.ts";
 
 /** What a payer shall be asked to pay. */
@@ -85,7 +85,7 @@ export async function resignOrder(
     .where(eq(depositOrder.orderId, orderId as OrderRow["orderId"]))
     .returning();
   assert(row, `order ${orderId} is registered`);
-  return sign(openChainOf(engine, row.chainId), row);
+  return sign(servedChain(engine.chains, row.chainId), row);
 }
 
 /** The next address of the deposit account. An index is never given twice, not even when the transaction is undone. */
@@ -113,15 +113,9 @@ function routerOf({ chain: { row } }: OpenChain): Address {
   return row.router;
 }
 
-export function openChainOf({ chains }: Engine, chainId: number): OpenChain {
-  const open = chains.get(chainId);
-  assert(open, `chain ${chainId} is served`);
-  return open;
-}
-
 export function chainNamed({ chains }: Engine, slug: string): OpenChain {
   const open = namedChain(chains, slug);
-  assert(open, `the chain ${slug} is served`);
+  if (!open) throw fault("chain_unavailable", { chain: slug });
   return open;
 }
 

@@ -12,7 +12,7 @@ import type { ClaimState, OutgoingKind } from "../claim/state.ts";
 import { claim } from "../claim/tables.ts";
 import { assetOf } from "../coin.ts";
 import { depositOrder } from "../deposit/tables.ts";
-import type { Engine, OpenChain } from "../engine.ts";
+import { type Engine, type OpenChain, servedChain } from "../engine.ts";
 import { most } from "../lane/gas.ts";
 import { chainTransfer, observer } from "../observer/tables.ts";
 import { isApproved, needsApproval } from "./approval.ts";
@@ -44,8 +44,7 @@ type OutgoingRow = typeof outgoing.$inferSelect;
 /** Reserves the money in the books and queues it, in the feature's transaction. Where there is not that much the
  *  transaction fails (SQLSTATE 23514, `ledger_balance_bounded`). Nothing is signed here. Fault: `recipient_is_ours`. */
 export async function queueOutgoing({ chains }: Engine, tx: Tx, order: OutgoingOrder): Promise<void> {
-  const open = chains.get(order.chainId);
-  assert(open, `chain ${order.chainId} is served`);
+  const open = servedChain(chains, order.chainId);
   if (await isOurs(tx, open.chain.row, order.recipient))
     throw fault("recipient_is_ours", { recipient: checksum(order.recipient) });
   const values = { ...order, needsApproval: needsApproval(open.chain.row, order) };
@@ -61,8 +60,7 @@ export async function isOurAddress(
   db: Executor,
   { chainId, recipient }: Pick<OutgoingOrder, "chainId" | "recipient">,
 ): Promise<boolean> {
-  const open = chains.get(chainId);
-  assert(open, `chain ${chainId} is served`);
+  const open = servedChain(chains, chainId);
   return isOurs(db, open.chain.row, recipient);
 }
 
