@@ -76,7 +76,7 @@ type Block = Readonly<Record<string, unknown>>;
 /** A block in plain text; a string instead says what keeps it out. It is measured before it is cleaned, and again then. */
 function readBlock(offered: Block): Block | string {
   if (isTooLong(offered)) return TOO_LONG;
-  const block = plain(offered) as Block;
+  const block = withToolName(plain(offered) as Block);
   return shapeProblem(block) ?? schemaProblem(block) ?? block;
 }
 
@@ -104,8 +104,47 @@ export function shapeProblem(block: Block): string | null {
     return `schema holds more than ${MAX_REFERENCES} references.`;
   if (routeTemplate !== undefined && validateRouteTemplate(String(routeTemplate)) === undefined)
     return "routeTemplate must start with / and hold neither .. nor ://.";
-  const shape = validateDiscoveryExtensionSpec({ info });
+  const shape = validateDiscoveryExtensionSpec({ info: withToolName({ info }).info });
   return shape.valid ? null : "info is not a description of an input; see the bazaar extension of x402.";
+}
+
+/** Older servers declare the tool of an MCP server as `tool`, in `info` and in its schema; readers look for `toolName`.
+ *  What is not of such a server stays as it is. */
+function withToolName(block: Block): Block {
+  const { info, schema } = block;
+  const input = memberOf(info, "input");
+  if (!isObject(input) || input.type !== "mcp" || input.toolName !== undefined || input.tool === undefined)
+    return block;
+  const { tool, ...rest } = input;
+  return {
+    ...block,
+    info: { ...(info as Block), input: { ...rest, toolName: tool } },
+    ...(isObject(schema) ? { schema: schemaWithToolName(schema) } : {}),
+  };
+}
+
+function schemaWithToolName(schema: Block): Block {
+  const input = memberOf(schema.properties, "input");
+  const properties = memberOf(input, "properties");
+  if (!isObject(input) || !isObject(properties)) return schema;
+  const { tool, ...rest } = properties;
+  const { required } = input;
+  const renamed = {
+    ...input,
+    properties: tool === undefined ? rest : { ...rest, toolName: tool },
+    ...(Array.isArray(required)
+      ? { required: required.map((name) => (name === "tool" ? "toolName" : name)) }
+      : {}),
+  };
+  return { ...schema, properties: { ...(schema.properties as Block), input: renamed } };
+}
+
+function memberOf(holder: unknown, key: string): unknown {
+  return isObject(holder) ? holder[key] : undefined;
+}
+
+function isObject(value: unknown): value is Block {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function schemaProblem(block: Block): string | null {

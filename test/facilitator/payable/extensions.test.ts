@@ -1,6 +1,6 @@
 import { declareDiscoveryExtension, validateDiscoveryExtension } from "@x402/extensions/bazaar";
 import { describe, expect, it } from "vitest";
-import { checkExtensions, payableUrl } from "#facilitator";
+import { checkExtensions, payableUrl, shapeProblem } from "#facilitator";
 
 const declared = declareDiscoveryExtension({
   input: { city: "Oslo" },
@@ -28,6 +28,23 @@ describe("what a merchant offers for the index", () => {
       extensions: { bazaar },
     });
     expect(validateDiscoveryExtension(kept.extensions.bazaar as never).valid).toBe(true);
+  });
+
+  it("names the tool of an MCP server by toolName, whichever of its keys was offered", () => {
+    const tool = declareDiscoveryExtension({ toolName: "forecast", inputSchema: { type: "object" } }).bazaar;
+    const older = JSON.parse(JSON.stringify(tool).replaceAll('"toolName"', '"tool"'));
+    expect(older.info.input).toMatchObject({ type: "mcp", tool: "forecast" });
+    expect(checkExtensions({ bazaar: older })).toMatchObject({
+      findings: [],
+      kept: { extensions: { bazaar: tool } },
+    });
+    expect(shapeProblem(older)).toBeNull();
+    // a name that is none, and a key of that name where no tool is sold
+    expect(codes({ bazaar: { ...older, info: { input: { ...older.info.input, tool: 5 } } } })).toEqual([
+      "bazaar_invalid",
+    ]);
+    const http = { ...bazaar, info: { input: { type: "http", method: "GET", tool: "saw" } }, schema: {} };
+    expect(checkExtensions({ bazaar: http }).kept.extensions).toEqual({ bazaar: http });
   });
 
   it("is nothing where nothing was offered", () => {
