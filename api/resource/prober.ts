@@ -8,8 +8,9 @@ import { merchant } from "../merchant/tables.ts";
 import type { MerchantRow } from "../merchant/verbs/merchant.ts";
 import { takenRails } from "../merchant/verbs/rails.ts";
 import { spendProbe } from "./allowance.ts";
+import type { Finding, Probed } from "./finding.ts";
 import { priceOf, type ResourceRow } from "./present.ts";
-import { type Finding, optionsOf, type Probed, probeEndpoint } from "./probe.ts";
+import { optionsOf, probeEndpoint } from "./probe.ts";
 import { resource, resourceProbe, verifiedHost } from "./tables.ts";
 import { hostNames } from "./well-known.ts";
 

@@ -13,8 +13,9 @@ import type { SafeFetch } from "../http/safe-fetch.ts";
 import { findMerchant } from "../merchant/verbs/merchant.ts";
 import { takenRails } from "../merchant/verbs/rails.ts";
 import { spendProbe } from "./allowance.ts";
+import { type Finding, type FindingCode, findingCodes } from "./finding.ts";
 import { presentProbe, presentResource, type ResourceRow, toPayable } from "./present.ts";
-import { type Finding, type FindingCode, findingCodes, optionsOf, probeEndpoint } from "./probe.ts";
+import { optionsOf, probeEndpoint } from "./probe.ts";
 import { scheduleProbe } from "./prober.ts";
 import { chooseRails } from "./rails.ts";
 import type {

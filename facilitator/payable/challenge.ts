@@ -22,7 +22,11 @@ const MAX_DEPTH = 32;
 export function readChallenge(header: string): Challenge | null {
   const text = header.trim();
   if (text === "" || !BASE64.test(text)) return null;
-  const value = parsed(Buffer.from(text, "base64").toString("utf8"));
+  return readRequired(parsed(Buffer.from(text, "base64").toString("utf8")));
+}
+
+/** The challenge that is a `PaymentRequired`, or null when clients could not read it either. */
+export function readRequired(value: unknown): Challenge | null {
   if (deeperThan(value, MAX_DEPTH) || !isPaymentRequiredV2(value)) return null;
   const { resource, accepts, extensions } = value;
   return {

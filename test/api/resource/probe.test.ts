@@ -1,7 +1,8 @@
 import { encodePaymentRequiredHeader } from "@x402/core/http";
 import { describe, expect, it } from "vitest";
 import type { Fetched, FetchProblem, Outgoing, SafeFetch } from "../../../api/http/safe-fetch.ts";
-import { findingCodes, optionsOf, probeEndpoint } from "../../../api/resource/probe.ts";
+import { findingCodes } from "../../../api/resource/finding.ts";
+import { optionsOf, probeEndpoint } from "../../../api/resource/probe.ts";
 import { hostNames } from "../../../api/resource/well-known.ts";
 import { rail, requirements } from "../world.ts";
 
