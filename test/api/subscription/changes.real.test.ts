@@ -90,7 +90,7 @@ describe("a pause", () => {
     time.forward(DAY_MS + 1_000);
     await house.bill();
     expect((await merchant.read(id)).subscription.state).toBe("cancelled");
-    time.forward(7 * DAY_MS);
+    time.forward(6 * DAY_MS);
     await house.settle();
     expect((await facts(database, bill)).map(({ type }) => type)).toContain("invoice.reminder_due");
   });
