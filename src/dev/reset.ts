@@ -1,5 +1,5 @@
 /** `npm run reset`: ends what still runs for a data folder, and deletes the folder and its twin. */
-import { readdir, realpath, rm } from "node:fs/promises";
+import { readdir, realpath, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { relative, sep } from "node:path";
 import { stopRecordedChain } from "./chain.ts";
@@ -32,11 +32,9 @@ export async function resetDataFolder({
 
 /** FAREBOX_DATA may name any folder by mistake: a home, a checkout. Those are not deleted. */
 async function demandOurs(real: string): Promise<void> {
-  const names = await readdir(real).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOTDIR") return ["a file"];
-    throw error;
-  });
-  const ours = names.length === 0 || marks.some((mark) => names.includes(mark));
+  const isFolder = (await stat(real)).isDirectory();
+  const names = isFolder ? await readdir(real) : [];
+  const ours = isFolder && (names.length === 0 || marks.some((mark) => names.includes(mark)));
   const holdsMore = [process.cwd(), homedir()].some((dir) => isWithin(dir, real));
   if (!ours || holdsMore) throw new Error(`${real} does not look like a Farebox data folder: not removed`);
 }
