@@ -133,12 +133,11 @@ interface Attempt extends WriteKey {
   readonly route: string;
 }
 
+/** The write, in a transaction. */
+type Writing = (tx: Tx) => Promise<Answer>;
+
 /** The stored answer, or the write; while a twin of this process runs, its end is awaited first. */
-async function once(
-  c: Context,
-  attempt: Attempt,
-  prepared: () => Promise<(tx: Tx) => Promise<Answer>>,
-): Promise<Response> {
+async function once(c: Context, attempt: Attempt, prepared: () => Promise<Writing>): Promise<Response> {
   const { db, clock, writes } = c.var.edge;
   const { scope, key, fingerprint } = attempt;
   const name = `${scope} ${key}`;
@@ -150,14 +149,7 @@ async function once(
     const leave = writes.enter(name);
     if (leave) {
       try {
-        const work = await prepared().catch(async (error: unknown) => {
-          // A twin of another process may have ended meanwhile: what it did is no reason to refuse it.
-          const twin = await find(db.pool, attempt);
-          if (!twin) throw error;
-          return twin;
-        });
-        if ("fingerprint" in work) return replay(work, fingerprint);
-        return await db.tx((tx) => first(tx, c, { ...attempt, waitMs }, work));
+        return await prepareAndWrite(c, { ...attempt, waitMs }, prepared);
       } finally {
         leave();
       }
@@ -166,11 +158,29 @@ async function once(
   }
 }
 
+async function prepareAndWrite(
+  c: Context,
+  attempt: Attempt & { readonly waitMs: number },
+  prepared: () => Promise<Writing>,
+): Promise<Response> {
+  const { db } = c.var.edge;
+  let work: Writing;
+  try {
+    work = await prepared();
+  } catch (error) {
+    // A twin of another process may have ended meanwhile: what it did is no reason to refuse it.
+    const twin = await find(db.pool, attempt);
+    if (!twin) throw error;
+    return replay(twin, attempt.fingerprint);
+  }
+  return db.tx((tx) => first(tx, c, attempt, work));
+}
+
 async function first(
   tx: Tx,
   c: Context,
   attempt: Attempt & { readonly waitMs: number },
-  work: (tx: Tx) => Promise<Answer>,
+  work: Writing,
 ): Promise<Response> {
   if (!(await reserve(tx, attempt, c.var.ctx.now()))) {
     const twin = await find(tx, attempt);
